@@ -1,0 +1,31 @@
+# make demo | test | check | prove; everything installs into .venv, nothing outside it.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check prove clean
+
+demo: $(READY)
+	@$(BIN)/dse-node demo $(ARGS)
+
+test: $(READY)
+	$(BIN)/python -m pytest -m "not prove"
+
+check: $(READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/python -m pytest -m "not prove"
+
+prove: $(READY)
+	$(BIN)/python -m pytest -m prove -v
+
+$(READY): pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+	  { echo "dse-node needs Python 3.11 or newer; $(PYTHON) is older: make PYTHON=/path/to/python3.11"; exit 1; }
+	@echo "installing into .venv (once) ..."
+	@start=$$(date +%s); $(PYTHON) -m venv .venv && $(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[dev]' \
+	  && touch $@ && echo "installed in $$(( $$(date +%s) - start )) s"
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -1,0 +1,75 @@
+"""The house rules that a reader relies on: imports go one way, pure modules stay pure, documents name real files."""
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
+MAY_IMPORT = {
+    "dht": set(),
+    "crawl": {"dht"},
+    "store": {"dht"},
+    "index": {"dht"},
+    "bootstrap": {"dht"},
+    "node": {"dht", "crawl", "store", "index", "bootstrap"},
+}
+IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
+SOURCES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+
+
+def imports(path: Path) -> dict[str, int]:
+    """Top-level modules that a file imports, outside `if TYPE_CHECKING`, each with its line."""
+    found: dict[str, int] = {}
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            found |= {alias.name: node.lineno for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found[node.module] = node.lineno
+    return found
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_imports_go_one_way(path: Path) -> None:
+    package = path.relative_to(ROOT).parts[0]
+    for module, line in imports(path).items():
+        top = module.split(".")[0]
+        if top in PACKAGES and top != package:
+            assert top in MAY_IMPORT[package], f"{path}:{line}: {package} must not import {module}"
+
+
+def test_packages_use_each_other_through_their_front_door() -> None:
+    for path in SOURCES:
+        package = path.relative_to(ROOT).parts[0]
+        for module, line in imports(path).items():
+            top, _, inner = module.partition(".")
+            if top in PACKAGES and top != package and package != "bootstrap":  # the outer half of dht/network.py
+                assert not inner, f"{path}:{line}: import from {top}, not {module}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_pure_modules_are_pure(path: Path) -> None:
+    docstring = ast.get_docstring(ast.parse(path.read_text())) or ""
+    assert docstring, f"{path} has no docstring"
+    if re.search(r"^Pure\b", docstring, re.M):
+        only_type = "from random import Random\n" in path.read_text()
+        impure = {m.split(".")[0] for m in imports(path)} & (IMPURE - ({"random"} if only_type else set()))
+        assert not impure, f"{path} says Pure and imports {sorted(impure)}"
+
+
+@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "PROTOCOL.md"])
+def test_documents_name_files_that_exist(name: str) -> None:
+    text = (ROOT / name).read_text()
+    for path in sorted(
+        set(re.findall(r"`((?:node|dht|crawl|store|index|bootstrap|tests|benchmarks|docs)/[\w./-]*)`", text))
+    ):
+        assert (ROOT / path).exists(), f"{name} names {path}, which is not there"
+
+
+def test_nobody_starts_orphan_tasks() -> None:
+    for path in SOURCES:
+        found = re.findall(r"\b(?:asyncio\.)?(?:create_task|ensure_future|gather)\(", path.read_text())
+        orphans = [f for f in found if f.startswith("asyncio.") or "ensure" in f]
+        assert not orphans, f"{path} starts {orphans}: a TaskGroup owns every task"
