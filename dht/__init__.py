@@ -1,0 +1,144 @@
+"""The key space, the peers in it, who owns what, and how to talk to them. Imports none of our packages.
+
+Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read keys, contact, strategy, overlay; then identity,
+records, owners, votes, leases; then the core and its carriers (datagrams; channel, relay); last view and live,
+which put it together, and opening, which builds it for a real node.
+"""
+
+from dht.asker import Datagram
+from dht.carriers import Carrier, Drives, PeerGone, PeerRefused, Route
+from dht.clock import Clock, Now, system_clock
+from dht.config import DhtConfig
+from dht.contact import Address, Contact, Endpoint, Family
+from dht.core import Core
+from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
+from dht.errors import (
+    BadIdentity,
+    BadMessage,
+    BadSignature,
+    BadStrategy,
+    DseError,
+    InputError,
+    LocalError,
+    PeerTimeout,
+    RemoteError,
+)
+from dht.events import Event, MembersChanged, StrategyAhead
+from dht.identity import Identity, node_id_of, verify
+from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.limits import Buckets
+from dht.live import LiveOverlay, OnEvent, Parts
+from dht.members import Members, News
+from dht.network import Network, check_network, network_id
+from dht.opening import Place, open_overlay
+from dht.overlay import Message, Overlay, View
+from dht.owners import Placement, owners
+from dht.peercache import PeerCache
+from dht.reach import Reach
+from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
+from dht.rules import Decision, Rules
+from dht.slotset import decode_slots, encode_slots
+from dht.smallrecord import SmallRecord, sign_record
+from dht.strategy import (
+    Publishers,
+    Rule,
+    SignedStrategy,
+    Strategy,
+    decode_signed,
+    encode_document,
+    encode_signed,
+    parse_document,
+)
+from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
+from dht.strategylog import StrategyLog
+
+__all__ = [
+    "MAX_LISTED",
+    "Address",
+    "BadIdentity",
+    "BadMessage",
+    "BadSignature",
+    "BadStrategy",
+    "Buckets",
+    "Carrier",
+    "Clock",
+    "Contact",
+    "Core",
+    "Datagram",
+    "Datagrams",
+    "Decision",
+    "DhtConfig",
+    "DocumentId",
+    "Driver",
+    "Drives",
+    "DseError",
+    "Endpoint",
+    "Event",
+    "Family",
+    "Heartbeat",
+    "Identity",
+    "InputError",
+    "Key",
+    "LiveOverlay",
+    "Load",
+    "LocalError",
+    "Members",
+    "MembersChanged",
+    "Message",
+    "Network",
+    "News",
+    "NodeId",
+    "Now",
+    "OnEvent",
+    "Opened",
+    "Overlay",
+    "Parts",
+    "PeerCache",
+    "PeerGone",
+    "PeerRefused",
+    "PeerTimeout",
+    "Place",
+    "Placement",
+    "PortUnavailable",
+    "Publishers",
+    "Reach",
+    "RemoteError",
+    "Route",
+    "Rule",
+    "Rules",
+    "SignedStrategy",
+    "Slot",
+    "SmallRecord",
+    "Strategy",
+    "StrategyAhead",
+    "StrategyLog",
+    "View",
+    "add_signature",
+    "bind_udp",
+    "check_bounds",
+    "check_network",
+    "check_publishers",
+    "decode_signed",
+    "decode_slots",
+    "distance",
+    "document_id",
+    "encode_document",
+    "encode_signed",
+    "encode_slots",
+    "network_id",
+    "node_id_of",
+    "open_heartbeat",
+    "open_overlay",
+    "owners",
+    "parse_address",
+    "parse_document",
+    "placement_key",
+    "sign_heartbeat",
+    "sign_record",
+    "sign_strategy",
+    "site_of",
+    "slot_of",
+    "slot_start",
+    "system_clock",
+    "verify",
+]

@@ -1,0 +1,111 @@
+"""Packets out: questions to peers with repetition, and answers.
+
+Pure: `now` and `rng` are arguments. Holds what is to be sent until `drain`, and the questions that are open.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from dht.chance import Rng
+from dht.clock import Now
+from dht.contact import Address, Contact
+from dht.errors import BadSignature
+from dht.identity import Identity
+from dht.packets import PACKET_LIMIT, Body, Packet, Put, Stamp, encode_packet
+from dht.partners import Partners
+from dht.requests import Request, Requests
+from dht.routing import TIMEOUT_FIRST_S, Routing
+
+Datagram = tuple[bytes, Address]
+TRIES = 2  # at 2 % loss, one question in 600 gets no answer
+
+Done = Callable[[Now, Packet | None, Body | None], None]
+
+
+class Asker:
+    """Sends for one node; `refused` counts what did not leave."""
+
+    def __init__(
+        self, identity: Identity, stamp: Stamp, routing: Routing, partners: Partners, refused: Counter[str], rng: Rng
+    ) -> None:
+        self._identity = identity
+        self._routing = routing
+        self._partners = partners
+        self.refused = refused
+        self._rng = rng
+        self._out: list[Datagram] = []
+        self.stamp = stamp
+        self.requests = Requests()
+        self.sent: Counter[str] = Counter()
+
+    def ask(
+        self,
+        now: Now,
+        body: Body,
+        public_key: bytes,
+        contact: Contact,
+        done: Done,
+        slow: Callable[[Now], None] | None = None,
+        *,
+        tries: int = TRIES,
+    ) -> None:
+        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
+        endpoint = self._partners.endpoint(contact)
+        entry = self._routing.find(contact.node_id)
+        timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
+        if endpoint:
+            self._open(now, Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries))
+
+    def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
+        """Ask whoever is there; without MAC, since his key is not known."""
+        self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+
+    def answer(self, transaction: bytes, body: Body, key: bytes, to: Address, *, limit: int) -> bool:
+        """Answer a question under the key shared with its asker; False, and nothing sent, beyond `limit` bytes."""
+        data = encode_packet(self.stamp, transaction, body, key)
+        if len(data) > limit:
+            return False
+        self.sent[type(body).__name__] += 1
+        self._out.append((data, to))
+        return True
+
+    def overdue(self, now: Now) -> None:
+        """Repeat or give up what has waited for too long."""
+        for request, is_timeout in self.requests.due(now):
+            if not is_timeout:
+                if request.slow:
+                    request.slow(now)
+            elif request.tries > 0:
+                request.timeout_s *= 2
+                self._open(now, request)
+            else:
+                if request.peer:
+                    self._routing.failed(request.peer)
+                    self._partners.failed(request.peer, now)
+                request.done(now, None, None)
+
+    def drain(self) -> list[Datagram]:
+        """What is to be sent now."""
+        out, self._out = self._out, []
+        return out
+
+    @property
+    def next_due(self) -> float:
+        return float("-inf") if self._out else self.requests.next_due
+
+    def _open(self, now: Now, request: Request) -> None:
+        transaction = self._rng.randbytes(8)
+        if not self.requests.add(transaction, request, now):
+            self.refused["too many open requests"] += 1
+            return
+        try:
+            key = self._identity.shared_key(request.public_key) if request.public_key else None
+        except BadSignature:  # the contact was made up; the request runs into its timeout
+            self.refused["public key"] += 1
+            return
+        size = 0 if isinstance(request.body, Put) else PACKET_LIMIT
+        self._send(transaction, request.body, key, request.address, size=size)
+
+    def _send(self, transaction: bytes, body: Body, key: bytes | None, to: Address, *, size: int) -> None:
+        self.sent[type(body).__name__] += 1
+        self._out.append((encode_packet(self.stamp, transaction, body, key, size=size), to))

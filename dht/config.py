@@ -1,0 +1,38 @@
+"""The overlay's branch of the configuration.
+
+Pure: values only. What must be equal on all nodes (replicas, slots, graces) is in the strategy, not here.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class DhtConfig:
+    """How this node takes part in the overlay."""
+
+    announce_v4: str = ""  # address; told to peers; empty: what they say they see, for nodes behind a simple NAT
+    announce_v6: str = ""  # address; the same for IPv6
+    stable: bool = True  # whether it is a server: 12 h of silence until others take its slots over, 72 h if not
+    allow_private: bool = False  # whether loopback and private addresses may stand in contacts: test networks only
+    heartbeat_s: float = 10.0  # seconds; between two signed signs of life; three make a node live
+    exchange_s: float = 2.5  # seconds; between two exchanges of news with a random peer in a small network
+    exchange_min_s: float = 1.5  # seconds; the same in a large one: every heartbeat must reach all within 30 s
+    refresh_s: float = 300.0  # seconds; between two lookups that keep far buckets filled
+    address_packets_s: float = 300.0  # packets a second; taken from one address, the rest is dropped
+    peer_packets_s: float = 100.0  # packets a second; taken from one peer, the rest is dropped
+    stored_records: int = 4096  # count; small records of others kept here, 1000 bytes each at most
+
+    def __post_init__(self) -> None:
+        bounds = {
+            "heartbeat_s": (1.0, 10.0),
+            "exchange_s": (0.2, 10.0),
+            "exchange_min_s": (0.2, 10.0),
+            "refresh_s": (10.0, 3600.0),
+            "address_packets_s": (10.0, 100_000.0),
+            "peer_packets_s": (10.0, 100_000.0),
+            "stored_records": (0, 1_000_000),
+        }
+        for name, (low, high) in bounds.items():
+            value = getattr(self, name)
+            if not low <= value <= high:
+                raise ValueError(f"{name}: {value} is not between {low:g} and {high:g}")

@@ -1,0 +1,62 @@
+"""How to reach a peer: endpoints by address family.
+
+Pure: values only. A peer has at most one endpoint per family; one with both is dual-stack and may splice.
+"""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+from dht.keys import NodeId
+
+Family = Literal[4, 6]
+
+
+class Address(NamedTuple):
+    """Where a datagram goes to or came from: a literal IP address and a UDP port."""
+
+    host: str
+    port: int
+
+    @property
+    def family(self) -> Family:
+        return 6 if ":" in self.host else 4
+
+
+@dataclass(frozen=True, slots=True)
+class Endpoint:
+    """One family's way to a peer. `host` is a literal IP address, never a name; ::ffff: forms are refused."""
+
+    host: str
+    udp_port: int
+    tcp_port: int
+
+    def __post_init__(self) -> None:
+        address = ipaddress.ip_address(self.host)
+        if address.version == 6 and (address.ipv4_mapped or address.scope_id):
+            raise ValueError(f"mapped or scoped address {self.host}")
+        if not (0 < self.udp_port < 65536 and 0 < self.tcp_port < 65536):
+            raise ValueError(f"port out of range: {self.udp_port}, {self.tcp_port}")
+
+    @property
+    def family(self) -> Family:
+        return 6 if ":" in self.host else 4
+
+    @property
+    def udp(self) -> Address:
+        return Address(self.host, self.udp_port)
+
+
+@dataclass(frozen=True, slots=True)
+class Contact:
+    """A peer's id with its endpoints (one or two, v4 first)."""
+
+    node_id: NodeId
+    endpoints: tuple[Endpoint, ...]
+
+    def endpoint(self, family: Family) -> Endpoint | None:
+        return next((e for e in self.endpoints if e.family == family), None)
+
+    @property
+    def families(self) -> frozenset[Family]:
+        return frozenset(e.family for e in self.endpoints)

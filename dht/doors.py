@@ -1,0 +1,41 @@
+"""Addresses of bootstrap peers, and when to knock there.
+
+Pure: `now` and `rng` are arguments. While nobody is live the pauses double from 1 s to 60 s; with live peers an address
+that none of them has is tried each minute, which joins two networks that started apart.
+"""
+
+from collections.abc import Iterable
+
+from dht.chance import Rng
+from dht.clock import Now
+from dht.contact import Address, Family
+
+ADDRESS_LIMIT = 64
+AT_ONCE = 4  # addresses tried in one go
+PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
+
+
+class Doors:
+    """Where to make first contact."""
+
+    def __init__(self, families: frozenset[Family], rng: Rng) -> None:
+        self._families = families
+        self._rng = rng
+        self._addresses: list[Address] = []
+        self._pause_s = PAUSE_FIRST_S
+        self.next_due = float("inf")
+
+    def add(self, addresses: Iterable[Address], now: Now) -> None:
+        """Knock at these too, starting now."""
+        usable = [a for a in addresses if a.family in self._families]
+        self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
+        self._pause_s = PAUSE_FIRST_S
+        if self._addresses:
+            self.next_due = now.steady
+
+    def choose(self, known: set[Address], now: Now, *, alone: bool) -> list[Address]:
+        """Where to knock now; `known`: addresses of live peers and our own."""
+        self.next_due = now.steady + (self._pause_s if alone else PAUSE_MOST_S)
+        self._pause_s = min(PAUSE_MOST_S, 2 * self._pause_s) if alone else PAUSE_FIRST_S
+        silent = [a for a in self._addresses if a not in known]
+        return self._rng.sample(silent, min(AT_ONCE, len(silent)))

@@ -1,0 +1,80 @@
+"""Errors by whose fault they are; that decides what happens next.
+
+Pure: values only. `RemoteError`: a peer or site failed or lied: note it, back off, go on. `InputError`: the
+person asking can fix it. `LocalError`: this machine failed: stop loudly. Each package adds its own below these.
+"""
+
+from dataclasses import dataclass
+
+
+class DseError(Exception):
+    """The root of every error that this project raises."""
+
+
+class RemoteError(DseError):
+    """A peer or a site failed or lied."""
+
+
+class InputError(DseError):
+    """The person asking can fix it: answer 400, or print one line and exit 2."""
+
+
+class LocalError(DseError):
+    """This machine failed: stop loudly."""
+
+
+@dataclass(eq=False)
+class PeerTimeout(RemoteError):
+    """A peer did not answer in time, or could not be reached at all."""
+
+    peer: str
+    waited_s: float
+
+    def __str__(self) -> str:
+        return f"peer {self.peer} did not answer within {self.waited_s:.1f} s"
+
+
+@dataclass(eq=False)
+class BadMessage(RemoteError):
+    """A peer's bytes do not decode, break a bound, or are refused by the peer that read them."""
+
+    peer: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"bad message between us and peer {self.peer}: {self.reason}"
+
+
+@dataclass(eq=False)
+class BadSignature(RemoteError):
+    """Something signed does not verify, or not by the key that it should."""
+
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(eq=False)
+class BadStrategy(InputError):
+    """A strategy document or network file that cannot be accepted: the field, the reason, the remedy."""
+
+    field: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.field}: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
+class BadIdentity(LocalError):
+    """The node's own key file cannot be read or is damaged."""
+
+    path: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"

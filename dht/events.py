@@ -1,0 +1,26 @@
+"""What the core tells the node, as values.
+
+Pure: values only.
+"""
+
+from dataclasses import dataclass
+
+from dht.keys import NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class StrategyAhead:
+    """A peer's packet carries a newer strategy than ours, or another one of the same version: ask it for its chain."""
+
+    peer: NodeId
+    version: int
+
+
+@dataclass(frozen=True, slots=True)
+class MembersChanged:
+    """The set of members is another one than before; owners computed for an older epoch are void."""
+
+    epoch: int
+
+
+Event = StrategyAhead | MembersChanged

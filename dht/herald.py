@@ -1,0 +1,149 @@
+"""What this node says of itself: its own heartbeat, when the next one is due, and where peers see it.
+
+Pure: `now` is an argument. Every 10 s with jitter, and at once when what it says changed, but at most every second.
+A node that listens on all addresses learns its own from the answers of peers: what most of the last few saw.
+"""
+
+import ipaddress
+from typing import NamedTuple
+
+from dht.chance import Rng
+from dht.clock import Now
+from dht.config import DhtConfig
+from dht.contact import Address, Endpoint, Family
+from dht.identity import Identity
+from dht.keys import NodeId
+from dht.reach import Reach
+from dht.records import LAPTOP_GRACE_S, STABLE_GRACE_S, Heartbeat, Load, pack_endpoint, sign_heartbeat
+
+LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
+WITNESSES = 5  # the last peers, per family, whose word about our address counts
+
+
+class Words(NamedTuple):
+    """What the node says besides where it is; `ready` and `leased` are encoded slot sets."""
+
+    ready: bytes = b""
+    leased: bytes = b""
+    due: int = 0
+    load: Load = Load()
+    strategy_version: int = 0
+    slot_bits: int = 8
+
+
+class Herald:
+    """Signs this node's heartbeats."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        network: bytes,
+        config: DhtConfig,
+        reach: Reach,
+        listening: tuple[Endpoint, ...],
+        rng: Rng,
+        *,
+        member: bool,
+    ) -> None:
+        self._identity = identity
+        self._network = network
+        self._config = config
+        self._reach = reach
+        self._listening = listening
+        self._learns = frozenset(e.family for e in listening if _is_any(e.host))
+        self._rng = rng
+        self._member = member
+        self._said = Words()
+        self._seen: dict[Family, dict[NodeId, str]] = {}
+        self._sent = 0.0  # steady
+        self._sequence = 0
+        self._changed = True
+        self.words = Words()
+        self.raw = b""  # the newest signed heartbeat; b"" while no address is known
+        self.next_due = float("-inf")
+
+    @property
+    def mark(self) -> bytes:
+        """This node's line in a digest."""
+        return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
+
+    def say(self, words: Words) -> None:
+        """Put these into the next heartbeat; a change of readiness, leases or strategy does not wait for its turn."""
+        self.words = words
+        if words._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
+            self._changed = True
+            self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def seen_at(self, host: str, witness: NodeId) -> None:
+        """A peer says from which address our packets came."""
+        family = Address(host, 0).family
+        if family not in self._learns or not self._reach.allows(host):
+            return
+        before = self._hosts()
+        words = self._seen.setdefault(family, {})
+        words.pop(witness, None)
+        words[witness] = host
+        if len(words) > WITNESSES:
+            del words[next(iter(words))]
+        if self._hosts() != before:
+            self._changed = True
+            self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def outrun(self, sequence: int) -> None:
+        """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
+        if sequence > self._sequence:
+            self._sequence = sequence
+            self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def beat(self, now: Now) -> bool:
+        """Sign the next heartbeat if it is due; True if it says something new, which peers should hear at once."""
+        if now.steady < self.next_due:
+            return False
+        self.next_due = now.steady + self._config.heartbeat_s * self._rng.uniform(0.9, 1.0)
+        endpoints = tuple(pack_endpoint(e) for e in self.endpoints())
+        if not endpoints:
+            return False
+        self._sequence = max(self._sequence + 1, int(now.wall))
+        grace = STABLE_GRACE_S if self._config.stable else LAPTOP_GRACE_S
+        heartbeat = Heartbeat(
+            self._identity.public_key,
+            self._sequence,
+            now.wall,
+            now.wall + grace,
+            endpoints,
+            self._config.stable,
+            self._member,
+            self.words.strategy_version,
+            self.words.slot_bits,
+            self.words.ready,
+            self.words.leased,
+            self.words.due,
+            self.words.load,
+        )
+        self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
+        changed, self._changed = self._changed, False
+        self._said, self._sent = self.words, now.steady
+        return changed
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Where peers reach this node, as far as it knows; v4 first."""
+        hosts = self._hosts()
+        found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
+        return tuple(sorted(found, key=lambda e: e.family))
+
+    def _hosts(self) -> dict[Family, str]:
+        """The address to announce, per family: configured, or listened on, or seen by most witnesses."""
+        hosts: dict[Family, str] = {}
+        for endpoint in self._listening:
+            family = endpoint.family
+            configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+            seen = list(self._seen.get(family, {}).values())
+            if configured or family not in self._learns:
+                hosts[family] = configured or endpoint.host
+            elif seen:
+                hosts[family] = max(seen, key=lambda h: (seen.count(h), h))
+        return hosts
+
+
+def _is_any(host: str) -> bool:
+    return ipaddress.ip_address(host).is_unspecified

@@ -1,0 +1,60 @@
+"""The key space: document ids, placement keys, slots and the XOR metric.
+
+Pure: bytes in, bytes out. A document id says which document; a placement key says where it lives:
+80 bits of H(site ‖ shard), then 80 bits of H(path?query), so that a site stays together and its pages keep
+an order inside it. A slot is one of 2**slot_bits equal ranges of placement keys. H is SHA-256.
+The golden vectors of `tests/data/keys.json` pin all of it: a change here moves every stored byte of a network.
+Sources: Maymounkov & Mazières 2002 (metric); He Shuqing et al. 2008 (host finds, path places).
+"""
+
+from hashlib import sha256
+from typing import NewType
+from urllib.parse import urlsplit
+
+KEY_BYTES = 20
+KEY_BITS = KEY_BYTES * 8
+MAX_SLOT_BITS = 16
+
+Key = NewType("Key", bytes)  # 20 bytes: a point in the key space (a placement key, a slot's start)
+NodeId = NewType("NodeId", bytes)  # 20 bytes: first 160 bits of SHA-256(public key)
+DocumentId = NewType("DocumentId", bytes)  # 20 bytes: first 160 bits of SHA-256(canonical URL)
+Slot = NewType("Slot", int)  # 0 … 2**slot_bits - 1
+
+
+def document_id(url: str) -> DocumentId:
+    """The id of the document at a canonical URL; it never changes."""
+    return DocumentId(sha256(url.encode()).digest()[:KEY_BYTES])
+
+
+def site_of(url: str) -> str:
+    """The site of a canonical URL: host, and port where it is not the scheme's default; both schemes share it."""
+    return urlsplit(url).netloc
+
+
+def placement_key(url: str, spread: int = 0) -> Key:
+    """Where the document of a canonical URL lives.
+
+    `spread` d ≥ 0 splits a big site into 2**d shards by the top d bits of H(path?query); shard 0 hashes as the
+    unsharded site, so a site that begins to spread keeps that part of its pages in place.
+    """
+    parts = urlsplit(url)
+    path = parts.path + ("?" + parts.query if parts.query else "")
+    path_hash = sha256(b"path\0" + path.encode()).digest()
+    shard = int.from_bytes(path_hash[:4], "big") >> (32 - spread) if spread else 0
+    suffix = b"\0" + shard.to_bytes(4, "big") if shard else b""
+    return Key(sha256(b"site\0" + parts.netloc.encode() + suffix).digest()[:10] + path_hash[:10])
+
+
+def slot_of(key: bytes, slot_bits: int) -> Slot:
+    """The slot that a placement key falls into."""
+    return Slot(int.from_bytes(key[:4], "big") >> (32 - slot_bits))
+
+
+def slot_start(slot: Slot, slot_bits: int) -> Key:
+    """The first key of a slot; owners are weighed by it, so the even child of a doubled slot keeps its owners."""
+    return Key((slot << (KEY_BITS - slot_bits)).to_bytes(KEY_BYTES, "big"))
+
+
+def distance(a: bytes, b: bytes) -> int:
+    """The XOR metric of two keys or ids."""
+    return int.from_bytes(a, "big") ^ int.from_bytes(b, "big")

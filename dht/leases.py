@@ -1,0 +1,331 @@
+"""Which slots this node may crawl: it asks the live owners for their votes, renews, yields and gives back.
+
+Pure: `step` says what to ask, `heard` and `finish` take the answers; `leasekeeper.py` moves the bytes. A slot is asked
+for by its preferred owner: the first in a rendezvous order of its own among the live owners that are ready, so leases
+spread evenly. The others ask only when nobody has held it for PATIENCE_S times their place. A holder renews as long
+as it is a live owner; it yields at once where a majority or the preferred one holds, which heals two networks that
+meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S it keeps the votes
+but no longer shows the lease, so that what it began to fetch is written before the next holder looks.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+from types import MappingProxyType
+from typing import Protocol
+
+from dht.clock import Now
+from dht.keys import NodeId, Slot, slot_start
+from dht.messages import MAX_CLAIMS, Claim, LeaseRelease, LeaseReply, LeaseRequest, Vote
+from dht.votes import HOLD_S, Team, Voter, majority, team_digest
+
+RENEW_S = 8.0  # five more tries fit before a hold runs out
+TOGETHER_S = 4.0  # when one lease is due, those due within this are renewed with it: fewer messages a peer
+RETRY_S = 2.0
+PATIENCE_S = 12.0
+HAND_BACK_S = 20.0  # long enough that a peer that comes and goes does not move leases with every breath
+DRAIN_S = 5.0
+FREED_S = 15.0  # a release is newer than the heartbeats heard for this long after it
+
+
+class Sight(Protocol):
+    """What the leases look up in the view, slot by slot."""
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Whether a live peer, or this node, announces the slot as ready."""
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One slot of a round: who granted, who refused in whose favour."""
+
+    epoch: int
+    team: Team
+    holding: bool
+    granted: set[NodeId]
+    others: dict[NodeId, NodeId] = field(default_factory=dict)  # voter → holder it named
+
+
+@dataclass(slots=True)
+class Round:
+    """What to send now. `releases` need no answer."""
+
+    sent_at: float
+    requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
+    releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
+    attempts: dict[Slot, Attempt] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class _Held:
+    epoch: int
+    until: float
+    renew_at: float
+    team: Team
+    asked: int  # the highest epoch asked for
+    outranked_since: float | None = None
+    drained_at: float | None = None
+
+
+class Leases:
+    """The leases of one node, as voter and as holder. `not_before`: steady time of its first claim."""
+
+    def __init__(self, node_id: NodeId, slot_bits: int, *, abstain_until: float = 0.0, not_before: float = 0.0) -> None:
+        self._node_id = node_id
+        self._slot_bits = slot_bits
+        self._not_before = not_before
+        self.voter = Voter(node_id, abstain_until)
+        self._held: dict[Slot, _Held] = {}
+        self._vacant_since: dict[Slot, float] = {}
+        self._retry_at: dict[Slot, float] = {}
+        self._mine: list[Slot] = []
+        self._gone: list[tuple[Slot, int, Team]] = []
+        self._freed: dict[Slot, tuple[NodeId, float]] = {}
+        self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
+
+    def wait(self, until: float) -> None:
+        """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
+        self._not_before = max(self._not_before, until)
+
+    def look(self, now: Now, teams: Sequence[Team]) -> None:
+        """Take the live owners of every slot; a slot that is no longer ours is given back at once."""
+        self.voter.look(now, teams)
+        self._mine = [Slot(slot) for slot, team in enumerate(teams) if self._node_id in team]
+        mine = set(self._mine)
+        for slot in [slot for slot in self._held if slot not in mine]:
+            self._drop(slot)
+        for forgotten in (self._vacant_since, self._retry_at):
+            for slot in [slot for slot in forgotten if slot not in mine]:
+                del forgotten[slot]
+
+    def held(self, now: Now) -> Mapping[Slot, int]:
+        """Slots that this node may crawl now, each with its epoch."""
+        if now.steady >= self._shown[0]:
+            shown = {s: h for s, h in sorted(self._held.items()) if h.until > now.steady and h.drained_at is None}
+            until = min((h.until for h in shown.values()), default=now.steady)
+            self._shown = (until, MappingProxyType({slot: held.epoch for slot, held in shown.items()}))
+        return self._shown[1]
+
+    def step(self, now: Now, sight: Sight) -> Round:
+        """What to send at this moment; call it about once a second."""
+        wanted: list[tuple[Slot, bool]] = []
+        urgent = any(held.renew_at <= now.steady for held in self._held.values())
+        horizon = now.steady + (TOGETHER_S if urgent else 0.0)
+        for slot in self._mine:
+            held = self._held.get(slot)
+            if held is not None and (held.until <= now.steady or self._meets_better(now, slot, sight)):
+                self._drop(slot)
+                held = None
+            if held is not None:
+                if self._renews(now, slot, held, sight, horizon):
+                    wanted.append((slot, True))
+            elif self._asks(now, slot, sight):
+                wanted.append((slot, False))
+        attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
+        asked = Round(now.steady, attempts={slot: attempt for slot, attempt in attempts.items() if attempt})
+        self._address(asked)
+        for slot in list(asked.attempts):
+            self._count(now, asked, slot)
+        return asked
+
+    def heard(self, now: Now, asked: Round, peer: NodeId, reply: LeaseReply) -> None:
+        """Take one peer's votes; what it was not asked is ignored."""
+        claimed = {claim.slot for claim in asked.requests[peer].claims}
+        for vote in reply.votes:
+            if vote.slot in claimed:
+                self._take(now, asked, peer, vote)
+
+    def finish(self, now: Now, asked: Round) -> Round:
+        """Close a round when all have answered or time is up; returns what must be released."""
+        for slot, attempt in asked.attempts.items():
+            held = self._held.get(slot)
+            if len(attempt.granted) >= majority(len(attempt.team)):
+                continue
+            self._retry_at[slot] = now.steady + RETRY_S
+            if not attempt.holding:
+                self._give_back(slot, attempt.epoch, attempt.team)
+            elif held is not None:
+                held.renew_at = now.steady + RETRY_S
+                if self._yields(slot, attempt):
+                    self._drop(slot)
+        return self._releases(now)
+
+    def answer(self, now: Now, peer: NodeId, request: LeaseRequest, sight: Sight) -> LeaseReply:
+        """Vote on another node's claims."""
+        if request.slot_bits != self._slot_bits:
+            return LeaseReply(())
+        votes = [
+            self.voter.vote(now, peer, claim, () if claim.holding else self._holders(now, Slot(claim.slot), sight))
+            for claim in request.claims
+            if 0 <= claim.slot < 1 << self._slot_bits
+        ]
+        return LeaseReply(tuple(votes))
+
+    def released(self, now: Now, peer: NodeId, release: LeaseRelease) -> None:
+        """Another node holds these no longer."""
+        for slot, epoch in release.slots:
+            if release.slot_bits == self._slot_bits and peer in self.voter.team(slot):
+                self.voter.release(peer, slot, epoch)
+                self._freed[Slot(slot)] = (peer, now.steady + FREED_S)
+
+    def give_up(self, now: Now) -> Round:
+        """Stop holding everything (the node stops): what to tell the others."""
+        for slot in list(self._held):
+            self._drop(slot)
+        return self._releases(now)
+
+    def _holders(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
+        """Who holds the slot as far as this node can tell without its votes."""
+        held = self._held.get(slot)
+        if held is not None and held.until > now.steady:
+            return (self._node_id,)
+        return self._announced(now, slot, sight)
+
+    def _announced(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
+        """Live peers that say they hold the slot and have not released it since."""
+        freed, until = self._freed.get(slot, (None, 0.0))
+        return [peer for peer in sight.announced(slot) if peer != freed or now.steady >= until]
+
+    def _renews(self, now: Now, slot: Slot, held: _Held, sight: Sight, horizon: float) -> bool:
+        """Whether to renew now: it is due before the horizon, or the team is another one."""
+        team = self.voter.team(slot)
+        if held.drained_at is not None and now.steady >= held.drained_at:
+            self._drop(slot)
+            self._vacant_since[slot] = now.steady
+            return False
+        if horizon < held.renew_at and team == held.team:
+            return False
+        self._compare(now, slot, held, sight)
+        return now.steady >= self._retry_at.get(slot, 0.0)
+
+    def _meets_better(self, now: Now, slot: Slot, sight: Sight) -> bool:
+        """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
+        others = self._announced(now, slot, sight)
+        if not others:
+            return False
+        order = preference(slot, self._slot_bits, self.voter.team(slot))
+        return any(peer in order[: order.index(self._node_id)] for peer in others)
+
+    def _compare(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> None:
+        """Begin to hand the slot back when another owner has been the preferred one for long enough."""
+        best = self._candidates(slot, self.voter.team(slot), sight)[0]
+        if best == self._node_id or not sight.is_ready(best, slot):
+            held.outranked_since = held.drained_at = None
+        elif held.outranked_since is None:
+            held.outranked_since = now.steady
+        elif now.steady - held.outranked_since >= HAND_BACK_S and held.drained_at is None:
+            held.drained_at = now.steady + DRAIN_S
+        self._shown = (0.0, self._shown[1])
+
+    def _asks(self, now: Now, slot: Slot, sight: Sight) -> bool:
+        """Whether to ask for a slot that this node does not hold."""
+        promise = self.voter.promise(now, slot)
+        if (promise is not None and promise.holder != self._node_id) or self._holders(now, slot, sight):
+            self._vacant_since.pop(slot, None)
+            return False
+        if self.voter.abstains(now, slot):
+            self._vacant_since[slot] = now.steady  # the preferred owner may not ask yet either
+            return False
+        since = self._vacant_since.setdefault(slot, now.steady)
+        if now.steady < max(self._not_before, self._retry_at.get(slot, 0.0)):
+            return False
+        order = self._candidates(slot, self.voter.team(slot), sight)
+        if self._node_id not in order:
+            return False
+        place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
+        return now.steady - since >= PATIENCE_S * place
+
+    def _candidates(self, slot: Slot, team: Team, sight: Sight) -> list[NodeId]:
+        """Who should hold the slot, best first: the ready ones, or everybody where none is ready."""
+        ready = [peer for peer in team if sight.is_ready(peer, slot)]
+        return preference(slot, self._slot_bits, ready or team)
+
+    def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
+        """Begin an attempt with this node's own vote; None where it may not vote for itself."""
+        team = self.voter.team(slot)
+        epoch = self._raised(now, self._held[slot], slot) if holding else self.voter.next_epoch(now, slot)
+        claim = Claim(slot, epoch, team_digest(team), holding)
+        if not self.voter.vote(now, self._node_id, claim, ()).granted:
+            self._retry_at[slot] = now.steady + RETRY_S
+            return None
+        return Attempt(epoch, team, holding, {self._node_id})
+
+    def _raised(self, now: Now, held: _Held, slot: Slot) -> int:
+        """The epoch to renew with: above another holder's, if one was met when two networks joined."""
+        if self.voter.highest_epoch(slot) > held.asked:
+            held.asked = self.voter.next_epoch(now, slot)
+        return held.asked
+
+    def _address(self, asked: Round) -> None:
+        """Put the claims of a round into one request a peer."""
+        claims: dict[NodeId, list[Claim]] = {}
+        for slot, attempt in asked.attempts.items():
+            claim = Claim(slot, attempt.epoch, team_digest(attempt.team), attempt.holding)
+            for peer in attempt.team:
+                if peer != self._node_id:
+                    claims.setdefault(peer, []).append(claim)
+        for peer, chosen in sorted(claims.items()):
+            asked.requests[peer] = LeaseRequest(self._slot_bits, tuple(chosen))
+
+    def _take(self, now: Now, asked: Round, peer: NodeId, vote: Vote) -> None:
+        attempt = asked.attempts[Slot(vote.slot)]
+        if not vote.granted:
+            self.voter.saw_epoch(now, vote.slot, vote.epoch)
+            attempt.others[peer] = NodeId(vote.holder)
+        elif vote.epoch == attempt.epoch:
+            attempt.granted.add(peer)
+            self._count(now, asked, Slot(vote.slot))
+
+    def _count(self, now: Now, asked: Round, slot: Slot) -> None:
+        """Hold the slot once a majority of the team as it still is has granted it."""
+        attempt = asked.attempts[slot]
+        until = asked.sent_at + HOLD_S
+        promise = self.voter.promise(now, slot)
+        ours = promise is not None and promise.holder == self._node_id and promise.epoch == attempt.epoch
+        if not ours or attempt.team != self.voter.team(slot) or until <= now.steady:
+            return
+        if len(attempt.granted) >= majority(len(attempt.team)):
+            old = self._held.get(slot)
+            renewed = _Held(attempt.epoch, until, asked.sent_at + RENEW_S, attempt.team, attempt.epoch)
+            if old is not None:
+                renewed.outranked_since, renewed.drained_at = old.outranked_since, old.drained_at
+            self._held[slot] = renewed
+            self._vacant_since.pop(slot, None)
+            self._shown = (0.0, self._shown[1])
+
+    def _yields(self, slot: Slot, attempt: Attempt) -> bool:
+        """Whether the slot belongs to another: most voters name it, or it comes before us in the order."""
+        order = preference(slot, self._slot_bits, attempt.team)
+        rank = {peer: place for place, peer in enumerate(order)}
+        named = [holder for holder in attempt.others.values() if holder in rank and holder != self._node_id]
+        many = any(named.count(holder) >= majority(len(attempt.team)) for holder in named)
+        return many or any(rank[holder] < rank[self._node_id] for holder in named)
+
+    def _drop(self, slot: Slot) -> None:
+        """Hold a slot no longer; its voters hear of it in the next releases."""
+        held = self._held.pop(slot)
+        self._shown = (0.0, self._shown[1])
+        self._give_back(slot, held.asked, held.team)
+
+    def _give_back(self, slot: Slot, epoch: int, team: Team) -> None:
+        self.voter.release(self._node_id, slot, epoch)
+        told = sorted({*team, *self.voter.team(slot)} - {self._node_id})
+        self._gone.append((slot, epoch, tuple(told)))
+
+    def _releases(self, now: Now) -> Round:
+        lists: dict[NodeId, list[tuple[int, int]]] = {}
+        for slot, epoch, told in self._gone:
+            for peer in told:
+                lists.setdefault(peer, []).append((slot, epoch))
+        self._gone.clear()
+        releases = {peer: LeaseRelease(self._slot_bits, tuple(gone)) for peer, gone in sorted(lists.items())}
+        return Round(now.steady, releases=releases)
+
+
+def preference(slot: Slot, slot_bits: int, peers: Sequence[NodeId]) -> list[NodeId]:
+    """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
+    start = slot_start(slot, slot_bits)
+    return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

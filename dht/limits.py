@@ -1,0 +1,32 @@
+"""Token buckets: how much one address or one peer may cost us.
+
+Pure: `now` is an argument, in seconds of the steady clock. Bounded: the bucket least recently used is forgotten, which
+gives its owner a full one again; with 8,192 buckets that takes a flood which the address limit meets first.
+"""
+
+from collections.abc import Hashable
+
+KEYS = 8192
+
+
+class Buckets:
+    """One bucket a key, each filling at `rate` a second up to `burst`."""
+
+    def __init__(self, rate: float, burst: float, *, keys: int = KEYS) -> None:
+        self._rate = rate
+        self._burst = burst
+        self._keys = keys
+        self._levels: dict[Hashable, tuple[float, float]] = {}
+
+    def take(self, key: Hashable, now: float, cost: float = 1.0) -> bool:
+        """Whether the key may spend `cost` now; if not, nothing is taken."""
+        level, at = self._levels.pop(key, (self._burst, now))
+        level = min(self._burst, level + max(0.0, now - at) * self._rate)
+        allowed = level >= cost
+        if len(self._levels) >= self._keys:
+            del self._levels[next(iter(self._levels))]
+        self._levels[key] = (level - cost if allowed else level, now)
+        return allowed
+
+    def __len__(self) -> int:
+        return len(self._levels)

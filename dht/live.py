@@ -1,0 +1,315 @@
+"""The overlay of a running node: core, carrier, view, strategies and leases behind the two calls `ask` and `serve`.
+
+`run` owns every task. The carriers are given, so the same class runs over sockets (`opening.py`) and in the simulator.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
+from dht.clock import Clock
+from dht.contact import Address, Contact, Family
+from dht.core import Core
+from dht.errors import BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.events import Event, StrategyAhead
+from dht.keys import NodeId, Slot
+from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
+from dht.messages import GetStrategy, LeaseRelease, LeaseRequest
+from dht.overlay import Answer, Asked, Handler, Message
+from dht.peercache import PeerCache
+from dht.reach import Reach
+from dht.slotset import encode_slots
+from dht.strategy import SignedStrategy, Strategy
+from dht.strategylog import StrategyLog
+from dht.strategypuller import StrategyPuller
+from dht.view import OverlayView
+
+log = logging.getLogger(__name__)
+
+CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
+CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
+STOP_S = 3.0  # for telling the others that the leases are free
+NAMED = 4  # peers that may share an address and port; more only say so
+RELAYS = 2  # tried one after the other
+
+OnEvent = Callable[[Event], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a `LiveOverlay` is built of. `drive` makes the core's driver, given what to do with its events."""
+
+    core: Core
+    drive: Callable[[OnEvent], Drives]
+    carrier: Carrier
+    strategies: StrategyLog
+    families: frozenset[Family]
+    clock: Clock
+    executor: Executor  # named; for small files
+    allow_private: bool = False  # as in DhtConfig
+    folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
+    member: bool = True  # False: a bare bootstrap node, which holds nothing
+
+
+class LiveOverlay:
+    """A node's place in the network; an `Overlay`."""
+
+    def __init__(self, parts: Parts) -> None:
+        core, clock = parts.core, parts.clock
+        self.node_id = core.node_id
+        self.strategies = parts.strategies
+        self._parts = parts
+        self._core = core
+        self._clock = clock
+        self._driver = parts.drive(self._happened)
+        self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
+        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], Handler[Any]]] = {}
+        self._encoder = msgspec.msgpack.Encoder()
+        self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
+        self._ready: frozenset[Slot] = frozenset()
+        self._due = 0
+        self._joins = False
+        self._keeper: LeaseKeeper | None = None
+        self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._tell_strategy()
+        self.serve(GetStrategy, self._puller.answer)
+
+    @property
+    def view(self) -> OverlayView:
+        """Who is in the network and who owns what."""
+        return self._view
+
+    @property
+    def refused(self) -> Mapping[str, int]:
+        """Packets that were not taken, or not sent, since the start, by reason."""
+        return self._core.refused
+
+    def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
+        """Answer this type of message."""
+        self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
+
+    def announce(self, ready: frozenset[Slot], due: int) -> None:
+        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
+        self._ready, self._due = ready, due
+        self._view.say_ready(ready)
+        self._tell()
+
+    def join(self, addresses: Iterable[Address]) -> None:
+        """Make first contact through these, of the families that this node has; call it before `run` or any time."""
+        chosen = [address for address in addresses if address.family in self._parts.families]
+        self._joins = self._joins or bool(chosen)
+        self._core.join(self._clock(), chosen)
+        self._driver.kick()
+
+    def remember(self) -> int:
+        """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
+        heartbeats = self._cache.load() if self._cache is not None else ()
+        self._core.remember(self._clock(), heartbeats)
+        self._joins = self._joins or bool(heartbeats)
+        return len(heartbeats)
+
+    def adopt(self, signed: SignedStrategy) -> Strategy:
+        """Adopt a strategy that a publisher hands to this node, and spread it; raises BadStrategy."""
+        if self.strategies.adopt(signed):
+            self._tell_strategy()
+        return self.strategies.newest
+
+    def warnings(self) -> tuple[str, ...]:
+        """What an operator should know, one sentence each."""
+        return self.strategies.warnings(self._clock())
+
+    async def run(self) -> None:
+        """Take part until cancelled; then free the leases and write the peer cache."""
+        self._begin_leases()
+        try:
+            async with asyncio.TaskGroup() as carriers:
+                carriers.create_task(self._parts.carrier.run(self._answer, self._may_relay), name="overlay-carrier")
+                carriers.create_task(self._driver.run(), name="overlay-driver")
+                try:
+                    await self._work()
+                finally:
+                    await self._give_up()
+        finally:
+            self._save_peers()
+            if self._keeper is not None:
+                self._keeper.forget_quickly()
+
+    async def _work(self) -> None:
+        """What needs the carriers, and ends before them."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._puller.run(), name="overlay-strategies")
+            tasks.create_task(self._keep_cache(), name="overlay-cache")
+            tasks.create_task(self._keep_leases(), name="overlay-leases")
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
+        """Send one message and return its answer; see `Overlay`."""
+        name, body = type(message).__name__, self._encoder.encode(message)
+        if peer == self.node_id:
+            return self._decode(peer, await self._ask_self(name, body), answer)
+        contact = self._view.contact(peer)
+        if contact is None:
+            raise PeerTimeout(peer.hex(), 0.0)
+        return self._decode(peer, await self._ask_routes(contact, name, body, timeout_s), answer)
+
+    async def _ask_self(self, name: str, body: bytes) -> bytes:
+        try:
+            return await self._answer(self.node_id, name, body)
+        except (RemoteError, InputError) as error:
+            raise PeerRefused(self.node_id.hex(), str(error)) from error
+
+    async def _ask_routes(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
+        """Directly, or through one relay and then another while time is left."""
+        ends = self._clock().steady + timeout_s
+        routes = self._routes(peer)
+        for route in routes:
+            left = ends - self._clock().steady
+            try:
+                return await self._parts.carrier.ask(route, name, body, timeout_s=left)
+            except PeerGone:
+                if route.relay is None:
+                    self._core.suspect(self._clock(), peer.node_id)
+                    self._view.refresh()
+                    self._driver.kick()
+                raise
+            except PeerTimeout:
+                if route is routes[-1] or self._clock().steady >= ends:
+                    raise
+        raise PeerTimeout(peer.node_id.hex(), 0.0)
+
+    def _routes(self, peer: Contact) -> list[Route]:
+        """How to reach a peer: a relay has both families; which one is asked first stays the same for each peer."""
+        if peer.families & self._parts.families:
+            return [Route(peer)]
+        dual = [self._view.contact(node) for node in self._view.live() - {self.node_id, peer.node_id}]
+        fit = [c for c in dual if c is not None and c.families & self._parts.families and c.families & peer.families]
+        fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
+        return [Route(peer, relay) for relay in fit[:RELAYS]]
+
+    def _decode(self, peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
+        try:
+            return msgspec.msgpack.decode(body, type=answer)
+        except msgspec.DecodeError as error:
+            raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
+
+    async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
+        """Decode one message, call its handler, encode the answer."""
+        if name not in self._handlers:
+            raise BadMessage(asker.hex(), f"this node answers no {name}")
+        decoder, handler = self._handlers[name]
+        try:
+            message = decoder.decode(body)
+        except msgspec.DecodeError as error:
+            raise BadMessage(asker.hex(), f"no {name}: {error}") from None
+        try:
+            answer = self._encoder.encode(await handler(asker, message))
+        except (RemoteError, InputError, LocalError):
+            raise
+        except Exception as error:  # one foreign message must not stop the node
+            log.exception("message failed name=%s from=%s", name, asker.hex())
+            raise BadMessage(asker.hex(), f"{name} failed here; it is logged") from error
+        if len(answer) > MAX_BODY_BYTES:
+            raise BadMessage(asker.hex(), f"the answer to {name} would have {len(answer)} bytes; ask for less at once")
+        return answer
+
+    def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
+        """Members are served, to endpoints of members that have answered there: anybody may name any address."""
+        members = self._core.members
+        if members.find(asker) is None:
+            return False
+        contacts = [known.opened.contact for _, known in members.known()]
+        named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
+        met = any(self._core.has_met(self._clock(), peer, address) for peer, address in named[:NAMED])
+        if named and not met:
+            self._driver.kick()
+        return met
+
+    # Strategies
+
+    def _happened(self, event: Event) -> None:
+        """An event of the core."""
+        if isinstance(event, StrategyAhead):
+            self._puller.is_ahead(event.peer)
+
+    def _tell_strategy(self) -> None:
+        """Put the newest version into packets, and the one in force into effect."""
+        newest, current = self.strategies.newest, self.strategies.current(self._clock())
+        reach = Reach(current.declared_prefixes, self._parts.allow_private)
+        digest = bytes.fromhex(self.strategies.newest_digest)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach)
+        self._view.refresh()
+        self._driver.kick()
+
+    # Leases and heartbeats
+
+    def _begin_leases(self) -> None:
+        if self._parts.member:
+            path = self._parts.folder / "votes.json" if self._parts.folder is not None else None
+            settle_s = SETTLE_S if self._joins else 0.0
+            clock, executor = self._clock, self._parts.executor
+            self._keeper = keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s)
+            self._view.show_leases(keeper.held)
+            self.serve(LeaseRequest, keeper.answer_request)
+            self.serve(LeaseRelease, keeper.answer_release)
+
+    async def _keep_leases(self) -> None:
+        """One round a second; what changed is told in the heartbeat."""
+        in_force, held = self.strategies.current(self._clock()), frozenset[Slot]()
+        while True:
+            if self.strategies.current(self._clock()) is not in_force:
+                in_force = self.strategies.current(self._clock())
+                self._tell_strategy()
+            if self._keeper is not None:
+                await self._keeper.step()
+                if held != self._view.leases().keys():
+                    held = frozenset(self._view.leases())
+                    self._tell()
+            await asyncio.sleep(TICK_S)
+
+    async def _give_up(self) -> None:
+        """Tell the others that the leases are free, shortly; they find out by themselves if that fails."""
+        if self._keeper is None:
+            return
+        try:
+            async with asyncio.timeout(STOP_S):
+                await self._keeper.give_up()
+        except TimeoutError:
+            log.info("leases not released in time; the others wait until they run out")
+
+    def _tell(self) -> None:
+        limit = 1 << self._view.strategy.slot_bits
+        ready = encode_slots(slot for slot in self._ready if slot < limit)
+        self._core.announce(ready=ready, leased=encode_slots(self._view.leases()), due=self._due)
+        self._driver.kick()
+
+    # The long memory of peers
+
+    async def _keep_cache(self) -> None:
+        loop, rounds, kept = asyncio.get_running_loop(), 0, -1
+        while self._cache is not None:
+            await asyncio.sleep(CACHE_S)
+            rounds += 1
+            if kept == self._core.members.version and rounds % CACHE_ANYWAY:
+                continue
+            kept, heartbeats = self._core.members.version, self._heartbeats()
+            try:
+                await loop.run_in_executor(self._parts.executor, self._cache.save, heartbeats)
+            except OSError as error:
+                log.warning("peer cache not written reason=%s", error)
+
+    def _save_peers(self) -> None:
+        if self._cache is not None:
+            try:
+                self._cache.save(self._heartbeats())
+            except OSError as error:
+                log.warning("peer cache not written reason=%s", error)
+
+    def _heartbeats(self) -> list[bytes]:
+        return [known.opened.raw for _, known in self._core.members.known()]

@@ -1,0 +1,77 @@
+"""Builds the overlay of a real node: sockets, core, TLS channel, files, by hand and in order."""
+
+import random
+from concurrent.futures import Executor
+from dataclasses import dataclass
+from pathlib import Path
+
+from dht.channel import Channel
+from dht.clock import Clock
+from dht.config import DhtConfig
+from dht.contact import Address, Endpoint
+from dht.core import Core
+from dht.datagrams import Datagrams, bind_udp
+from dht.identity import Identity
+from dht.live import LiveOverlay, OnEvent, Parts
+from dht.network import Network
+from dht.reach import Reach
+from dht.strategylog import StrategyLog
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a node runs. `listening`: at most one endpoint a family, v4 first; 0.0.0.0 or :: for all addresses."""
+
+    listening: tuple[Endpoint, ...]
+    folder: Path | None = None  # in the data directory; made if missing
+    member: bool = True
+
+
+def open_overlay(
+    identity: Identity,
+    network: Network,
+    config: DhtConfig,
+    place: Place,
+    clock: Clock,
+    rng: random.Random,
+    executor: Executor,
+) -> LiveOverlay:
+    """A node's overlay, its UDP ports bound, its peers of earlier runs remembered. Raises LocalError.
+
+    Then `join` the first contacts and `run` it. `executor`: one named thread for small files.
+    """
+    if place.folder is not None:
+        place.folder.mkdir(parents=True, exist_ok=True)
+    strategies = StrategyLog(network, place.folder / "strategy" if place.folder is not None else None)
+    reach = Reach(strategies.current(clock()).declared_prefixes, config.allow_private)
+    core = Core(
+        identity,
+        bytes.fromhex(network.id),
+        config,
+        rng,
+        listening=place.listening,
+        reach=reach,
+        member=place.member,
+    )
+    addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in place.listening)
+    channel = Channel(identity, network.id, addresses, clock, rng)
+    sockets = [bind_udp(endpoint.udp) for endpoint in place.listening]
+
+    def drive(on_event: OnEvent) -> Datagrams:
+        return Datagrams(core, clock, sockets, on_event)
+
+    parts = Parts(
+        core=core,
+        drive=drive,
+        carrier=channel,
+        strategies=strategies,
+        families=frozenset(endpoint.family for endpoint in place.listening),
+        clock=clock,
+        executor=executor,
+        allow_private=config.allow_private,
+        folder=place.folder,
+        member=place.member,
+    )
+    overlay = LiveOverlay(parts)
+    overlay.remember()
+    return overlay

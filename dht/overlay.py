@@ -1,0 +1,87 @@
+"""What the other packages see of the network: ask a peer, answer peers, and the view of who owns what.
+
+`dht/live.py` implements it over sockets, the simulator over memory; both around the same core. Handlers get the
+verified id of the peer that asks. A message is a frozen msgspec Struct (array_like); its class name is its name on
+the wire, so it is stated once and renamed never.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Protocol, TypeVar
+
+import msgspec
+
+from dht.contact import Contact
+from dht.keys import NodeId, Slot
+from dht.strategy import Strategy
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """The base of every message between peers; fields may be added at the end with defaults, never removed."""
+
+
+Asked = TypeVar("Asked", bound=Message)
+Answer = TypeVar("Answer", bound=Message)
+Handler = Callable[[NodeId, Asked], Awaitable[Message]]
+
+
+class View(Protocol):
+    """Who is in the network and who owns what, as far as this node has heard. Cheap to ask, never blocks."""
+
+    @property
+    def node_id(self) -> NodeId: ...
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in force; slot_bits, replicas and min_acks are its fields."""
+
+    def members(self) -> tuple[NodeId, ...]:
+        """Peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
+
+    def contact(self, peer: NodeId) -> Contact | None: ...
+
+    def is_live(self, peer: NodeId) -> bool:
+        """Heard of within 30 s; this node itself always is."""
+
+    def live(self) -> frozenset[NodeId]:
+        """Everybody for whom `is_live` holds; the same object until somebody comes or goes."""
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The r_eff = min(r, members) sticky owners, highest rendezvous weight first."""
+
+    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
+
+    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The live ones of `owners`, joined by the next in weight while fewer than two are live."""
+
+    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Live candidates, this node among them, that announce the slot as reconciled and serve reads from it."""
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
+
+    def owned(self) -> frozenset[Slot]:
+        """Slots that this node owns or stands in for."""
+
+    def leases(self) -> Mapping[Slot, int]:
+        """Slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
+
+
+class Overlay(Protocol):
+    """The network, for everyone above `dht`."""
+
+    @property
+    def view(self) -> View: ...
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
+        """Send one message and return its answer, through a dual-stack peer where families differ.
+
+        Raises PeerTimeout (dead, unreachable, slow) or BadMessage (answer does not decode or the peer refused).
+        Asking one's own id calls the handler directly.
+        """
+
+    def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
+        """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
+
+    def announce(self, ready: frozenset[Slot], due: int) -> None:
+        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""

@@ -1,0 +1,198 @@
+"""Datagrams of the overlay: what is in them, byte by byte, and who may have written them.
+
+Pure: bytes to values and back. A packet is at most 1232 bytes (IPv6's least MTU less headers, as in DNS):
+
+    version 1 · kind 1 · network 4 · transaction 8 · sender's public key 32 · strategy version 4 · strategy digest 8 ·
+    body length 2 · body (msgpack array) · zeros up to the wished size · MAC 16
+
+The MAC is BLAKE2b keyed by what X25519 makes of both nodes' keys, over all before it; sixteen zeros stand where the
+sender does not know yet who listens there, which only a PING may do. Every packet carries the sender's key, so there
+are no sessions to set up, resume or exhaust. Requests are padded and answers never longer, so nobody gains by a forged
+source; PUT needs the token of an earlier answer to the same address.
+"""
+
+import struct
+from enum import IntEnum
+from hashlib import blake2b
+from hmac import compare_digest
+from typing import NamedTuple
+
+import msgspec
+
+from dht.errors import BadMessage
+
+PACKET_LIMIT = 1232
+VERSION = 1
+MAC_BYTES = 16
+NO_MAC = bytes(MAC_BYTES)
+HEADER = struct.Struct(">BB4s8s32sI8sH")
+ROOM_BYTES = PACKET_LIMIT - HEADER.size - MAC_BYTES  # for a body
+
+
+class Kind(IntEnum):
+    """What a packet asks or answers; an answer is its request's number plus one."""
+
+    PING = 1
+    PONG = 2
+    FIND = 3
+    FOUND = 4
+    GET = 5
+    GOT = 6
+    PUT = 7
+    STORED = 8
+
+    @property
+    def is_answer(self) -> bool:
+        return self % 2 == 0
+
+    @property
+    def answer(self) -> "Kind":
+        return Kind(self + 1)
+
+
+class Ping(msgspec.Struct, frozen=True, array_like=True):
+    """An exchange of news. `digest`: 8 bytes for each peer that the sender knows with an id prefix in first … last:
+    4 bytes of id, 4 of sequence. `heartbeats`: signed, the sender's own first."""
+
+    first: int
+    last: int
+    digest: bytes
+    heartbeats: tuple[bytes, ...]
+
+
+class Pong(msgspec.Struct, frozen=True, array_like=True):
+    """Heartbeats that the digest lacked, and the packed address and port from which the PING seemed to come."""
+
+    seen: tuple[bytes, int]
+    heartbeats: tuple[bytes, ...]
+
+
+class Packed(msgspec.Struct, frozen=True, array_like=True):
+    """A contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
+
+    public_key: bytes
+    endpoints: tuple[tuple[bytes, int, int], ...]
+
+
+class Find(msgspec.Struct, frozen=True, array_like=True):
+    """Who is nearest to this point?"""
+
+    target: bytes
+
+
+class Found(msgspec.Struct, frozen=True, array_like=True):
+    """The nearest contacts, nearest first, and a token for PUT from the asking address."""
+
+    contacts: tuple[Packed, ...]
+    token: bytes
+
+
+class Get(msgspec.Struct, frozen=True, array_like=True):
+    """Which records lie at this point?"""
+
+    target: bytes
+
+
+class Got(msgspec.Struct, frozen=True, array_like=True):
+    """Signed small records, the newest of each author as far as they fit, then contacts as in FOUND."""
+
+    records: tuple[bytes, ...]
+    contacts: tuple[Packed, ...]
+    token: bytes
+
+
+class Put(msgspec.Struct, frozen=True, array_like=True):
+    """Keep this signed small record."""
+
+    token: bytes
+    record: bytes
+
+
+class Stored(msgspec.Struct, frozen=True, array_like=True):
+    """Whether the record lies here now, it or a newer one."""
+
+    ok: bool
+
+
+Body = Ping | Pong | Find | Found | Get | Got | Put | Stored
+_BODIES: tuple[type[Body], ...] = (Ping, Pong, Find, Found, Get, Got, Put, Stored)
+_DECODERS = {Kind(n): msgspec.msgpack.Decoder(body) for n, body in enumerate(_BODIES, 1)}
+_KINDS = {body: Kind(n) for n, body in enumerate(_BODIES, 1)}
+_encoder = msgspec.msgpack.Encoder()
+
+
+class Packet(NamedTuple):
+    """A packet whose form is right; its sender is proved by `is_from` only."""
+
+    kind: Kind
+    network: bytes
+    transaction: bytes
+    public_key: bytes
+    strategy_version: int
+    strategy_digest: bytes
+    body: bytes
+    data: bytes
+
+    @property
+    def has_mac(self) -> bool:
+        return self.data[-MAC_BYTES:] != NO_MAC
+
+
+class Stamp(NamedTuple):
+    """What every packet of a node says besides its body; `strategy_digest` is the first 8 bytes."""
+
+    network: bytes
+    public_key: bytes
+    strategy_version: int
+    strategy_digest: bytes
+
+
+def kind_of(body: Body) -> Kind:
+    """The kind of packet that carries such a body."""
+    return _KINDS[type(body)]
+
+
+def body_size(body: Body) -> int:
+    """Bytes of a body on the wire."""
+    return len(_encoder.encode(body))
+
+
+def encode_packet(stamp: Stamp, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
+    """A datagram, padded to `size`; `key`: shared with the recipient, None where it is not known."""
+    encoded = _encoder.encode(body)
+    header = HEADER.pack(VERSION, kind_of(body), stamp.network, transaction, *stamp[1:], len(encoded))
+    padding = size - len(header) - len(encoded) - MAC_BYTES
+    data = header + encoded + bytes(padding) if padding > 0 else header + encoded
+    if len(data) + MAC_BYTES > PACKET_LIMIT:
+        raise ValueError(f"packet of {len(data) + MAC_BYTES} bytes, {PACKET_LIMIT} is the limit")
+    return data + (_mac(key, data) if key is not None else NO_MAC)
+
+
+def decode_packet(data: bytes) -> Packet:
+    """Read the outer form; raises BadMessage. The body is decoded apart, once the sender is proved."""
+    if not HEADER.size + MAC_BYTES <= len(data) <= PACKET_LIMIT:
+        raise BadMessage("", f"packet of {len(data)} bytes")
+    version, kind, network, transaction, public_key, strategy_version, digest, length = HEADER.unpack_from(data)
+    if version != VERSION or not Kind.PING <= kind <= Kind.STORED:
+        raise BadMessage("", f"packet of version {version}, kind {kind}")
+    if HEADER.size + length + MAC_BYTES > len(data):
+        raise BadMessage("", f"body of {length} bytes in a packet of {len(data)}")
+    body = data[HEADER.size : HEADER.size + length]
+    return Packet(Kind(kind), network, transaction, public_key, strategy_version, digest, body, data)
+
+
+def decode_body(packet: Packet) -> Body:
+    """Read the body; raises BadMessage."""
+    try:
+        return _DECODERS[packet.kind].decode(packet.body)
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise BadMessage(packet.public_key.hex()[:16], f"{packet.kind.name} does not decode: {error}") from error
+
+
+def is_from(packet: Packet, key: bytes) -> bool:
+    """Whether the holder of the other half of the shared key wrote it."""
+    return compare_digest(_mac(key, packet.data[:-MAC_BYTES]), packet.data[-MAC_BYTES:])
+
+
+def _mac(key: bytes, data: bytes) -> bytes:
+    return blake2b(data, key=key, digest_size=MAC_BYTES, person=b"dse-node packet").digest()

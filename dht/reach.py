@@ -1,0 +1,35 @@
+"""Which addresses may stand in a peer's contact.
+
+Pure: values only. A contact is something that strangers make us send datagrams to, so loopback and private addresses
+pass only inside prefixes that the strategy declares, or where the whole network runs on one machine (`allow_private`).
+"""
+
+import ipaddress
+from functools import lru_cache
+from typing import NamedTuple
+
+
+class Reach(NamedTuple):
+    """`prefixes` such as "10.1.0.0/16" or "fd00::/8"; hashable, so verdicts are remembered."""
+
+    prefixes: tuple[str, ...] = ()
+    allow_private: bool = False
+
+    def allows(self, host: str) -> bool:
+        """Whether a literal address may be contacted; everything that is not a plain unicast address may not."""
+        return _allows(self.prefixes, self.allow_private, host)
+
+
+@lru_cache(maxsize=8192)
+def _allows(prefixes: tuple[str, ...], allow_private: bool, host: str) -> bool:
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return False
+    if isinstance(address, ipaddress.IPv6Address) and (address.ipv4_mapped or address.scope_id):
+        return False
+    if address.is_multicast or address.is_unspecified or host == "255.255.255.255":
+        return False
+    if address.is_global or allow_private:
+        return True
+    return any(address in ipaddress.ip_network(p, strict=False) for p in prefixes)

@@ -1,0 +1,117 @@
+"""The routing table: k-buckets of contacts that have answered, with how fast they answer.
+
+Pure: `now` is an argument. The buckets are ours, and not the `kademlia` package's `KBucket`, because that reads
+time.monotonic, puts an id that equals a bucket's upper bound into the wrong bucket, and evicts at the first lost
+packet; a differential test holds the order of admission and the k closest against the package. Bucket i holds the
+contacts whose ids share i leading bits with ours. A contact that fails is demoted (not handed out), then replaced when
+somebody waits for its place, and dropped only then: after an isolation everybody is still here.
+Source: Maymounkov & Mazières 2002.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from dht.contact import Contact
+from dht.keys import KEY_BITS, NodeId, distance
+
+K = 16
+WAITING = 16  # contacts that wait for a place, per bucket
+FAILS = 2  # failures in a row until a contact may be replaced
+TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S = 1.0, 0.25, 3.0
+
+
+@dataclass(slots=True)
+class Entry:
+    """A contact and what we know of its answers; `rtt_s` as in RFC 6298."""
+
+    public_key: bytes
+    contact: Contact
+    fails: int = 0
+    rtt_s: float = 0.0
+    deviation_s: float = 0.0
+
+    @property
+    def timeout_s(self) -> float:
+        """How long to wait for its answer."""
+        if not self.rtt_s:
+            return TIMEOUT_FIRST_S
+        return min(TIMEOUT_MOST_S, max(TIMEOUT_LEAST_S, self.rtt_s + 4 * self.deviation_s))
+
+    def answered(self, rtt_s: float | None) -> None:
+        """It is there; None where a repetition leaves open which packet was answered (Karn's rule)."""
+        self.fails = 0
+        if rtt_s is None:
+            return
+        if not self.rtt_s:
+            self.rtt_s, self.deviation_s = max(rtt_s, 1e-6), rtt_s / 2
+        else:
+            self.deviation_s += (abs(rtt_s - self.rtt_s) - self.deviation_s) / 4
+            self.rtt_s += (rtt_s - self.rtt_s) / 8
+
+
+class Routing:
+    """Contacts by distance from `own`."""
+
+    def __init__(self, own: NodeId, k: int = K) -> None:
+        self._own = own
+        self._k = k
+        self._buckets: dict[int, dict[NodeId, Entry]] = {}
+        self._waiting: dict[int, dict[NodeId, Entry]] = {}
+
+    def find(self, peer: NodeId) -> Entry | None:
+        return self._buckets.get(self._index(peer), {}).get(peer)
+
+    def answered(self, public_key: bytes, contact: Contact, rtt_s: float | None) -> None:
+        """A contact proved that it is there; it gets a place, or waits for one."""
+        if contact.node_id == self._own:
+            return
+        index = self._index(contact.node_id)
+        bucket = self._buckets.setdefault(index, {})
+        entry = bucket.pop(contact.node_id, None) or Entry(public_key, contact)
+        entry.contact = contact
+        entry.answered(rtt_s)
+        if len(bucket) >= self._k:
+            gone = next((peer for peer, old in bucket.items() if old.fails >= FAILS), None)
+            if gone is None:
+                self._wait(index, entry)
+                return
+            del bucket[gone]
+        bucket[contact.node_id] = entry
+
+    def failed(self, peer: NodeId) -> None:
+        """A request to it was lost, with its repetitions."""
+        index = self._index(peer)
+        bucket, waiting = self._buckets.get(index, {}), self._waiting.get(index, {})
+        entry = bucket.get(peer)
+        waiting.pop(peer, None)
+        if entry is None:
+            return
+        entry.fails += 1
+        if entry.fails >= FAILS and waiting:
+            del bucket[peer]
+            newest = next(reversed(waiting))
+            bucket[newest] = waiting.pop(newest)
+
+    def closest(self, target: bytes, count: int) -> list[Entry]:
+        """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
+        good = [e for e in self.entries() if not e.fails]
+        good.sort(key=lambda e: distance(e.contact.node_id, target))
+        return good[:count]
+
+    def entries(self) -> Iterator[Entry]:
+        """Every contact that has a place."""
+        for bucket in self._buckets.values():
+            yield from bucket.values()
+
+    def __len__(self) -> int:
+        return sum(len(b) for b in self._buckets.values())
+
+    def _index(self, peer: NodeId) -> int:
+        return KEY_BITS - distance(peer, self._own).bit_length()
+
+    def _wait(self, index: int, entry: Entry) -> None:
+        waiting = self._waiting.setdefault(index, {})
+        waiting.pop(entry.contact.node_id, None)
+        waiting[entry.contact.node_id] = entry
+        if len(waiting) > WAITING:
+            del waiting[next(iter(waiting))]

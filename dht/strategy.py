@@ -1,0 +1,126 @@
+"""The strategy document: what a master used to decide, signed by publishers and in force until the next version.
+
+Pure: values and their codec; `strategycheck` says whether one may be accepted, `strategylog` keeps the accepted ones.
+What is signed are the document's bytes as they stand in the file, so an older node and a newer one, or two JSON
+libraries, never disagree about them. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
+"""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import Literal
+
+import msgspec
+
+from dht.errors import BadStrategy
+
+DOMAIN = b"dse strategy"
+MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
+MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
+
+
+class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One crawl rule; the first that matches a URL decides. No condition set means it matches everything.
+
+    `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
+    `slots`: first and last slot, inclusive.
+    """
+
+    action: Literal["owners", "deny"] = "owners"
+    host: str | None = None
+    pattern: str | None = None
+    slots: tuple[int, int] | None = None
+    max_depth: int | None = None
+    min_delay_s: float | None = None
+
+
+class Strategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex."""
+
+    network: str  # the network id, hex
+    version: int
+    previous: str = ""
+    effective_at: int
+    expires_at: int
+    next_at: int
+    replicas: int = 3
+    slot_bits: int = 8
+    min_acks: int = 2
+    analyzer: int = 1
+    ranking: int = 1
+    rules: tuple[Rule, ...] = ()
+    min_delay_s: float = 1.0  # politeness floor between two requests to a site
+    max_delay_s: float = 60.0
+    bootstrap: tuple[str, ...] = ()  # "127.0.0.1:8091", "[::1]:8091"
+    declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
+    publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
+    threshold: int = 1
+
+
+class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One publisher's signature of a document's exact bytes. Both fields are hex."""
+
+    key: str  # Ed25519 public key
+    signature: str
+
+
+@dataclass(frozen=True, slots=True)
+class SignedStrategy:
+    """A document, byte for byte as it was signed, with its signatures. Nothing here is verified yet."""
+
+    document: bytes
+    signatures: tuple[Signature, ...]
+
+    @property
+    def digest(self) -> str:
+        """What the next version names as `previous`, and what decides a fork: hex, 64 digits."""
+        return sha256(DOMAIN + b"\0" + self.document).hexdigest()
+
+
+@dataclass(frozen=True, slots=True)
+class Publishers:
+    """Whose signatures the next version needs: `threshold` distinct ones of `keys` (hex)."""
+
+    keys: tuple[str, ...]
+    threshold: int
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    document: msgspec.Raw
+    signatures: tuple[Signature, ...]
+
+
+_documents = msgspec.json.Decoder(Strategy)
+_files = msgspec.json.Decoder(_File)
+
+
+def encode_document(strategy: Strategy) -> bytes:
+    """The bytes to sign: JSON, indented, fields in the order of `Strategy`, so that two versions can be compared."""
+    return msgspec.json.format(msgspec.json.encode(strategy), indent=2)
+
+
+def parse_document(document: bytes) -> Strategy:
+    """Read a document; raises BadStrategy. Its bounds are checked by `strategycheck`."""
+    if len(document) > MAX_DOCUMENT_BYTES:
+        raise BadStrategy("document", f"{len(document)} bytes long", f"keep it below {MAX_DOCUMENT_BYTES} bytes")
+    try:
+        return _documents.decode(document)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadStrategy("document", str(error), "mend the JSON; PROTOCOL.md lists the fields") from None
+
+
+def encode_signed(signed: SignedStrategy) -> bytes:
+    """The file and wire form: one JSON object; the document stands in it unchanged."""
+    return msgspec.json.encode(_File(msgspec.Raw(signed.document), signed.signatures))
+
+
+def decode_signed(data: bytes) -> SignedStrategy:
+    """Read the file and wire form; raises BadStrategy. The document's bytes are kept exactly."""
+    if len(data) > MAX_SIGNED_BYTES:
+        raise BadStrategy("strategy", f"{len(data)} bytes long", f"keep it below {MAX_SIGNED_BYTES} bytes")
+    try:
+        file = _files.decode(data)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise BadStrategy(
+            "strategy", str(error), "expected {document, signatures}, as `strategy sign` writes"
+        ) from None
+    return SignedStrategy(bytes(file.document), file.signatures)

@@ -1,0 +1,160 @@
+"""The strategies that this node has accepted, version by version, and which one is in force.
+
+One readable file a version (`000002.json`) in a folder of the data directory; every version is kept, because the
+chain of publishers must be shown to whoever joins later. Only `_keep` and `_load` touch the disk.
+
+Adoption: version + 1 naming our newest, signed by its publishers. A fork (another valid version where we have one)
+is decided by the lower digest, at every node alike; the loser is kept as `fork-….json` and warned of. History up to
+the last change of publishers is closed: keys that were removed cannot rewrite it.
+"""
+
+import logging
+from pathlib import Path
+
+from dht.atomicfile import write_atomically
+from dht.clock import Now
+from dht.errors import BadStrategy
+from dht.messages import MAX_CHAIN
+from dht.network import Network
+from dht.strategy import (
+    Publishers,
+    SignedStrategy,
+    Strategy,
+    decode_signed,
+    encode_signed,
+    parse_document,
+)
+from dht.strategycheck import check
+
+log = logging.getLogger(__name__)
+
+MAX_CHAIN_BYTES = 4 << 20
+MAX_VERSIONS = 10_000  # a version a day for 27 years
+MAX_FORKS = 16
+SOON_S = 7 * 86400.0
+
+
+class StrategyLog:
+    """The accepted chain of one network. `folder` None keeps it in memory only (simulator, tests)."""
+
+    def __init__(self, network: Network, folder: Path | None = None) -> None:
+        self._network = network
+        self._folder = folder
+        self._chain = [(network.first, parse_document(network.first.document))]
+        self._forks: list[str] = []
+        if folder is not None:
+            self._load(folder)
+
+    @property
+    def newest(self) -> Strategy:
+        """The newest accepted version, whether it is in force yet or not: what packets announce."""
+        return self._chain[-1][1]
+
+    @property
+    def newest_digest(self) -> str:
+        return self._chain[-1][0].digest
+
+    def current(self, now: Now) -> Strategy:
+        """The version in force: the newest that is effective. An expired one stays in force; so does the first."""
+        for _, strategy in reversed(self._chain):
+            if strategy.effective_at <= now.wall:
+                return strategy
+        return self._chain[0][1]
+
+    def signed(self, version: int) -> SignedStrategy | None:
+        """An accepted version as it was signed."""
+        return self._chain[version - 1][0] if 0 < version <= len(self._chain) else None
+
+    def chain(self, from_version: int) -> tuple[bytes, ...]:
+        """Accepted versions from one on, encoded, oldest first, as many as one answer may carry."""
+        chosen: list[bytes] = []
+        size = 0
+        for signed, _ in self._chain[max(0, from_version - 1) :][:MAX_CHAIN]:
+            encoded = encode_signed(signed)
+            size += len(encoded)
+            if size > MAX_CHAIN_BYTES:
+                break
+            chosen.append(encoded)
+        return tuple(chosen)
+
+    def adopt(self, signed: SignedStrategy) -> bool:
+        """Accept a version if it belongs to the chain; True if the chain changed. Raises BadStrategy.
+
+        A version that we have, and the losing side of a fork, change nothing.
+        """
+        version = parse_document(signed.document).version
+        if not 1 <= version <= min(len(self._chain) + 1, MAX_VERSIONS):
+            raise BadStrategy("version", f"is {version}, we have {len(self._chain)}", "send the versions between first")
+        ours = self.signed(version)
+        if ours is not None and ours.digest == signed.digest:
+            return False
+        strategy = self._check(signed, version)
+        if ours is not None and not self._yields(ours, signed, version):
+            return False
+        del self._chain[version - 1 :]
+        self._chain.append((signed, strategy))
+        self._keep(signed, version)
+        log.info("strategy adopted version=%d digest=%s effective_at=%d", version, signed.digest, strategy.effective_at)
+        return True
+
+    def warnings(self, now: Now) -> tuple[str, ...]:
+        """What an operator should know of the strategy, one sentence each."""
+        current = self.current(now)
+        notes = list(self._forks)
+        if current.expires_at <= now.wall:
+            notes.append(f"strategy {current.version} expired; it stays in force until its publishers sign the next")
+        elif current.expires_at - SOON_S <= now.wall and self.newest is current:
+            notes.append(f"strategy {current.version} expires soon and no next version is known")
+        if self.newest is not current:
+            notes.append(f"strategy {self.newest.version} is known and becomes effective later")
+        return tuple(notes)
+
+    def _trusted(self, version: int) -> Publishers:
+        """Who must sign a version: the publishers that the one before names."""
+        if version == 1:
+            return self._network.publishers
+        before = self._chain[version - 2][1]
+        return Publishers(before.publishers, before.threshold)
+
+    def _check(self, signed: SignedStrategy, version: int) -> Strategy:
+        return check(signed, self._network.id, self._trusted(version), self.signed(version - 1))
+
+    def _yields(self, ours: SignedStrategy, theirs: SignedStrategy, version: int) -> bool:
+        """Decide a fork at a version; the loser is remembered."""
+        closed = any(
+            self._trusted(later) != self._trusted(version) for later in range(version + 1, len(self._chain) + 1)
+        )
+        yields = theirs.digest < ours.digest and not closed
+        winner, loser = (theirs, ours) if yields else (ours, theirs)
+        note = f"two strategies {version} were signed; {winner.digest[:16]} is kept, {loser.digest[:16]} is not"
+        if note not in self._forks and len(self._forks) < MAX_FORKS:
+            log.warning("strategy fork version=%d kept=%s other=%s", version, winner.digest, loser.digest)
+            self._forks.append(note)
+            if self._folder is not None:
+                write_atomically(self._folder / f"fork-{version:06d}-{loser.digest[:16]}.json", encode_signed(loser))
+        return yields
+
+    def _keep(self, signed: SignedStrategy, version: int) -> None:
+        """Write one version and remove those of a lost fork above it."""
+        if self._folder is None:
+            return
+        for path in sorted(self._folder.glob("[0-9]*.json")):
+            if path.stem.isdigit() and int(path.stem) > version:
+                path.unlink()
+        write_atomically(self._folder / f"{version:06d}.json", encode_signed(signed))
+
+    def _load(self, folder: Path) -> None:
+        """Read the chain back, checking it as if a peer had sent it; a damaged tail is asked for again."""
+        folder.mkdir(parents=True, exist_ok=True)
+        version = 1 if (folder / "000001.json").exists() else 2  # the first usually lies in the network file
+        while (path := folder / f"{version:06d}.json").exists():
+            try:
+                signed = decode_signed(path.read_bytes())
+                strategy = self._check(signed, version)
+            except BadStrategy as error:
+                log.warning("strategy file ignored path=%s reason=%s; peers are asked for it again", path, error)
+                break
+            self._chain[version - 1 :] = [(signed, strategy)]
+            version += 1
+        for fork in sorted(folder.glob("fork-*.json"))[:MAX_FORKS]:
+            self._forks.append(f"two strategies were signed for one version; the one not kept is {fork.name}")

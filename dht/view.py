@@ -1,0 +1,205 @@
+"""Who is in the network and who owns what, as far as this node has heard: the `View` over members and strategy.
+
+Pure, but for the clock that it is given: the members' answers are looked over at most once a second, and what follows
+from them (placement, live owners, readiness) is kept until they change. So every call is a look into a dictionary.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+
+from dht.clock import Clock, Now
+from dht.contact import Contact, Endpoint
+from dht.keys import NodeId, Slot
+from dht.members import Members
+from dht.owners import Placement
+from dht.records import Heartbeat, Opened
+from dht.strategy import Strategy
+from dht.strategylog import StrategyLog
+
+LOOK_S = 1.0
+
+NO_LEASES: Mapping[Slot, int] = MappingProxyType({})
+
+
+class OverlayView:
+    """What this node believes. `own_endpoints` and `held` are asked each time."""
+
+    def __init__(
+        self,
+        node_id: NodeId,
+        members: Members,
+        strategies: StrategyLog,
+        clock: Clock,
+        own_endpoints: Callable[[], tuple[Endpoint, ...]],
+    ) -> None:
+        self._node_id = node_id
+        self._members = members
+        self._strategies = strategies
+        self._clock = clock
+        self._own_endpoints = own_endpoints
+        self._own_ready: frozenset[Slot] = frozenset()
+        self._held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES
+        self._look_at = self._all_live_until = float("-inf")
+        self._told = -1
+        self._basis: tuple[object, ...] = ()
+        self._strategy = strategies.current(clock())
+        self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
+        self._live: frozenset[NodeId] = frozenset()
+        self._teams: tuple[tuple[NodeId, ...], ...] = ()
+        self._owned: frozenset[Slot] = frozenset()
+        self._words: dict[NodeId, tuple[bytes, bytes, int]] = {}  # ready, leased, slot_bits as heard
+        self._said: dict[NodeId, tuple[frozenset[Slot], frozenset[Slot]]] = {}  # the same, decoded
+        self._ready: dict[Slot, tuple[NodeId, ...]] = {}
+        self._announced: dict[Slot, list[NodeId]] = {}
+
+    @property
+    def node_id(self) -> NodeId:
+        return self._node_id
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in force."""
+        self._look()
+        return self._strategy
+
+    def members(self) -> tuple[NodeId, ...]:
+        """Peers whose heartbeat is younger than their grace, this node among them if it is a member, sorted."""
+        return self._members.members(self._clock())
+
+    def contact(self, peer: NodeId) -> Contact | None:
+        """How to reach a peer, or this node."""
+        if peer == self._node_id:
+            return Contact(peer, self._own_endpoints())
+        known = self._members.find(peer)
+        return known.opened.contact if known is not None else None
+
+    def is_live(self, peer: NodeId) -> bool:
+        """Heard of within 30 s, and not refusing connections since."""
+        self._look()
+        return peer in self._live
+
+    def heartbeat(self, peer: NodeId) -> Heartbeat | None:
+        """The newest sign of life of a peer; None of this node itself."""
+        known = self._members.find(peer)
+        return known.opened.heartbeat if known is not None else None
+
+    def silent_s(self, peer: NodeId) -> float | None:
+        """Seconds since that sign of life was sent, by this node's clock."""
+        known = self._members.find(peer)
+        return max(0.0, self._clock().steady - known.sent_steady) if known is not None else None
+
+    def live(self) -> frozenset[NodeId]:
+        """The live peers, and this node; the same object until somebody comes or goes."""
+        self._look()
+        return self._live
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The sticky owners, highest weight first."""
+        self._look()
+        return self._placement.owners(slot)
+
+    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The members from whom owners and stand-ins come, highest weight first."""
+        self._look()
+        return self._placement.ranking(slot)
+
+    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The live owners and stand-ins."""
+        self._look()
+        return self._teams[slot]
+
+    def teams(self) -> Sequence[tuple[NodeId, ...]]:
+        """`live_owners` of every slot; the same object until something changes."""
+        self._look()
+        return self._teams
+
+    def owned(self) -> frozenset[Slot]:
+        """Slots that this node owns or stands in for."""
+        self._look()
+        return self._owned
+
+    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Live candidates that announce the slot as ready, sorted: anybody may announce anything."""
+        self._look()
+        found = self._ready.get(slot)
+        if found is None:
+            ready = (peer for peer in self._placement.ranking(slot) if self.is_ready(peer, slot))
+            found = self._ready[slot] = tuple(sorted(ready))
+        return found
+
+    def leases(self) -> Mapping[Slot, int]:
+        """Slots that this node may crawl now, with their epochs."""
+        return self._held(self._clock())
+
+    # What the leases look up, and what the overlay tells.
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Whether a live peer or this node announces the slot as ready."""
+        if peer == self._node_id:
+            return slot in self._own_ready
+        said = self._said.get(peer)
+        return said is not None and slot in said[0]
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        """Live peers whose newest heartbeat says that they hold the slot."""
+        self._look()
+        return self._announced.get(slot, ())
+
+    def say_ready(self, slots: frozenset[Slot]) -> None:
+        """This node is ready for these slots."""
+        self._own_ready = slots
+        self._ready.clear()
+
+    def show_leases(self, held: Callable[[Now], Mapping[Slot, int]]) -> None:
+        """Where `leases` looks from now on."""
+        self._held = held
+
+    def refresh(self) -> None:
+        """Look again at once: something is known to have changed."""
+        self._look_at = self._all_live_until = float("-inf")
+
+    def _look(self) -> None:
+        now = self._clock()
+        if now.steady < self._look_at:
+            return
+        self._look_at = now.steady + LOOK_S
+        members, strategy = self._members.members(now), self._strategies.current(now)
+        if strategy is self._strategy and self._members.told == self._told and now.steady <= self._all_live_until:
+            return
+        self._strategy, self._told = strategy, self._members.told
+        heard, self._all_live_until = self._members.live(now)
+        live = frozenset([self._node_id, *(peer for peer, _ in heard)])
+        self._live = self._live if live == self._live else live
+        placed = (self._members.epoch, self._strategy.slot_bits, self._strategy.replicas)
+        if (*placed, self._live) != self._basis:
+            if placed != self._basis[:-1]:
+                self._placement = Placement(members, self._strategy.slot_bits, self._strategy.replicas)
+            self._basis = (*placed, self._live)
+            self._place()
+        self._listen(heard)
+
+    def _place(self) -> None:
+        """Recompute who stands where; runs only when members, liveness or strategy changed."""
+        placement, me = self._placement, self._node_id
+        self._ready.clear()
+        slots = [Slot(number) for number in range(1 << self._strategy.slot_bits)]
+        self._teams = tuple(placement.live_owners(slot, self._live.__contains__) for slot in slots)
+        self._owned = frozenset(s for s in slots if me in self._teams[s] or me in placement.owners(s))
+
+    def _listen(self, heard: list[tuple[NodeId, Opened]]) -> None:
+        """Take what the live peers' heartbeats say; those that number their slots otherwise say nothing to us."""
+        bits = self._strategy.slot_bits
+        beats = [(peer, opened.heartbeat) for peer, opened in heard if opened.heartbeat.slot_bits == bits]
+        words = {peer: (beat.ready, beat.leased, bits) for peer, beat in beats}
+        if words != self._words:
+            before, old = self._words, self._said
+            said = self._said = {
+                peer: old[peer] if before.get(peer) == words[peer] else (beat.ready_slots, beat.leased_slots)
+                for peer, beat in beats
+            }
+            self._words = words
+            self._ready.clear()
+            self._announced = {}
+            for peer in sorted(said):
+                for slot in said[peer][1]:
+                    self._announced.setdefault(slot, []).append(peer)

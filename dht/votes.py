@@ -1,0 +1,162 @@
+"""A live owner's votes: for every slot at most one holder at a time.
+
+Pure: claims in, votes out. A vote binds for VOTE_S from its giving; its holder stops HOLD_S after its asking, so
+clocks may differ by the ten seconds between. Two majorities of one team share a voter, which remembers. When a team
+changes, a majority of the old and one of the new may share nobody: a voter for which that is possible abstains until
+the old team's last votes have run out, unless the claimant holds the slot already, or its holder has released it.
+
+An epoch is the wall clock's second, or one more than the highest seen: it grows also when a whole network restarts.
+Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from hashlib import blake2b
+
+from dht.clock import Now
+from dht.keys import NodeId, Slot
+from dht.messages import Claim, Vote
+
+VOTE_S = 30.0
+HOLD_S = 20.0
+LAG_S = 8.0  # a renewal by a team that was ours so shortly ago counts: a death is not noticed by all at once
+MAX_EPOCH_AHEAD = 86400  # a claim further ahead of our clock is refused, so nobody can use up the epochs
+MAX_PAST_TEAMS = 8  # per slot within VOTE_S; more changes than that and the voter just abstains
+
+Team = tuple[NodeId, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Promise:
+    """Who has this voter's vote for a slot, and until when (steady seconds)."""
+
+    holder: NodeId
+    epoch: int
+    until: float
+
+
+class Voter:
+    """The votes of one node. `abstain_until`: steady time before which votes of an earlier run may still bind."""
+
+    def __init__(self, node_id: NodeId, abstain_until: float = 0.0) -> None:
+        self._node_id = node_id
+        self._abstain_until = abstain_until
+        self._teams: Sequence[Team] = ()
+        self._past: dict[int, list[tuple[Team, float]]] = {}
+        self._promises: dict[int, Promise] = {}
+        self._epochs: dict[int, int] = {}
+
+    def look(self, now: Now, teams: Sequence[Team]) -> list[Slot]:
+        """Take the live owners of every slot as the view has them now; returns the slots whose team changed."""
+        changed = [Slot(s) for s, (old, new) in enumerate(zip(self._teams, teams, strict=False)) if old != new]
+        for slot in changed:
+            past = [(team, ended) for team, ended in self._past.get(slot, []) if ended + VOTE_S > now.steady]
+            past.append((self._teams[slot], now.steady))
+            if len(past) > MAX_PAST_TEAMS:
+                self._abstain_until = max(self._abstain_until, now.steady + VOTE_S)
+            self._past[slot] = past[-MAX_PAST_TEAMS:]
+        self._teams = teams
+        return changed
+
+    def team(self, slot: int) -> Team:
+        """The live owners of a slot; empty for a slot that is none."""
+        return self._teams[slot] if 0 <= slot < len(self._teams) else ()
+
+    def promise(self, now: Now, slot: int) -> Promise | None:
+        """The promise for a slot that still binds."""
+        promise = self._promises.get(slot)
+        return promise if promise is not None and promise.until > now.steady else None
+
+    def promised_until(self) -> float:
+        """When the last promise to another node runs out (steady seconds; 0 where there is none)."""
+        return max((p.until for p in self._promises.values() if p.holder != self._node_id), default=0.0)
+
+    def next_epoch(self, now: Now, slot: int) -> int:
+        """An epoch above every one seen for the slot; it is noted as seen."""
+        epoch = max(int(now.wall), self._epochs.get(slot, 0) + 1)
+        self._epochs[slot] = epoch
+        return epoch
+
+    def highest_epoch(self, slot: int) -> int:
+        """The highest epoch seen for a slot, 0 where none was."""
+        return self._epochs.get(slot, 0)
+
+    def saw_epoch(self, now: Now, slot: int, epoch: int) -> None:
+        """Note an epoch that a peer mentions, if it can be true."""
+        if 0 <= slot < len(self._teams) and 0 <= epoch <= now.wall + MAX_EPOCH_AHEAD:
+            self._epochs[slot] = max(self._epochs.get(slot, 0), epoch)
+
+    def vote(self, now: Now, peer: NodeId, claim: Claim, announced: Sequence[NodeId]) -> Vote:
+        """Vote on a peer's claim. `announced`: live peers whose heartbeat says that they hold the slot."""
+        seen = self._epochs.get(claim.slot, 0)
+        self.saw_epoch(now, claim.slot, claim.epoch)
+        promise = self.promise(now, claim.slot)
+        if not self._grants(now, peer, claim, promise, announced, seen):
+            holder = promise.holder if promise is not None else next(iter(announced), b"")
+            return Vote(claim.slot, False, self._epochs.get(claim.slot, 0), holder)
+        self._promises[claim.slot] = Promise(peer, claim.epoch, now.steady + VOTE_S)
+        return Vote(claim.slot, True, claim.epoch, peer)
+
+    def abstains(self, now: Now, slot: int) -> bool:
+        """Whether a holder may exist that this voter's own memory does not show."""
+        if now.steady < self._abstain_until:
+            return True
+        past, team = self._past.get(slot, []), self.team(slot)
+        return any(ended + VOTE_S > now.steady and may_miss(self._node_id, old, team) for old, ended in past)
+
+    def release(self, peer: NodeId, slot: int, epoch: int) -> None:
+        """A holder gives a slot back. Where it was the newest holder known, no older one needs to be waited for."""
+        promise = self._promises.get(slot)
+        if promise is not None and promise.holder == peer and promise.epoch <= epoch:
+            del self._promises[slot]
+        if epoch >= self._epochs.get(slot, 0):
+            self._past.pop(slot, None)
+
+    def _grants(
+        self, now: Now, peer: NodeId, claim: Claim, promise: Promise | None, announced: Sequence[NodeId], seen: int
+    ) -> bool:
+        team = self.team(claim.slot)
+        in_team = peer in team and self._node_id in team and self._knows_team(now, claim, team)
+        if not in_team or claim.epoch > now.wall + MAX_EPOCH_AHEAD:
+            return False
+        if promise is not None:
+            return promise.holder == peer and claim.epoch >= promise.epoch
+        if claim.holding:
+            return True
+        vacant = all(holder == peer for holder in announced)
+        return vacant and claim.epoch > seen - (peer == self._node_id) and not self.abstains(now, claim.slot)
+
+    def _knows_team(self, now: Now, claim: Claim, team: Team) -> bool:
+        """Whether the claimant sees the live owners that this voter sees; for a renewal, or saw until just now.
+
+        LAG_S + HOLD_S < VOTE_S: such a renewal ends before those who abstain because of the change vote again.
+        """
+        if claim.team == team_digest(team):
+            return True
+        past = self._past.get(claim.slot, [])
+        return claim.holding and any(
+            now.steady - ended < LAG_S and team_digest(old) == claim.team for old, ended in past
+        )
+
+
+def may_miss(voter: NodeId, old: Team, new: Team) -> bool:
+    """Whether a majority of `old` without the voter and one of `new` with it can share nobody."""
+    before, after = set(old) - {voter}, set(new) - {voter}
+    shared = len(before & after)
+    needed_old = majority(len(old))
+    if needed_old > len(before):
+        return False
+    needed_new = majority(len(new)) - 1
+    old_from_shared = max(0, needed_old - (len(before) - shared))
+    new_from_shared = max(0, needed_new - (len(after) - shared))
+    return old_from_shared + new_from_shared <= shared
+
+
+def majority(count: int) -> int:
+    """More than half."""
+    return count // 2 + 1
+
+
+def team_digest(team: Team) -> bytes:
+    """What two nodes compare to know that they see the same live owners: 8 bytes, whatever the order."""
+    return blake2b(b"".join(sorted(team)), digest_size=8).digest()

@@ -1,0 +1,314 @@
+"""Leases: never two holders in a connected network, and never long without one."""
+
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from hashlib import blake2b
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht import NodeId, Now, Slot
+from dht.leases import Leases, Round, preference
+from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
+from dht.votes import Team, majority, may_miss
+
+SLOT_BITS = 4
+SLOTS = range(1 << SLOT_BITS)
+WALL = 1_700_000_000.0
+
+
+@dataclass
+class Peer:
+    """One node: what it believes, and its leases. Nothing here is part of the code under test."""
+
+    id: NodeId
+    leases: Leases
+    sees: set[NodeId]
+    knows: set[NodeId] = field(default_factory=set)
+    up: bool = True
+    heard_at: dict[NodeId, float] = field(default_factory=dict)
+    told: dict[NodeId, frozenset[Slot]] = field(default_factory=dict)
+    next_step: float = 0.0
+    last_vote: float = -1e9
+
+
+class Town:
+    """Nodes, views that lag, messages that are late or lost; time advances by events of a seeded random."""
+
+    def __init__(self, seed: int, count: int, *, replicas: int = 3, loss: float = 0.0, settle: float = 3.0) -> None:
+        self.rng = random.Random(seed)
+        self.now = 0.0
+        self.replicas = replicas
+        self.loss = loss
+        self.settle = settle
+        self.peers: dict[NodeId, Peer] = {}
+        self.cut: set[NodeId] = set()
+        self.doubles: list[tuple[float, Slot]] = []
+        self.agreed_since = 0.0
+        for _ in range(count):
+            self.start(NodeId(self.rng.randbytes(20)))
+
+    def clock(self) -> Now:
+        return Now(WALL + self.now, self.now)
+
+    def start(self, node_id: NodeId, abstain_until: float = 0.0) -> Peer:
+        leases = Leases(node_id, SLOT_BITS, abstain_until=abstain_until, not_before=self.now + self.settle)
+        peer = Peer(node_id, leases, {node_id})
+        peer.next_step = self.now + self.rng.random()
+        self.peers[node_id] = peer
+        self.look(peer)
+        return peer
+
+    def kill(self, peer: Peer) -> None:
+        peer.up = False
+
+    def restart(self, peer: Peer) -> Peer:
+        """Kill -9 and start again: votes are forgotten, so it abstains until the last one has run out."""
+        return self.start(peer.id, abstain_until=peer.last_vote + 30.0)
+
+    def teams(self, peer: Peer) -> list[Team]:
+        """The live ones of the sticky owners, and stand-ins while fewer than two are live."""
+        known = peer.sees | peer.knows
+        teams: list[Team] = []
+        for slot in SLOTS:
+            order = sorted(known, key=lambda i: blake2b(i, digest_size=8, salt=bytes([slot])).digest())
+            live = [i for i in order[: self.replicas] if i in peer.sees]
+            stand_ins = [i for i in order[self.replicas :] if i in peer.sees]
+            teams.append(tuple(live + stand_ins[: max(0, min(2, self.replicas) - len(live))]))
+        return teams
+
+    def look(self, peer: Peer) -> None:
+        peer.leases.look(self.clock(), self.teams(peer))
+
+    def linked(self, a: Peer, b: Peer) -> bool:
+        return a.up and b.up and ((a.id in self.cut) == (b.id in self.cut))
+
+    def is_ready(self, viewer: Peer, peer: NodeId) -> bool:
+        return peer == viewer.id or peer in viewer.sees
+
+    def run(self, seconds: float, step: float = 0.25) -> None:
+        end = self.now + seconds
+        while self.now < end:
+            self.now += step
+            self.gossip()
+            for peer in list(self.peers.values()):
+                if peer.up and peer.next_step <= self.now:
+                    peer.next_step = self.now + 0.75 + self.rng.random() / 2
+                    self.turn(peer)
+            self.watch()
+
+    def gossip(self) -> None:
+        """Heartbeats every 2.5 s on average, at most 2 s late; silence for 30 s means not live."""
+        before = {p.id: (frozenset(p.sees), frozenset(p.knows)) for p in self.peers.values() if p.up}
+        for viewer in self.peers.values():
+            if not viewer.up:
+                continue
+            for other in self.peers.values():
+                if other is viewer:
+                    continue
+                fresh = viewer.heard_at.get(other.id, -1e9)
+                if self.linked(viewer, other) and self.rng.random() < (0.1 if fresh > 0 else 0.5):
+                    viewer.heard_at[other.id] = self.now
+                    viewer.knows |= other.knows | {other.id}
+                    viewer.told[other.id] = frozenset(other.leases.held(self.clock()))
+                alive = self.now - viewer.heard_at.get(other.id, -1e9) <= 30.0
+                if alive != (other.id in viewer.sees):
+                    (viewer.sees.add if alive else viewer.sees.discard)(other.id)
+            if (frozenset(viewer.sees), frozenset(viewer.knows)) != before[viewer.id]:
+                self.look(viewer)
+        up = [p for p in self.peers.values() if p.up]
+        if len({(frozenset(p.sees), frozenset(p.knows | {p.id})) for p in up}) > 1:
+            self.agreed_since = self.now
+
+    def turn(self, peer: Peer) -> None:
+        sight = Eyes(self, peer)
+        asked = peer.leases.step(self.clock(), sight)
+        for target, request in asked.requests.items():
+            self.exchange(peer, asked, target, request)
+        rest = peer.leases.finish(self.clock(), asked)
+        for released in (asked.releases, rest.releases):
+            self.tell(peer, released)
+
+    def tell(self, peer: Peer, releases: dict[NodeId, LeaseRelease]) -> None:
+        for target, release in releases.items():
+            other = self.peers[target]
+            if self.linked(peer, other) and self.rng.random() >= self.loss:
+                other.leases.released(self.clock(), peer.id, release)
+
+    def exchange(self, peer: Peer, asked: Round, target: NodeId, request: LeaseRequest) -> None:
+        other = self.peers[target]
+        if not self.linked(peer, other) or self.rng.random() < self.loss:
+            return
+        reply = other.leases.answer(self.clock(), peer.id, request, Eyes(self, other))
+        if any(vote.granted for vote in reply.votes):
+            other.last_vote = self.now
+        if self.rng.random() >= self.loss:
+            peer.leases.heard(self.clock(), asked, target, LeaseReply(reply.votes))
+
+    def holders(self) -> dict[Slot, list[NodeId]]:
+        found: dict[Slot, list[NodeId]] = {Slot(slot): [] for slot in SLOTS}
+        for peer in self.peers.values():
+            if peer.up:
+                for slot in peer.leases.held(self.clock()):
+                    found[slot].append(peer.id)
+        return found
+
+    def watch(self) -> None:
+        if self.now - self.agreed_since >= 10.0:
+            self.doubles += [(self.now, slot) for slot, who in self.holders().items() if len(who) > 1]
+
+    def complete(self) -> bool:
+        return all(len(who) == 1 for who in self.holders().values())
+
+
+class Eyes:
+    """A node's view, as the leases look at it."""
+
+    def __init__(self, town: Town, peer: Peer) -> None:
+        self.town, self.peer = town, peer
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return self.town.is_ready(self.peer, peer)
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        return [other for other in sorted(self.peer.sees - {self.peer.id}) if slot in self.peer.told.get(other, ())]
+
+
+def test_a_lonely_node_holds_everything_at_once():
+    town = Town(1, 1, settle=0.0)
+    town.run(2.0)
+    assert town.complete()
+
+
+@pytest.mark.parametrize("count", [2, 3, 5, 9])
+def test_a_young_network_soon_has_one_holder_a_slot(count: int):
+    town = Town(count, count)
+    town.run(40.0)
+    assert town.complete()
+    assert not town.doubles
+
+
+def test_leases_spread_evenly():
+    town = Town(3, 4, replicas=4)
+    town.run(60.0)
+    shares = sorted(len(p.leases.held(town.clock())) for p in town.peers.values())
+    assert shares[-1] <= 3 * len(SLOTS) // 4
+
+
+@pytest.mark.parametrize("victim", range(5))
+def test_a_killed_holder_is_replaced_within_35_seconds(victim: int):
+    town = Town(7, 5)
+    town.run(60.0)
+    town.kill(list(town.peers.values())[victim])
+    town.run(35.0)
+    assert town.complete()
+    assert not town.doubles
+
+
+def test_who_stops_hands_over_at_once():
+    town = Town(8, 3)
+    town.run(60.0)
+    leaving = next(iter(town.peers.values()))
+    town.tell(leaving, leaving.leases.give_up(town.clock()).releases)
+    town.kill(leaving)
+    for peer in town.peers.values():
+        peer.heard_at[leaving.id] = -1e9
+    town.run(15.0)
+    assert town.complete()
+
+
+def test_a_newcomer_gets_its_share_back_later_without_a_double():
+    town = Town(9, 2)
+    town.run(60.0)
+    newcomer = town.start(NodeId(b"\7" * 20))
+    town.run(120.0)
+    assert town.complete()
+    assert newcomer.leases.held(town.clock())
+    assert not town.doubles
+
+
+def test_epochs_grow_with_every_holder():
+    town = Town(10, 3)
+    town.run(60.0)
+    before = {slot: epoch for p in town.peers.values() for slot, epoch in p.leases.held(town.clock()).items()}
+    victim = next(iter(town.peers.values()))
+    lost = set(victim.leases.held(town.clock()))
+    town.kill(victim)
+    town.run(60.0)
+    after = {slot: e for p in town.peers.values() if p.up for slot, e in p.leases.held(town.clock()).items()}
+    assert lost
+    assert all(after[slot] > before[slot] for slot in lost)
+
+
+def test_a_cut_heals_to_one_holder_a_slot():
+    town = Town(11, 6)
+    town.run(60.0)
+    town.cut = set(list(town.peers)[:3])
+    town.run(120.0)
+    town.cut = set()
+    town.run(60.0)
+    assert town.complete()
+    assert not town.doubles
+
+
+def test_a_holder_without_answers_stops_after_20_seconds():
+    town = Town(12, 3)
+    town.run(60.0)
+    lonely = next(iter(town.peers.values()))
+    assert lonely.leases.held(town.clock())
+    town.cut = {lonely.id}
+    town.run(20.5)
+    assert not lonely.leases.held(town.clock())
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.integers(0, 10**9))
+def test_never_two_holders_once_views_agree(seed: int):
+    rng = random.Random(seed)
+    town = Town(seed, rng.randint(2, 7), replicas=rng.randint(1, 4), loss=rng.choice([0.0, 0.1, 0.3]))
+    for _ in range(6):
+        peers = list(town.peers.values())
+        peer = rng.choice(peers)
+        match rng.randrange(6):
+            case 0 if sum(p.up for p in peers) > 1:
+                town.kill(peer)
+            case 1:
+                town.kill(peer)
+                town.run(rng.uniform(0.25, 5.0))
+                town.restart(peer)
+            case 2:
+                town.start(NodeId(rng.randbytes(20)))
+            case 3:
+                town.cut = {p.id for p in peers if rng.random() < 0.4}
+            case 4:
+                town.cut = set()
+            case _:
+                town.loss = rng.choice([0.0, 0.2, 0.5])
+        town.run(rng.uniform(1.0, 45.0))
+    town.cut, town.loss = set(), 0.0
+    town.run(100.0)
+    assert not town.doubles
+    assert town.complete()
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sets(st.integers(0, 6), min_size=1, max_size=5), st.sets(st.integers(0, 6), min_size=1, max_size=5))
+def test_may_miss_agrees_with_trying_all_majorities(old: set[int], new: set[int]):
+    from itertools import combinations
+
+    voter = min(new)
+    first = [set(c) for c in combinations(sorted(old), majority(len(old))) if voter not in c]
+    second = [set(c) for c in combinations(sorted(new), majority(len(new))) if voter in c]
+    slow = any(not a & b for a in first for b in second)
+    assert may_miss(team(voter)[0], team(*old), team(*new)) == slow
+
+
+def team(*numbers: int) -> Team:
+    return tuple(NodeId(bytes([n]) * 20) for n in sorted(numbers))
+
+
+def test_every_node_prefers_the_same_order_whatever_it_was_given():
+    peers = team(1, 2, 3, 4)
+    assert preference(Slot(3), 4, peers) == preference(Slot(3), 4, peers[::-1])

@@ -1,0 +1,146 @@
+"""The accepted chain: adoption, forks, files."""
+
+import random
+from pathlib import Path
+
+import pytest
+
+from bootstrap.networks import load_network, new_network
+from dht import BadStrategy, Identity, Network, Now, Strategy
+from dht.strategy import SignedStrategy, decode_signed, encode_document
+from dht.strategycheck import sign_strategy
+from dht.strategylog import StrategyLog
+
+ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
+A, B = ALICE.public_key.hex(), BOB.public_key.hex()
+NOW = Now(1000.0, 0.0)
+
+
+def network() -> Network:
+    first = Strategy(network="", version=1, effective_at=100, next_at=5000, expires_at=9_000_000)
+    return load_network(new_network("test", [ALICE], first))
+
+
+def after(previous: SignedStrategy, version: int, **changes: object) -> SignedStrategy:
+    fields = {"effective_at": 100, "next_at": 5000, "expires_at": 9_000_000, "publishers": (A,), **changes}
+    document = Strategy(network=network().id, version=version, previous=previous.digest, **fields)
+    return sign_strategy(encode_document(document), ALICE, BOB)
+
+
+def test_versions_follow_each_other_and_are_served():
+    log = StrategyLog(network())
+    two = after(network().first, 2, replicas=4)
+    assert log.adopt(two)
+    assert not log.adopt(two)
+    assert log.current(NOW).replicas == 4
+    assert [decode_signed(v).digest for v in log.chain(2)] == [two.digest]
+    assert len(log.chain(0)) == 2
+    assert log.chain(3) == ()
+
+
+def test_a_gap_is_refused():
+    log = StrategyLog(network())
+    two = after(network().first, 2)
+    with pytest.raises(BadStrategy, match="between first"):
+        log.adopt(after(two, 3))
+
+
+def test_a_version_waits_until_it_is_effective():
+    log = StrategyLog(network())
+    log.adopt(after(network().first, 2, replicas=4, effective_at=2000))
+    assert log.current(NOW).version == 1
+    assert log.newest.version == 2
+    assert any("later" in warning for warning in log.warnings(NOW))
+    assert log.current(Now(2000.0, 0.0)).version == 2
+
+
+def test_an_expired_strategy_warns_and_stays_in_force():
+    log = StrategyLog(network())
+    late = Now(9_000_001.0, 0.0)
+    assert log.current(late).version == 1
+    assert any("expired" in warning for warning in log.warnings(late))
+
+
+def test_the_publishers_of_the_previous_version_decide():
+    log = StrategyLog(network())
+    two = after(network().first, 2, publishers=(B,))
+    log.adopt(two)
+    three = Strategy(
+        network=network().id,
+        version=3,
+        previous=two.digest,
+        effective_at=100,
+        next_at=5000,
+        expires_at=9000,
+        publishers=(B,),
+    )
+    with pytest.raises(BadStrategy, match="signatures"):
+        log.adopt(sign_strategy(encode_document(three), ALICE))
+    assert log.adopt(sign_strategy(encode_document(three), BOB))
+
+
+def test_a_fork_ends_alike_at_every_node_whatever_the_order(tmp_path: Path):
+    rivals = [after(network().first, 2, replicas=n) for n in range(3, 8)]
+    winner = min(rivals, key=lambda signed: signed.digest)
+    for seed in range(5):
+        order = list(rivals)
+        random.Random(seed).shuffle(order)
+        log = StrategyLog(network(), tmp_path / str(seed))
+        for signed in order:
+            log.adopt(signed)
+        assert log.newest_digest == winner.digest
+        assert len(log.warnings(NOW)) == 4
+        assert StrategyLog(network(), tmp_path / str(seed)).newest_digest == winner.digest
+
+
+def test_a_lost_fork_takes_what_was_built_on_it_along(tmp_path: Path):
+    rivals = sorted((after(network().first, 2, replicas=n) for n in (3, 4)), key=lambda signed: signed.digest)
+    log = StrategyLog(network(), tmp_path)
+    log.adopt(rivals[1])
+    log.adopt(after(rivals[1], 3))
+    assert log.adopt(rivals[0])
+    assert log.newest.version == 2
+    assert StrategyLog(network(), tmp_path).newest.version == 2
+
+
+def test_removed_publishers_cannot_rewrite_history():
+    log = StrategyLog(network())
+    rivals = sorted((after(network().first, 2, publishers=(B,), replicas=n) for n in (3, 4)), key=lambda s: s.digest)
+    log.adopt(rivals[1])
+    document = msgspec_replace(rivals[1])
+    log.adopt(sign_strategy(encode_document(document), BOB))
+    assert not log.adopt(rivals[0])
+    assert log.newest.version == 3
+    assert log.warnings(NOW)
+
+
+def msgspec_replace(previous: SignedStrategy) -> Strategy:
+    return Strategy(
+        network=network().id,
+        version=3,
+        previous=previous.digest,
+        effective_at=100,
+        next_at=5000,
+        expires_at=9000,
+        publishers=(B,),
+    )
+
+
+def test_a_restart_finds_the_chain_and_a_damaged_file_only_shortens_it(tmp_path: Path):
+    log = StrategyLog(network(), tmp_path)
+    two = after(network().first, 2)
+    log.adopt(two)
+    log.adopt(after(two, 3))
+    assert StrategyLog(network(), tmp_path).newest.version == 3
+    (tmp_path / "000003.json").write_bytes(b"{")
+    assert StrategyLog(network(), tmp_path).newest.version == 2
+
+
+@pytest.mark.parametrize("version", [0, -1, -7])
+def test_a_peer_s_version_that_is_none_is_refused_and_nothing_breaks(version: int):
+    good = after(network().first, 2)
+    stated = good.document.replace(b'"version": 2', f'"version": {version}'.encode())
+    assert stated != good.document
+    with pytest.raises(BadStrategy) as refused:
+        StrategyLog(network()).adopt(SignedStrategy(stated, good.signatures))
+    assert refused.value.field == "version"

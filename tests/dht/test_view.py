@@ -1,0 +1,61 @@
+"""The view: whose word counts for what."""
+
+from types import SimpleNamespace
+
+import msgspec
+
+from dht.clock import Now
+from dht.contact import Endpoint
+from dht.identity import Identity
+from dht.keys import NodeId, Slot
+from dht.members import Members
+from dht.owners import NEAREST, Placement
+from dht.records import Heartbeat, pack_endpoint, read_heartbeat
+from dht.slotset import encode_slots
+from dht.strategy import Strategy
+from dht.view import OverlayView
+
+BITS = 4
+SLOTS = [Slot(n) for n in range(1 << BITS)]
+NODES = [Identity(bytes([n]) * 32) for n in range(1, 41)]
+STRATEGY = Strategy(network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, slot_bits=BITS)
+
+
+def view_of(own: NodeId, members: Members, clock: SimpleNamespace) -> OverlayView:
+    strategies = SimpleNamespace(current=lambda now: STRATEGY)
+    return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
+
+
+def hear(members: Members, node: Identity, sequence: int, ready: list[Slot], steady: float) -> None:
+    wall = 1e6 + steady
+    beat = Heartbeat(node.public_key, sequence, wall, wall + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
+    beat = msgspec.structs.replace(beat, slot_bits=BITS, ready=encode_slots(ready))
+    members.add(read_heartbeat(b"", beat), Now(wall, steady), direct=True)
+
+
+def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    for node in NODES[1:]:
+        hear(members, node, 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    view.say_ready(frozenset(SLOTS))
+    placement = Placement(sorted(n.node_id for n in NODES), BITS, STRATEGY.replicas)
+    for slot in SLOTS:
+        assert view.candidates(slot) == placement.ranking(slot)
+        assert set(view.ready(slot)) == set(placement.ranking(slot))
+        assert len(view.ready(slot)) == NEAREST
+        assert all(view.is_ready(node.node_id, slot) for node in NODES)
+
+
+def test_readiness_follows_who_is_a_candidate() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    hear(members, NODES[1], 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    assert all(view.ready(slot) == (NODES[1].node_id,) for slot in SLOTS)
+    for node in NODES[2:]:
+        hear(members, node, 1, [], 0.0)
+    clock.steady = 2.0
+    lost = [slot for slot in SLOTS if NODES[1].node_id not in view.candidates(slot)]
+    assert lost and all(view.ready(slot) == () for slot in lost)
