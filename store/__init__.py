@@ -1,0 +1,46 @@
+"""Documents, versions, replicas: what the network keeps and how it stays kept. Imports `dht` only.
+
+Nouns: `Record`, `Document`, `RecordStore`, `Replicator`, `Disk`. Read record, document, package; then disk, segments,
+catalog, cells, ledger, records (one node's disk); then reconcile, readiness, writer,
+reader, steward, replicator (the team).
+"""
+
+from store.catalog import Change, Row
+from store.cells import Summary
+from store.config import StoreConfig
+from store.disk import Disk, FolderDisk, MemoryDisk
+from store.document import Document, decode_document, encode_document
+from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
+from store.package import Signer, verify_record
+from store.record import Draft, Kind, Proof, Record, Version, digest_of
+from store.records import RecordStore
+from store.replicator import Replicator, ReplicatorStatus
+
+__all__ = [
+    "BadDraft",
+    "BadReplica",
+    "Change",
+    "Disk",
+    "DiskFull",
+    "Document",
+    "Draft",
+    "FolderDisk",
+    "Kind",
+    "MemoryDisk",
+    "Proof",
+    "Record",
+    "RecordStore",
+    "Replicator",
+    "ReplicatorStatus",
+    "Row",
+    "Signer",
+    "StoreConfig",
+    "StoreCorrupt",
+    "Summary",
+    "TooFewCopies",
+    "Version",
+    "decode_document",
+    "digest_of",
+    "encode_document",
+    "verify_record",
+]

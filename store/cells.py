@@ -1,0 +1,84 @@
+"""Sums over the key space: per 1/65,536 of it and expiry day, how many records there are and a fingerprint of them.
+
+They ride in the catalog's transactions, so that a slot's summary costs a handful of rows whatever slot_bits is. The
+fingerprint is the sum of the records' marks modulo 2**256: made for reports, since sums can be steered by whoever may
+choose many records; reconciliation hashes the marks themselves.
+"""
+
+from collections.abc import Iterable
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from store.reconcile import mark
+from store.record import Kind, Version
+
+CELL_BITS = 16
+SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INTEGER, visits INTEGER, fingerprint BLOB,
+  PRIMARY KEY (cell, expires_day)) WITHOUT ROWID;"""
+_MOD = 1 << 256
+
+
+class Summary(NamedTuple):
+    """What lies in a key range. Equal fingerprints mean equal sets of (kind, id, version)."""
+
+    documents: int
+    visits: int
+    fingerprint: bytes  # 32 bytes
+
+
+class Counted(NamedTuple):
+    """A record that came (sign 1) or went (sign -1)."""
+
+    sign: int
+    kind: Kind
+    id: bytes
+    key: bytes
+    version: Version
+    expires_day: int
+
+
+def cell_of(key: bytes) -> int:
+    """The number of the cell that a key falls into."""
+    return int.from_bytes(key[: CELL_BITS // 8], "big")
+
+
+def keys_of(cell: int) -> tuple[bytes, bytes]:
+    """First and last key of a cell."""
+    prefix = cell.to_bytes(CELL_BITS // 8, "big")
+    return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
+
+
+def count(database: Connection, changes: Iterable[Counted]) -> None:
+    """Add to the sums what came and went, inside the caller's transaction."""
+    sums: dict[tuple[int, int], list[int]] = {}
+    for sign, kind, id, key, version, expires_day in changes:
+        entry = sums.setdefault((cell_of(key), expires_day), [0, 0, 0])
+        entry[0 if kind == Kind.DOCUMENT else 1] += sign
+        entry[2] += sign * int.from_bytes(mark(kind, id, version), "big")
+    for where, (documents, visits, total) in sums.items():
+        query = "SELECT documents, visits, fingerprint FROM cells WHERE cell = ? AND expires_day = ?"
+        old = database.execute(query, where).fetchone() or (0, 0, b"")
+        documents, visits = documents + old[0], visits + old[1]
+        total = (total + int.from_bytes(old[2], "big")) % _MOD
+        if documents or visits:
+            values = (*where, documents, visits, total.to_bytes(32, "big"))
+            database.execute("INSERT OR REPLACE INTO cells VALUES (?,?,?,?,?)", values)
+        else:
+            database.execute("DELETE FROM cells WHERE cell = ? AND expires_day = ?", where)
+
+
+def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summary:
+    """What lies in a key range that is made of whole cells, without what has expired."""
+    query = "SELECT documents, visits, fingerprint FROM cells WHERE cell BETWEEN ? AND ? AND expires_day > ?"
+    rows = database.execute(query, (cell_of(first), cell_of(last), today)).fetchall()
+    total = sum(int.from_bytes(f, "big") for _, _, f in rows) % _MOD
+    return Summary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
+
+
+def occupied(database: Connection, *, expired_before: int | None = None) -> list[int]:
+    """Cells that hold anything, or anything that expired before a day."""
+    if expired_before is None:
+        rows = database.execute("SELECT DISTINCT cell FROM cells")
+    else:
+        rows = database.execute("SELECT DISTINCT cell FROM cells WHERE expires_day < ?", (expired_before,))
+    return [cell for (cell,) in rows.fetchall()]

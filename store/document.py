@@ -1,0 +1,38 @@
+"""The document: a stored version of a page, as it lies in the body of a DOCUMENT record.
+
+Pure: values and their codec. The content (the page's bytes as received, decoded from its transfer and content
+codings) is the record's content; a *gone* version (404, 410, noindex) has none and removes the page from answers.
+"""
+
+import msgspec
+
+
+class Document(msgspec.Struct, frozen=True, array_like=True):
+    """What the web said at one URL. Text is Unicode, normalised by nobody; times are Unix seconds."""
+
+    url: str  # canonical
+    fetched_at: float
+    status: int
+    headers: tuple[tuple[str, str], ...] = ()  # response head as received, bounded
+    media_type: str = ""
+    charset: str = ""
+    language: str = ""  # ISO 639-1, "" unknown
+    title: str = ""
+    headings: tuple[str, ...] = ()
+    text: str = ""
+    links: tuple[tuple[str, str], ...] = ()  # (canonical URL, anchor text), bounded
+    gone: bool = False
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Document)
+
+
+def encode_document(document: Document) -> bytes:
+    """The body of a DOCUMENT record."""
+    return _encoder.encode(document)
+
+
+def decode_document(body: bytes) -> Document:
+    """Read a body; raises msgspec.ValidationError where it is none."""
+    return _decoder.decode(body)

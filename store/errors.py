@@ -1,0 +1,70 @@
+"""The store's errors, by whose fault they are.
+
+Pure: values only. `BadReplica` and `TooFewCopies`: other nodes; `BadDraft`: our caller; `StoreCorrupt` and
+`DiskFull`: this machine.
+"""
+
+from dataclasses import dataclass
+
+from dht import InputError, LocalError, RemoteError
+
+
+@dataclass(eq=False)
+class BadReplica(RemoteError):
+    """Bytes that should be records are none, break a bound, or are not signed by whom they say."""
+
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(eq=False)
+class TooFewCopies(RemoteError):
+    """A write did not reach enough owners in time; nothing is lost, whoever wrote tries again."""
+
+    slot: int
+    copies: int
+    needed: int
+    waited_s: float
+
+    def __str__(self) -> str:
+        return (
+            f"slot {self.slot}: {self.copies} of {self.needed} durable copies after {self.waited_s:.0f} s; "
+            "too few of its owners are live, write again later"
+        )
+
+
+@dataclass(eq=False)
+class BadDraft(InputError):
+    """A record that this node must not write: the record and the reason."""
+
+    what: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.what}: {self.reason}"
+
+
+@dataclass(eq=False)
+class StoreCorrupt(LocalError):
+    """The store on disk is damaged beyond what a crash may leave."""
+
+    path: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
+class DiskFull(LocalError):
+    """No room for more; everything acknowledged is still there."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; free some space or raise store.quota_bytes; nothing stored is lost"

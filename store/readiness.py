@@ -1,0 +1,185 @@
+"""Which slots this node may answer for, and whom it must compare itself with to become or stay so.
+
+Pure: decisions only; the steward looks, carries them out and reports back. A slot that is gained is not ready until it
+was reconciled once with every live peer that announces it ready, or where nobody does with every live owner; alone, at
+once. A slot that is lost is still served until all its owners are ready and have everything that lies here; then it is
+let go. A starting node that expects others first waits to hear of them, and for a while doubts a slot that it
+thought ready when another holder shows up.
+"""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from enum import Enum
+
+from dht import NodeId, Slot
+from store.config import StoreConfig
+
+FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
+
+
+class Purpose(Enum):
+    """Why a session is held; it decides which way records go."""
+
+    JOIN = "join"  # both ways, until the slot is ready
+    CHECK = "check"  # both ways, now and then
+    HANDOFF = "handoff"  # only from here: the slot is theirs now
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Compare some slots with a peer."""
+
+    peer: NodeId
+    purpose: Purpose
+    slots: tuple[Slot, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """A slot as the view shows it now; `ready` are live and announce it, this node left out of all three."""
+
+    owners: tuple[NodeId, ...]
+    live_owners: tuple[NodeId, ...]
+    ready: tuple[NodeId, ...]
+
+
+See = Callable[[Slot], Sight]
+
+
+class Gate:
+    """Whether a starting node may trust what it sees. `now` is steady time in seconds."""
+
+    def __init__(self, config: StoreConfig, started_at: float, *, expects_others: bool) -> None:
+        self._config, self._started_at, self.is_open = config, started_at, not expects_others
+        self._members: tuple[NodeId, ...] = ()
+        self._quiet_since = started_at
+
+    def look(self, now: float, members: tuple[NodeId, ...], live_others: int) -> bool:
+        """Open for good once somebody is live and the member list was quiet, or nobody came in time."""
+        if members != self._members:
+            self._members, self._quiet_since = members, now
+        settled = live_others > 0 and now - self._quiet_since >= self._config.view_settle_s
+        patience_s = self._config.join_wait_s * (2 if live_others else 1)
+        self.is_open = self.is_open or settled or now - self._started_at >= patience_s
+        return self.is_open
+
+
+class Readiness:
+    """The slots of this node and how far each has come."""
+
+    def __init__(self, config: StoreConfig, started_at: float) -> None:
+        self._config = config
+        self._doubt_until = started_at + config.start_window_s
+        self.owned: frozenset[Slot] = frozenset()
+        self.ready: set[Slot] = set()
+        self.former: set[Slot] = set()  # held, served perhaps, and to be handed over
+        self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was last gained
+        self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
+        self._failures: dict[NodeId, int] = {}
+        self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
+        self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
+
+    def owns(self, owned: frozenset[Slot], occupied: Iterable[Slot]) -> None:
+        """Take note of what the view says is ours; `occupied`: slots in which records lie."""
+        for slot in owned - self.owned:
+            self.former.discard(slot)
+            self._handed.pop(slot, None)
+            self._letting_go.pop(slot, None)
+            self._met[slot] = set()
+        self.former |= (set(occupied) | self.ready) - owned
+        self.owned = owned
+
+    def update(self, now: float, see: See) -> None:
+        """Recompute what is ready. Slots ready for long are not looked at, so a settled node does nothing here."""
+        doubtful = self.ready & self.owned if now < self._doubt_until else set()
+        for slot in sorted((self.owned - self.ready) | doubtful):
+            if self._missing(slot, see(slot)):
+                self.ready.discard(slot)
+            else:
+                self.ready.add(slot)
+        for slot in sorted(self.former - self._letting_go.keys()):
+            owners = see(slot).owners
+            if owners and set(owners) <= self._handed.get(slot, set()):
+                self.ready.discard(slot)
+                self._letting_go[slot] = now
+
+    def jobs(self, see: See, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId]) -> list[Job]:
+        """Sessions to hold now, at most one a peer and none with a busy one; `choose` picks one of several peers."""
+        wishes: dict[tuple[NodeId, Purpose], list[Slot]] = {}
+        for slot in sorted(self.owned - self.ready):
+            if peers := [p for p in self._missing(slot, see(slot)) if p not in busy]:
+                wishes.setdefault((choose(peers), Purpose.JOIN), []).append(slot)
+        for slot in sorted(self.former - self._letting_go.keys()):
+            sight, handed = see(slot), self._handed.get(slot, set())
+            if peers := [p for p in sight.owners if p in sight.ready and p not in handed and p not in busy]:
+                wishes.setdefault((peers[0], Purpose.HANDOFF), []).append(slot)
+        for peer in sorted(self._checks.keys() - busy):
+            if slots := sorted(self._checks[peer] & self.ready & self.owned):
+                wishes.setdefault((peer, Purpose.CHECK), []).extend(slots)
+            else:
+                del self._checks[peer]
+        chosen: dict[NodeId, Job] = {}
+        for (peer, purpose), slots in wishes.items():  # join before handoff before check
+            chosen.setdefault(peer, Job(peer, purpose, tuple(slots[: self._config.reconcile_slots])))
+        return list(chosen.values())
+
+    def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
+        """Compare slots with a peer soon."""
+        if found := set(slots) & self.owned:
+            self._checks.setdefault(peer, set()).update(found)
+
+    def done(self, job: Job, slots: Iterable[Slot]) -> None:
+        """A session ended well for these of its slots."""
+        self._failures.pop(job.peer, None)
+        for slot in slots:
+            if job.purpose == Purpose.HANDOFF:
+                self._handed.setdefault(slot, set()).add(job.peer)
+            elif slot in self.owned:
+                self._met.setdefault(slot, set()).add(job.peer)
+        if job.purpose == Purpose.CHECK and job.peer in self._checks:
+            self._checks[job.peer] -= set(job.slots)
+
+    def failed(self, job: Job) -> int:
+        """A session failed; returns how many did in a row with this peer."""
+        self._failures[job.peer] = self._failures.get(job.peer, 0) + 1
+        if job.purpose == Purpose.CHECK and job.peer in self._checks:
+            self._checks[job.peer] -= set(job.slots)  # the next round of checks finds it again
+        return self._failures[job.peer]
+
+    def incomplete(self, slot: Slot, see: See) -> None:
+        """This node had to refuse a record of the slot: not ready any more, unless nobody else is."""
+        if slot in self.ready and slot in self.owned and see(slot).ready:
+            self.ready.discard(slot)
+            self._met[slot] = set()
+
+    def gone(self, now: float) -> list[Slot]:
+        """Former slots that may leave the disk: handed over, and long enough unannounced."""
+        return sorted(s for s, since in self._letting_go.items() if now - since >= self._config.handoff_settle_s)
+
+    def dropped(self, slot: Slot) -> None:
+        """A former slot left the disk."""
+        self.former.discard(slot)
+        self._handed.pop(slot, None)
+        self._letting_go.pop(slot, None)
+        self._met.pop(slot, None)
+
+    def resize(self, old_bits: int, new_bits: int) -> None:
+        """The strategy changed slot_bits: a slot is ready where all of its key range was."""
+        parts = self.ready - self.former
+        if new_bits > old_bits:
+            ratio = 1 << (new_bits - old_bits)
+            ready = {Slot(s * ratio + n) for s in parts for n in range(ratio)}
+        else:
+            ratio = 1 << (old_bits - new_bits)
+            ready = {Slot(s // ratio) for s in parts if all(s // ratio * ratio + n in parts for n in range(ratio))}
+        self.ready, self.owned, self.former = ready, frozenset(), set()
+        self._met, self._handed, self._checks, self._letting_go = {}, {}, {}, {}
+
+    def _missing(self, slot: Slot, sight: Sight) -> list[NodeId]:
+        """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""
+        met = self._met.setdefault(slot, set())
+        targets = sight.ready or sight.live_owners
+        missing = [p for p in targets if p not in met]
+        if met & set(targets) and all(self._failures.get(p, 0) >= FAILURES for p in missing):
+            return []
+        return missing

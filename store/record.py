@@ -1,0 +1,77 @@
+"""What the store keeps: records of a few kinds, each the newest signed version of something.
+
+Pure: values only. A record is addressed by (kind, id) and lives where its placement key says. Its body is small and
+always travels; its content (a page's bytes) may be withheld in an answer, the digest covers both apart, so a reader
+verifies what it got. The highest version wins everywhere: epoch, then at_ms, then digest. A record of kind VISIT
+that only says "this URL was found" has epoch 0 and at_ms = remaining depth, so finding a URL again changes nothing
+and an outcome always beats it.
+"""
+
+from dataclasses import dataclass
+from enum import IntEnum
+from hashlib import sha256
+from typing import NamedTuple
+
+from dht import DocumentId, Key
+
+
+class Kind(IntEnum):
+    """What a record is about; the number is on the wire and on disk."""
+
+    DOCUMENT = 1  # body: store.document.Document; content: the fetched bytes
+    VISIT = 2  # body: crawl.visits.Visit; no content
+
+
+class Version(NamedTuple):
+    """Orders versions of one record: the greatest wins. `epoch` is the lease epoch it was written under."""
+
+    epoch: int
+    at_ms: int
+    digest: bytes  # 32 bytes, see `digest_of`
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """Who wrote a version: a signature of the package's Merkle root and the path from this record to it."""
+
+    author: bytes  # Ed25519 public key, 32 bytes
+    signature: bytes  # 64 bytes, over the domain-separated root
+    index: int  # the record's place in its package
+    path: tuple[bytes, ...]  # 32-byte siblings, leaf to root
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A record that this node wants to write; the replicator signs it as part of a package.
+
+    Every body is a msgpack array that starts with the canonical URL that id and key follow from.
+    """
+
+    kind: Kind
+    id: DocumentId
+    key: Key
+    epoch: int
+    at_ms: int
+    expires_day: int  # days since 1970; dropped one day later
+    body: bytes
+    content: bytes = b""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A signed version. `content` is None where it was withheld; `content_digest` always stands."""
+
+    kind: Kind
+    id: DocumentId
+    key: Key
+    version: Version
+    expires_day: int
+    body: bytes
+    content: bytes | None
+    content_digest: bytes  # SHA-256 of the content, 32 bytes
+    proof: Proof
+
+
+def digest_of(body: bytes, content_digest: bytes) -> bytes:
+    """The digest that a version carries: SHA-256 over the digests of body and content."""
+    return sha256(sha256(body).digest() + content_digest).digest()

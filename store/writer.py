@@ -1,0 +1,236 @@
+"""Writing to the owners: drafts become signed packages, packages become durable copies.
+
+Drafts of all callers gather until a package is full, or a short time has passed, or nothing is under way; then they are
+signed together and every owner gets its part of them, whatever the slots. A draft is acknowledged as soon as
+min(min_acks, r_eff) owners have it durably; owners that did not take it by the end are owed it.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+
+from dht import Clock, NodeId, Overlay, RemoteError, Slot, slot_of
+from store.config import StoreConfig
+from store.errors import BadDraft, DiskFull, TooFewCopies
+from store.messages import PutPackage, PutReply
+from store.outbox import Outbox
+from store.package import Signer, draft_flaw, pack, sign_package
+from store.record import Draft, Record
+from store.records import RecordStore
+from store.seldom import Seldom
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, slots=True)
+class _Ticket:
+    """One caller's drafts: how many are not safe yet, and what went wrong."""
+
+    left: int
+    done: asyncio.Event
+    error: RemoteError | None = None
+
+
+@dataclass(eq=False, slots=True)
+class _Pending:
+    """One draft on its way."""
+
+    draft: Draft
+    ticket: _Ticket
+    since: float  # steady time
+    copies: set[NodeId] = field(default_factory=set)
+    is_settled: bool = False
+
+    @property
+    def size(self) -> int:
+        return len(self.draft.body) + len(self.draft.content) + 1024
+
+    def settle(self, error: RemoteError | None = None) -> None:
+        """Tell the caller, once."""
+        if not self.is_settled:
+            self.is_settled = True
+            self.ticket.left -= 1
+            self.ticket.error = self.ticket.error or error
+            if not self.ticket.left or error:
+                self.ticket.done.set()
+
+
+class Writer:
+    """The one way in for records that this node makes."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        outbox: Outbox,
+        signer: Signer,
+        clock: Clock,
+        refused: Callable[[Slot, NodeId], None],
+    ) -> None:
+        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold."""
+        self._config, self._store, self._overlay, self._outbox = config, store, overlay, outbox
+        self._signer, self._clock, self._refused = signer, clock, refused
+        self._complains = Seldom()
+        self._queue: deque[_Pending] = deque()
+        self._queued_bytes = 0
+        self._flying = 0  # packages under way
+        self._stir = asyncio.Event()  # something was queued or landed
+        self._held_bytes = 0  # queued or under way
+        self._room = asyncio.Event()
+
+    async def write(self, drafts: Sequence[Draft]) -> None:
+        """Return when every draft is safe with its owners; raises BadDraft, or TooFewCopies after a deadline."""
+        for draft in drafts:
+            if flaw := draft_flaw(draft):
+                raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
+        if not drafts:
+            return
+        while self._held_bytes > self._config.max_waiting_bytes:
+            self._room.clear()
+            await self._room.wait()
+        ticket = _Ticket(len(drafts), asyncio.Event())
+        for pending in [_Pending(draft, ticket, self._clock().steady) for draft in drafts]:
+            self._queue.append(pending)
+            self._queued_bytes += pending.size
+            self._held_bytes += pending.size
+        self._stir.set()
+        await ticket.done.wait()
+        if ticket.error:
+            raise ticket.error
+
+    @property
+    def held_bytes(self) -> int:
+        """Bytes of drafts queued or under way."""
+        return self._held_bytes
+
+    async def run(self) -> None:
+        """Flush packages for ever, a bounded number at once."""
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self._until_worth_it()
+                self._flying += 1
+                tasks.create_task(self._flush(self._take()), name="store-flush")
+
+    async def _until_worth_it(self) -> None:
+        """Wait for a package that is full, old enough, or has nothing ahead of it, and for room to send it."""
+        while not self._queue or self._flying >= self._config.max_flushes:
+            self._stir.clear()
+            await self._stir.wait()
+        end = self._clock().steady + self._config.flush_after_s
+        while self._flying and not self._is_full() and (left := end - self._clock().steady) > 0:
+            self._stir.clear()
+            try:
+                async with asyncio.timeout(left):
+                    await self._stir.wait()
+            except TimeoutError:
+                return
+
+    def _is_full(self) -> bool:
+        return len(self._queue) >= self._config.flush_records or self._queued_bytes >= self._config.flush_bytes
+
+    def _take(self) -> list[_Pending]:
+        batch: list[_Pending] = []
+        size = 0
+        while self._queue and len(batch) < self._config.flush_records:
+            if batch and size + self._queue[0].size > self._config.flush_bytes:
+                break
+            size += self._queue[0].size
+            batch.append(self._queue.popleft())
+        self._queued_bytes -= size
+        return batch
+
+    async def _flush(self, batch: list[_Pending]) -> None:
+        """Sign a package and see it through."""
+        try:
+            records = sign_package([p.draft for p in batch], self._signer)
+            await self._spread(batch, records)
+            await self._owe(batch, records)
+        finally:
+            self._flying -= 1
+            self._held_bytes -= sum(p.size for p in batch)
+            self._room.set()
+            self._stir.set()
+
+    async def _spread(self, batch: list[_Pending], records: list[Record]) -> None:
+        """Send to live owners, again and again, until every record has its copies or time is up."""
+        started = min(p.since for p in batch)
+        while True:
+            parts: dict[NodeId, list[int]] = {}
+            for n, pending in enumerate(batch):
+                for peer in () if pending.is_settled else sorted(self._targets(pending)):
+                    parts.setdefault(peer, []).append(n)
+            async with asyncio.TaskGroup() as tasks:
+                for peer, numbers in parts.items():
+                    tasks.create_task(self._send(peer, [batch[n] for n in numbers], [records[n] for n in numbers]))
+            waited = self._clock().steady - started
+            short = [p for p in batch if not p.is_settled]
+            if not short:
+                return
+            if waited >= self._config.write_deadline_s:
+                for p in short:
+                    p.settle(TooFewCopies(self._slot(p.draft), len(p.copies), self._needed(p), waited))
+                log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited)
+                return
+            await asyncio.sleep(self._config.retry_s)
+
+    async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record]) -> None:
+        """Give one owner its part; whoever has enough copies then is told at once."""
+        refused = await (self._keep(records) if peer == self._overlay.view.node_id else self._ask(peer, records))
+        for n, pending in enumerate(batch):
+            if n not in refused:
+                pending.copies.add(peer)
+                if len(pending.copies) >= self._needed(pending):
+                    pending.settle()
+
+    async def _keep(self, records: list[Record]) -> set[int]:
+        try:
+            await self._store.put(records)
+        except DiskFull as error:
+            if self._complains.allows(self._clock().steady):  # a full disk refuses every try
+                log.warning("own copy not kept reason=%s", error)
+            for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
+                self._refused(slot, self._overlay.view.node_id)
+            return set(range(len(records)))
+        return {n for n, r in enumerate(records) if self._store.refusal(r)}
+
+    async def _ask(self, peer: NodeId, records: list[Record]) -> set[int]:
+        """What a peer did not take; everything where it does not answer."""
+        message = PutPackage(pack(records))
+        try:
+            reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
+        except RemoteError as error:
+            log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
+            return set(range(len(records)))
+        return {r.index for r in reply.refused}
+
+    async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
+        """Remember for every owner that lacks a record that it should get it."""
+        me = self._overlay.view.node_id
+        debts: dict[tuple[NodeId, bool], list[Record]] = {}
+        for pending, record in zip(batch, records, strict=True):
+            if pending.copies:
+                for peer in self._overlay.view.owners(self._slot(pending.draft)):
+                    if peer not in pending.copies and peer != me:
+                        debts.setdefault((peer, me in pending.copies), []).append(record)
+        for (peer, is_here), owed in sorted(debts.items(), key=lambda d: d[0]):
+            for debt in await self._outbox.owe(peer, owed, is_here=is_here, now=self._clock().wall):
+                self._refused(slot_of(debt.key, self._slot_bits), peer)
+
+    def _targets(self, pending: _Pending) -> set[NodeId]:
+        """Live owners and stand-ins that do not have it yet."""
+        view, slot = self._overlay.view, self._slot(pending.draft)
+        return set(view.live_owners(slot)) - pending.copies
+
+    def _needed(self, pending: _Pending) -> int:
+        view = self._overlay.view
+        return max(1, min(view.strategy.min_acks, len(view.owners(self._slot(pending.draft)))))
+
+    def _slot(self, draft: Draft) -> Slot:
+        return slot_of(draft.key, self._slot_bits)
+
+    @property
+    def _slot_bits(self) -> int:
+        return self._overlay.view.strategy.slot_bits

@@ -1,0 +1,280 @@
+"""A network in memory for the store's tests: virtual time, crashable disks, and an overlay whose views lag."""
+
+import asyncio
+import random
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field, replace
+from hashlib import sha256
+from typing import Any
+
+import msgspec
+
+from dht import (
+    BadMessage,
+    Contact,
+    Identity,
+    InputError,
+    Message,
+    NodeId,
+    Now,
+    PeerTimeout,
+    RemoteError,
+    Slot,
+    Strategy,
+)
+from store import FolderDisk, MemoryDisk, RecordStore, Replicator, StoreConfig
+from tests.store.support import WALL
+
+CONFIG = StoreConfig(
+    reserve_bytes=0, step_s=0.2, reconcile_every_s=20, view_settle_s=0.5, join_wait_s=3, deliver_every_s=0.5
+)
+
+
+class VirtualLoop(asyncio.SelectorEventLoop):
+    """Time jumps to the next timer; executors run inline."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._virtual = 0.0
+
+    def time(self) -> float:
+        return self._virtual
+
+    def _run_once(self) -> None:
+        if not self._ready and self._scheduled:  # type: ignore[attr-defined]
+            self._virtual = max(self._virtual, self._scheduled[0]._when)  # type: ignore[attr-defined]
+        super()._run_once()  # type: ignore[misc]
+
+    def run_in_executor(self, executor: Any, func: Callable[..., Any], *args: Any) -> Any:
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+
+def simulate(main: Coroutine[Any, Any, None], *, real: bool = False) -> None:
+    """Run a test in virtual time, or in real time with real threads."""
+    with asyncio.Runner(loop_factory=None if real else VirtualLoop) as runner:
+        runner.run(main)
+
+
+@dataclass(eq=False)
+class FakeOverlay:
+    """Both `Overlay` and `View` of one node."""
+
+    net: "Net"
+    node_id: NodeId
+    handlers: dict[type, Callable[[NodeId, Any], Awaitable[Message]]] = field(default_factory=dict)
+    up: bool = False
+    counted: dict[str, int] = field(default_factory=dict)
+
+    @property
+    def view(self) -> "FakeOverlay":
+        return self
+
+    @property
+    def strategy(self) -> Strategy:
+        return self.net.strategy
+
+    def members(self) -> tuple[NodeId, ...]:
+        return tuple(sorted(n.id for n in self.net.list if n.id == self.node_id or self._seen(n).is_member))
+
+    def contact(self, peer: NodeId) -> Contact | None:
+        return None
+
+    def is_live(self, peer: NodeId) -> bool:
+        same_side = (peer in self.net.cut) == (self.node_id in self.net.cut)
+        return peer == self.node_id or (same_side and self._seen(self.net.nodes[peer]).up)
+
+    def live(self) -> frozenset[NodeId]:
+        return frozenset(n.id for n in self.net.list if self.is_live(n.id))
+
+    def _seen(self, node: "Node") -> "State":
+        """A node as this one has heard of it."""
+        then = asyncio.get_running_loop().time() - self.net.lag_s(self.node_id, node.id)
+        return next((s for s in reversed(node.history) if s.at <= then), State(-1.0))
+
+    def _ranked(self, slot: Slot) -> list[NodeId]:
+        return sorted(self.members(), key=lambda m: sha256(m + slot.to_bytes(2, "big")).digest(), reverse=True)
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        return tuple(self._ranked(slot)[: self.strategy.replicas])
+
+    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
+        return tuple(self._ranked(slot)[: self.net.candidates])
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return self.is_live(peer) and slot in self._seen(self.net.nodes[peer]).announced
+
+    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        live = [m for m in self.owners(slot) if self.is_live(m)]
+        rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
+        return tuple(live + rest[: max(0, 2 - len(live))])
+
+    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+        return tuple(sorted(m for m in self.candidates(slot) if self.is_ready(m, slot)))
+
+    def owned(self) -> frozenset[Slot]:
+        slots = map(Slot, range(1 << self.strategy.slot_bits))
+        return frozenset(s for s in slots if self.node_id in self.owners(s) + self.live_owners(s))
+
+    def leases(self) -> Mapping[Slot, int]:
+        return {}
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        self.counted[type(message).__name__] = self.counted.get(type(message).__name__, 0) + 1
+        await asyncio.sleep(self.net.delay_s)
+        other = self.net.nodes[peer].overlay
+        if not self.net.reachable(self.node_id, peer):
+            await asyncio.sleep(timeout_s)
+            raise PeerTimeout(peer.hex(), timeout_s)
+        received = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=type(message))
+        handler = other.handlers[type(message)]
+        try:
+            reply = await handler(self.node_id, received)
+        except (RemoteError, InputError) as error:
+            raise BadMessage(peer.hex(), str(error)) from error
+        await asyncio.sleep(self.net.delay_s)
+        if not self.net.reachable(self.node_id, peer):
+            raise PeerTimeout(peer.hex(), timeout_s)
+        return msgspec.msgpack.decode(msgspec.msgpack.encode(reply), type=answer)
+
+    def serve(self, message: type, handler: Any) -> None:
+        self.handlers[message] = handler
+
+    def announce(self, ready: frozenset[Slot], due: int) -> None:
+        self.net.nodes[self.node_id].tell(ready)
+
+
+@dataclass(frozen=True)
+class State:
+    """What a node told of itself at some moment."""
+
+    at: float
+    up: bool = False
+    announced: frozenset[Slot] = frozenset()
+    is_member: bool = False
+
+
+@dataclass(eq=False)
+class Node:
+    """One node with its disk, running or not."""
+
+    net: "Net"
+    identity: Identity
+    disk: MemoryDisk | FolderDisk = field(default_factory=MemoryDisk)
+    history: list[State] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.id = self.identity.node_id
+        self.overlay = FakeOverlay(self.net, self.id)
+        self.config = CONFIG
+
+    def start(self, *, expects_others: bool = True) -> None:
+        self.overlay = FakeOverlay(self.net, self.id, up=True)
+        loop = asyncio.get_running_loop()
+        clock = lambda: Now(WALL + loop.time(), loop.time())  # noqa: E731
+        self.store = RecordStore(self.disk, self.config, clock)
+        self.replicator = Replicator(
+            self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
+            on_ready=lambda ready: self.overlay.announce(ready, 0), expects_others=expects_others,
+        )  # fmt: skip
+        self.tell(frozenset())
+        self.task = self.net.group.create_task(self.replicator.run())
+
+    def kill(self, *, lose_database: bool = False) -> None:
+        """Die without a word: what was not synced is gone."""
+        self.task.cancel()
+        self.overlay.up = False
+        self.tell(frozenset())
+        if isinstance(self.disk, MemoryDisk):
+            self.disk.crash(lose_database=lose_database)
+
+    async def stop(self) -> None:
+        """End in order, as a node of real threads and files must."""
+        self.kill()
+        await asyncio.wait([self.task])
+        self.store.close()
+
+    def tell(self, announced: frozenset[Slot]) -> None:
+        self.history.append(State(asyncio.get_running_loop().time(), self.overlay.up, announced, True))
+
+    def wipe(self) -> None:
+        self.disk = MemoryDisk()
+
+    @property
+    def own_ready(self) -> bool:
+        return self.overlay.owned() <= self.replicator.ready_slots()
+
+
+class Net:
+    """All nodes of a test."""
+
+    def __init__(
+        self, group: asyncio.TaskGroup, count: int, *, replicas: int = 3, slot_bits: int = 4, lag_s: float = 0
+    ) -> None:
+        self.group, self._lag_s = group, lag_s
+        self.delay_s = 0.01  # of a message, one way
+        self.candidates = 16
+        self.cut: set[NodeId] = set()  # on the other side of a partition
+        self.strategy = Strategy(
+            network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas, min_acks=2,
+            slot_bits=slot_bits,
+        )  # fmt: skip
+        self.list = [Node(self, Identity(bytes([n + 1]) * 32)) for n in range(count)]
+        self.nodes = {n.id: n for n in self.list}
+
+    def lag_s(self, observer: NodeId, subject: NodeId) -> float:
+        """How old news of one node is at another: fixed per pair, up to the network's lag."""
+        return 0.0 if observer == subject else self._lag_s * sha256(observer + subject).digest()[0] / 255
+
+    def reachable(self, a: NodeId, b: NodeId) -> bool:
+        return self.nodes[a].overlay.up and self.nodes[b].overlay.up and (a in self.cut) == (b in self.cut)
+
+    def running(self) -> list[Node]:
+        return [n for n in self.list if n.overlay.up]
+
+    def set_strategy(self, **fields: Any) -> None:
+        self.strategy = msgspec.structs.replace(self.strategy, **fields)
+
+    async def until(self, what: Callable[[], bool], within_s: float = 120) -> float:
+        """Let time pass until something is so; returns the seconds it took."""
+        loop = asyncio.get_running_loop()
+        started = loop.time()
+        while not what():
+            assert loop.time() - started < within_s, "it never came to pass"
+            await asyncio.sleep(0.1)
+        return loop.time() - started
+
+    async def all_ready(self) -> None:
+        await self.until(lambda: all(n.own_ready for n in self.running()))
+
+    def is_level(self) -> bool:
+        """All owners of every slot hold the same, and nobody else holds anything."""
+        for slot in range(1 << self.strategy.slot_bits):
+            owners = self.running()[0].overlay.owners(Slot(slot))
+            states = {n.id: n.replicator.slot_states([Slot(slot)])[0] for n in self.running()}
+            if len({states[o].fingerprint for o in owners}) > 1:
+                return False
+            if any(s.documents + s.visits for m, s in states.items() if m not in owners):
+                return False
+        return True
+
+    def config(self, **fields: Any) -> None:
+        for node in self.list:
+            node.config = replace(node.config, **fields)
+
+
+def network(count: int, story: Callable[[Net], Awaitable[None]], *, real: bool = False, **fields: Any) -> None:
+    """Run a story about `count` nodes, none of them started."""
+
+    async def main() -> None:
+        async with asyncio.TaskGroup() as group:
+            net = Net(group, count, **fields)
+            await story(net)
+            for node in net.running():
+                await node.stop()
+
+    simulate(main(), real=real)

@@ -1,0 +1,54 @@
+"""What the store's tests share: a signer, a clock that stands still, and records about made-up URLs."""
+
+import os
+from dataclasses import dataclass
+
+import msgspec
+
+from dht import Identity, Now, document_id, placement_key
+from store import Document, Draft, Kind, Record, StoreConfig, encode_document
+from store.package import sign_package
+
+DAY = 20_000
+WALL = DAY * 86400.0
+SIGNER = Identity(bytes(32))
+CONFIG = StoreConfig(reserve_bytes=0)
+
+
+@dataclass
+class StillClock:
+    """Both clocks, moved by the test."""
+
+    wall: float = WALL
+    steady: float = 1000.0
+
+    def __call__(self) -> Now:
+        return Now(self.wall, self.steady)
+
+
+def url(number: int) -> str:
+    return f"http://host{number % 7}.example/page/{number}"
+
+
+def draft(
+    number: int, *, at: float = 0.0, epoch: int = 1, kind: Kind = Kind.DOCUMENT, size: int = 300, days: int = 30
+) -> Draft:
+    """A draft about URL `number`, written `at` seconds after the clock's start."""
+    where = url(number)
+    if kind == Kind.DOCUMENT:
+        body = encode_document(Document(where, WALL + at, 200, text=f"text {number} " * 3))
+    else:
+        body = msgspec.msgpack.encode((where, at, "waiting"))
+    content = (b"%d:%d:" % (number, at * 1000)).ljust(size, b"x") if kind == Kind.DOCUMENT else b""
+    at_ms = int((WALL + at) * 1000)
+    return Draft(kind, document_id(where), placement_key(where), epoch, at_ms, DAY + days, body, content)
+
+
+def records(*drafts: Draft, signer: Identity = SIGNER) -> list[Record]:
+    return sign_package(drafts, signer)
+
+
+def random_draft(number: int, size: int) -> Draft:
+    """A document whose content does not compress."""
+    base = draft(number)
+    return Draft(base.kind, base.id, base.key, base.epoch, base.at_ms, base.expires_day, base.body, os.urandom(size))

@@ -1,0 +1,26 @@
+"""What older versions wrote stays readable: golden files of the wire and of the disk. A change here breaks networks."""
+
+from pathlib import Path
+
+from store import Kind, MemoryDisk, RecordStore
+from store.compress import expand
+from store.package import MAX_PACKAGE_BYTES, flaws, open_package, pack
+from tests.store.support import CONFIG, StillClock, draft, records
+
+DATA = Path(__file__).parents[1] / "data"
+MADE = records(draft(1, size=900), draft(2, kind=Kind.VISIT), draft(3))
+
+
+def test_a_golden_package_opens_proves_itself_and_is_what_we_write() -> None:
+    golden = (DATA / "store-package.bin").read_bytes()
+    assert open_package(golden) == MADE and flaws(MADE) == ["", "", ""]
+    assert expand(golden, MAX_PACKAGE_BYTES) == expand(pack(MADE), MAX_PACKAGE_BYTES)
+
+
+def test_a_golden_segment_opens_without_an_index() -> None:
+    disk = MemoryDisk()
+    disk.append("segment-00000001", (DATA / "store-segment.bin").read_bytes())
+    disk.sync("segment-00000001")
+    store = RecordStore(disk, CONFIG, StillClock())
+    assert [store.find(r.kind, r.id) for r in MADE] == [MADE[0], MADE[1], None]
+    store.close()
