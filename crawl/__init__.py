@@ -1,0 +1,60 @@
+"""The web: what to fetch next, politely, and what it says. Imports `dht` only.
+
+Nouns: `Visit`, `Page`, `Crawler`, `Fetcher`, `Parsers`. Read visits, page, keeper, then a URL's way: frontier,
+crawler, request, robots, politeness, fetch, story, parsers, extract, links, handover.
+"""
+
+from crawl.config import CrawlConfig
+from crawl.crawler import Crawler
+from crawl.decision import Decide, Decision
+from crawl.errors import (
+    AddressRefused,
+    BadHostsFile,
+    BadUrl,
+    FamilyMissing,
+    FetchFailed,
+    PageUnreadable,
+    ParserUnavailable,
+)
+from crawl.fetch import open_fetcher
+from crawl.fetched import Fetched, Fetcher
+from crawl.inline import InlineParsers
+from crawl.keeper import Keeper
+from crawl.page import Link, Page
+from crawl.parsed import Parsed, Parsers, Task
+from crawl.parsers import open_parsers
+from crawl.tally import CrawlStatus
+from crawl.urls import canonical_url, is_canonical
+from crawl.visits import State, Visit, decode_visit, encode_visit
+
+__all__ = [
+    "AddressRefused",
+    "BadHostsFile",
+    "BadUrl",
+    "CrawlConfig",
+    "CrawlStatus",
+    "Crawler",
+    "Decide",
+    "Decision",
+    "FamilyMissing",
+    "FetchFailed",
+    "Fetched",
+    "Fetcher",
+    "InlineParsers",
+    "Keeper",
+    "Link",
+    "Page",
+    "PageUnreadable",
+    "Parsed",
+    "ParserUnavailable",
+    "Parsers",
+    "State",
+    "Task",
+    "Visit",
+    "canonical_url",
+    "decode_visit",
+    "encode_visit",
+    "is_canonical",
+    "open_fetcher",
+    "open_parsers",
+]

@@ -1,0 +1,72 @@
+"""Content codings of a response body, undone within bounds: a bomb costs what its cap allows, not what it holds.
+
+Pure: bytes in, bytes out. gzip may have many members (RFC 9110, 8.4.1.3): output is capped over all of them, and their
+number too, since empty members cost time without output (CVE-2025-69223). "deflate" is zlib, or raw as some send it.
+brotli and zstd are not offered: their Python bindings have no output cap that we trust.
+"""
+
+from typing import cast
+
+from isal import isal_zlib
+
+OFFERED = "gzip, deflate"
+MAX_CODINGS = 2  # "gzip, gzip" has been seen; more is an attack
+_MAX_MEMBERS = 64
+_IsalError = cast("type[Exception]", isal_zlib.error)  # its stub says: an instance
+_GZIP, _ZLIB, _RAW = 31, 15, -15
+
+
+class BadCoding(ValueError):
+    """A coding that we did not offer, or bytes that are not what the coding says."""
+
+
+def decode_body(body: bytes, content_encoding: str, cap: int) -> tuple[bytes, bool]:
+    """The body without its codings, at most `cap` bytes, and whether it was cut there; raises BadCoding."""
+    codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
+    codings = [name for name in codings if name != "identity"]
+    if len(codings) > MAX_CODINGS:
+        raise BadCoding(f"{len(codings)} content codings")
+    cut = len(body) > cap
+    for name in reversed(codings):
+        if name in ("gzip", "x-gzip"):
+            body, cut = _gunzip(body, cap)
+        elif name == "deflate":
+            body, cut = _inflate(body, cap)
+        else:
+            raise BadCoding(f"content coding {name[:40]!r}, which we did not offer")
+    return body[:cap], cut
+
+
+def _gunzip(body: bytes, cap: int) -> tuple[bytes, bool]:
+    out: list[bytes] = []
+    size = 0
+    if body and not body.startswith(b"\x1f\x8b"):
+        raise BadCoding("not gzip")
+    for _ in range(_MAX_MEMBERS):
+        piece, body = _member(body, _GZIP, cap - size + 1)
+        out.append(piece)
+        size += len(piece)
+        if size > cap:
+            return b"".join(out), True
+        if not body.startswith(b"\x1f\x8b"):  # the end, or trailing zeros and rubbish, which everybody ignores
+            return b"".join(out), False
+    raise BadCoding(f"more than {_MAX_MEMBERS} gzip members")
+
+
+def _inflate(body: bytes, cap: int) -> tuple[bytes, bool]:
+    try:
+        piece, _ = _member(body, _ZLIB, cap + 1)
+    except BadCoding:
+        piece, _ = _member(body, _RAW, cap + 1)
+    return piece, len(piece) > cap
+
+
+def _member(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
+    """Up to `limit` bytes of one compressed stream, and what follows it. A stream that just ends early gives what it
+    has: a page cut by its server is still a page."""
+    stream = isal_zlib.decompressobj(wbits=window_bits)
+    try:
+        piece = stream.decompress(body, limit)
+    except _IsalError as error:
+        raise BadCoding(str(error)) from error
+    return piece, stream.unused_data

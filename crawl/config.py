@@ -1,0 +1,103 @@
+"""The crawler's branch of the configuration: every bound that it keeps.
+
+Pure: values only. Seconds end in `_s`, bytes in `_bytes`.
+"""
+
+import re
+from math import inf
+from typing import Literal
+
+import msgspec
+
+DAY_S = 86_400.0
+
+# Fields that must not be 0 either, and the least that works.
+_AT_LEAST: dict[str, float] = {
+    **dict.fromkeys(("max_open_fetches", "max_open_per_address", "max_pending_pages", "max_frontier_urls"), 1),
+    **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_robots_hosts", "max_fails"), 1),
+    **dict.fromkeys(("connect_timeout_s", "read_timeout_s", "total_timeout_s", "parser_stall_s"), 0.001),
+    **dict.fromkeys(("dns_threads", "parser_batch"), 1),
+    "max_head_fields": 8,
+}
+
+
+class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What an operator may set under [crawl]."""
+
+    # who we are
+    agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
+    info_url: str = ""  # page about the bot, put into User-Agent, so that a site owner finds whom to ask
+
+    # how much at once
+    max_open_fetches: int = 64  # 32–128 measured best with one event loop
+    max_open_per_address: int = 8  # requests at once to one server address: shared hosting is one machine
+    max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
+    max_sent_urls: int = 200_000  # links remembered as handed over, 150 bytes each: most links repeat
+    max_frontier_urls: int = 500_000  # URL states in memory, about 0.5 kB each; the rest stays in the replica
+
+    # politeness, per host, from the end of one request to the start of the next
+    min_delay_s: float = 1.0  # the floor that most site owners take for granted
+    max_delay_s: float = 60.0  # slowness and errors raise the delay up to this
+    max_error_delay_s: float = 3_600.0  # each error in a row doubles the delay, up to this
+    max_crawl_delay_s: float = 300.0  # a larger Crawl-delay counts as this, or one line would freeze a site for ever
+    latency_factor: float = 2.0  # a slow server rests this many times as long as it worked
+
+    # one fetch
+    connect_timeout_s: float = 10.0  # name, TCP and TLS; three times what distant hosts need
+    read_timeout_s: float = 20.0  # silence between two reads; a hanging site costs one slot for this long
+    total_timeout_s: float = 60.0  # the whole fetch; ends sites that drip
+    max_body_bytes: int = 4_194_304  # after decoding; 99.9 % of HTML pages are smaller
+    max_head_field_bytes: int = 8_190  # status line or one header field; what servers themselves accept
+    max_head_fields: int = 128  # header fields of one response; honest ones send some twenty
+    keepalive_s: float = 30.0  # a kept TLS connection saves three quarters of a fetch's CPU
+    dns_ttl_s: float = 300.0  # how long a resolved name is trusted
+    dns_threads: int = 8  # names looked up at once; the system's resolver blocks a thread each
+
+    # which hosts
+    allow_private: bool = False  # contact loopback and private addresses: for intranets and tests only
+    hosts_file: str = ""  # names and addresses that come before DNS, in the form of /etc/hosts
+    dns: bool = True  # ask the system's resolver for names that hosts_file does not have
+    families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use towards sites
+
+    # robots.txt
+    robots_ttl_s: float = DAY_S  # RFC 9309, 2.4: not longer than 24 hours
+    max_robots_bytes: int = 524_288  # RFC 9309, 2.5: at least 500 KiB
+    max_robots_hosts: int = 20_000  # rules kept in memory
+    max_sitemaps: int = 16  # sitemap files fetched per site and robots.txt
+    max_sitemap_urls: int = 5_000  # URLs taken from one sitemap file
+
+    # one page
+    max_links: int = 1_000  # links taken from a page: beyond it lie directories and traps
+    max_text_chars: int = 400_000  # extracted text that is kept
+    parser_processes: int = 1  # 0 parses in a thread of the node: no protection from pages that stall a parser
+    parser_batch: int = 32  # pages per message to a parser process: saves 95 % of the overhead
+    parser_stall_s: float = 5.0  # one page; the slowest honest page of 20,000 took 0.2 s
+    parser_memory_bytes: int = 2_147_483_648  # address space of a parser process; beyond it the page is given up
+
+    # when again
+    revisit_s: float = 7 * DAY_S  # after a successful fetch; an unchanged page waits 1.5 times as long as before
+    max_revisit_s: float = 60 * DAY_S  # even a page that never changes may vanish
+    gone_revisit_s: float = 30 * DAY_S  # gone or refused: sites change their minds
+    retry_base_s: float = 30.0  # first retry after a failure; each next waits four times as long
+    max_retry_s: float = DAY_S  # a site that is down for a day is asked once a day
+    max_fails: int = 5  # then the URL waits gone_revisit_s
+    max_hops: int = 10  # redirects in a chain
+    keeper_retry_s: float = 0.5  # first retry when the owners do not acknowledge; doubles up to 30 s
+
+    def __post_init__(self) -> None:
+        """Raise ValueError, the field's name first, for what cannot work."""
+        if not re.fullmatch(r"[A-Za-z0-9_-]{1,64}", self.agent):
+            raise ValueError(f"agent: {self.agent!r} is no product token: letters, digits, - and _")
+        if not self.info_url.isascii() or not self.info_url.isprintable():
+            raise ValueError("info_url: holds characters that a header field must not")
+        if not self.families:
+            raise ValueError("families: is empty, but a crawler needs 4, 6 or both")
+        for name in self.__struct_fields__:
+            value = getattr(self, name)
+            if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):
+                raise ValueError(f"{name}: {value} is not {_AT_LEAST.get(name, 0):g} or more")
+
+    def user_agent(self, version: str) -> str:
+        """The User-Agent line: who, and where to read about it."""
+        about = f" (+{self.info_url})" if self.info_url else ""
+        return f"{self.agent}/{version}{about}"

@@ -1,0 +1,182 @@
+"""The crawler: turns taken from the frontier, as many at once as the bounds allow.
+
+The frontier decides what comes next, a turn's two halves (request.py, story.py) do it; this loop only starts turns and
+sleeps. It holds no state that its slots' replicas do not have: who holds a slot next goes on from there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable
+from concurrent.futures import ThreadPoolExecutor
+from random import Random
+
+from crawl.config import CrawlConfig
+from crawl.decision import Decide
+from crawl.errors import SlotLost
+from crawl.fetched import Fetcher
+from crawl.frontier import Frontier, Turn
+from crawl.handover import Handover
+from crawl.keeper import Keeper
+from crawl.parsed import Parsers
+from crawl.request import Requests
+from crawl.story import Stories
+from crawl.tally import CrawlState, CrawlStatus, Tally
+from crawl.visits import Visit
+from dht import Clock, Slot
+
+log = logging.getLogger(__name__)
+
+SOON_S = 60.0  # what is due by then counts as waiting
+
+
+class Crawler:
+    """Fetches the due URLs of the slots that it is told to hold."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        keeper: Keeper,
+        fetcher: Fetcher,
+        parsers: Parsers,
+        decide: Decide,
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self._config, self._clock = config, clock
+        self._tally = Tally()
+        self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address)
+        handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
+        self._requests = Requests(config, fetcher, decide, clock)
+        self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
+        sitemaps = self._requests.sitemaps
+        self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, clock, self._thread)
+        self._asking = 0  # turns whose request is not over
+        self._paused = False
+        self._hindrance = ""
+        self._changed = asyncio.Event()
+
+    def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
+        """The lease of a slot is ours: crawl it from what its replica knows."""
+        self._frontier.hold(slot, epoch, visits, self._clock())
+        self._changed.set()
+
+    def release(self, slot: Slot) -> None:
+        """The lease has gone: start nothing there from now on; what is open ends and is recorded."""
+        self._frontier.drop(slot)
+
+    def observe(self, slot: Slot, visit: Visit) -> None:
+        """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
+        self._frontier.observe(slot, visit, self._clock())
+        self._changed.set()
+
+    def pause(self, paused: bool) -> None:
+        """Start nothing until told otherwise."""
+        self._paused = paused
+        self._changed.set()
+
+    def hinder(self, reason: str) -> None:
+        """Start nothing while something else stands against it, which `reason` names; "" ends that."""
+        if reason != self._hindrance:
+            self._hindrance = reason
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Crawl until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                while True:
+                    self._changed.clear()
+                    self._start(tasks)
+                    await self._rest()
+        finally:
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def status(self) -> CrawlStatus:
+        """What it does, and why; cheap enough to be asked every second."""
+        frontier, tally, now = self._frontier, self._tally, self._clock()
+        state, reason = self._state()
+        return CrawlStatus(
+            state=state,
+            reason=reason,
+            slots=len(frontier.slots()),
+            waiting=frontier.soon(now, SOON_S) + len(frontier.incomplete),
+            due=frontier.soon(now),
+            open=frontier.open,
+            fetched=tally.fetched,
+            failed=tally.failed,
+            refused=dict(tally.refused),
+            per_s=tally.per_s(now.steady),
+            incomplete=len(frontier.incomplete),
+        )
+
+    def _start(self, tasks: asyncio.TaskGroup) -> None:
+        while self._has_room() and (turn := self._frontier.pop(self._clock())):
+            self._asking += 1
+            tasks.create_task(self._use(turn))
+
+    def _has_room(self) -> bool:
+        pending = self._frontier.open - self._asking
+        return (
+            not self._paused
+            and not self._hindrance
+            and self._asking < self._config.max_open_fetches
+            and pending < self._config.max_pending_pages
+        )
+
+    async def _rest(self) -> None:
+        """Sleep until a turn may be due, or something changes."""
+        wait_s = self._frontier.next_due(self._clock()) if self._has_room() else None
+        try:
+            async with asyncio.timeout(wait_s):
+                await self._changed.wait()
+        except TimeoutError:
+            pass
+
+    async def _use(self, turn: Turn) -> None:
+        """One turn from its request to its recorded outcome."""
+        outcome: Visit | None = None
+        try:
+            if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
+                self._end_request(turn, 0.0, "")
+                return
+            step = await self._requests.make(turn)
+            self._end_request(turn, step.delay_s, step.address)
+            outcome = await self._stories.end(turn, step)
+        except SlotLost as error:
+            log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
+        finally:
+            self._frontier.settle(turn, outcome, self._clock())
+            self._changed.set()
+
+    def _end_request(self, turn: Turn, delay_s: float, address: str) -> None:
+        self._frontier.rest(turn, self._clock(), delay_s, address)
+        self._asking -= 1
+        self._changed.set()
+
+    def _state(self) -> tuple[CrawlState, str]:
+        frontier, now = self._frontier, self._clock()
+        if self._paused:
+            return "paused", "paused by its operator"
+        if self._hindrance:
+            return "paused", self._hindrance
+        if frontier.open - self._asking >= self._config.max_pending_pages:
+            return "waiting", f"{frontier.open - self._asking} pages wait until their owners acknowledge them"
+        if frontier.open:
+            return "crawling", f"{frontier.open} URLs in flight, {frontier.soon(now)} wait for their host's turn"
+        if due := frontier.soon(now):
+            return "waiting", f"{due} URLs wait for their host's turn"
+        if not frontier.slots():
+            return "idle", "this node holds no slot of the network"
+        if soon := frontier.soon(now, SOON_S):
+            return "waiting", f"{soon} URLs are due within a minute"
+        if len(frontier):
+            return "idle", f"nothing is due; the next of {len(frontier)} URLs in {_span(frontier.next_due(now) or 0)}"
+        return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
+
+
+def _span(seconds: float) -> str:
+    """A time to wait, for reading."""
+    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
+        if seconds >= 2 * size:
+            return f"{seconds / size:.0f} {unit}"
+    return f"{seconds:.0f} s"

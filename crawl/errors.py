@@ -1,0 +1,97 @@
+"""What goes wrong between us and the web, by whose fault it is.
+
+Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) or this machine's (`LocalError`).
+"""
+
+from dataclasses import dataclass
+
+from dht import InputError, LocalError, RemoteError
+
+
+@dataclass(eq=False)
+class BadUrl(InputError):
+    """A text that is no URL which this search engine can fetch."""
+
+    text: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.text[:200]!r} cannot be crawled: {self.reason}; give an http or https URL such as https://example.org/"
+
+
+@dataclass(eq=False)
+class BadHostsFile(InputError):
+    """The file named by `crawl.hosts_file` cannot be used."""
+
+    path: str
+    line: int
+    reason: str
+
+    def __str__(self) -> str:
+        where = f"{self.path}, line {self.line}" if self.line else self.path
+        return f"crawl.hosts_file: {where}: {self.reason}; a line joins a name and its IP addresses"
+
+
+@dataclass(eq=False)
+class FetchFailed(RemoteError):
+    """No usable response: the connection, the protocol, the coding or the deadline failed."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}"
+
+
+@dataclass(eq=False)
+class AddressRefused(RemoteError):
+    """A host whose every address is one that a crawler must not contact (loopback, private, link-local…)."""
+
+    host: str
+    address: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.host} is at {self.address}, {self.reason}; crawl.allow_private permits private addresses"
+
+
+@dataclass(eq=False)
+class FamilyMissing(RemoteError):
+    """A host that has only addresses of an IP version which this node does not use; another node may fetch it."""
+
+    host: str
+    family: int  # 4 or 6: the version that the host has
+
+    def __str__(self) -> str:
+        return f"{self.host} has only IPv{self.family} addresses, which this node cannot reach"
+
+
+@dataclass(eq=False)
+class ParserUnavailable(LocalError):
+    """A parser process cannot be started on this machine."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return f"the parser process does not start: {self.reason}; crawl.parser_processes = 0 parses without processes"
+
+
+@dataclass(eq=False)
+class PageUnreadable(RemoteError):
+    """A page that stalled or crashed both parsers; nothing else was lost with it."""
+
+    url: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.reason}"
+
+
+@dataclass(eq=False)
+class SlotLost(RemoteError):
+    """A slot's lease went before its owners acknowledged: the URL is left to whoever holds the slot now."""
+
+    slot: int
+
+    def __str__(self) -> str:
+        return f"slot {self.slot} is no longer held here"

@@ -1,0 +1,138 @@
+"""A page's text, title, headings and links.
+
+Pure: text in, values out; runs in parser processes. Blocks become lines, so that words do not run together across
+paragraphs and inline markup does not cut words apart. Scripts, styles and hidden templates are dropped; navigation
+stays, since what is boilerplate is a question of ranking.
+"""
+
+import re
+from collections.abc import Iterable
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from crawl.decode import decode_text
+from crawl.extract_lxml import read_lxml
+from crawl.language import guess_language
+from crawl.page import Link
+from crawl.parsed import Parsed, Task
+from crawl.reading import BLOCKS, BREAK, HIDDEN, Reading
+from crawl.urls import find_url
+
+MAX_TITLE_CHARS = 512
+MAX_HEADINGS = 200
+MAX_HEADING_CHARS = 300
+MAX_ANCHOR_CHARS = 200
+HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
+_BLOCKS_CSS, _HIDDEN_CSS = ",".join(BLOCKS), ",".join(HIDDEN)
+_WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
+
+
+def extract(task: Task) -> Parsed:
+    """Read one page with the engine that the task names; the caller guards against stalls and crashes."""
+    text, charset = decode_text(task.body, task.header_charset)
+    if task.media_type not in HTML_TYPES:
+        return _plain(task, text, charset)
+    reading = read_lxml(text, task.max_links) if task.engine == "lxml" else read_lexbor(text, task.max_links)
+    return _parsed(task, reading, charset)
+
+
+def read_lexbor(html: str, max_links: int) -> Reading:
+    """What lexbor finds, before any judgement."""
+    tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
+    root = tree.root
+    if root is None:
+        return Reading()
+    base = tree.css_first("base[href]")
+    title = tree.css_first("title")
+    metas = [_meta(node) for node in tree.css("meta[name],meta[property]")[:200]]
+    links = [_anchor(node) for node in tree.css("a[href],area[href]")[: 2 * max_links]]
+    headings = [node.text()[: 2 * MAX_HEADING_CHARS] for node in tree.css("h1,h2,h3,h4,h5,h6")[:MAX_HEADINGS]]
+    named = tree.css_first("link[rel~=canonical][href]")
+    html_node = tree.css_first("html")
+    reading = Reading(
+        title=title.text() if title else "",
+        base=_attribute(base, "href"),
+        language=_attribute(html_node, "lang") or _attribute(html_node, "xml:lang"),
+        canonical=_attribute(named, "href"),
+        metas=metas,
+        links=links,
+        headings=headings,
+    )
+    reading.text = _body_text(tree)  # last: it rearranges the tree
+    return reading
+
+
+def _body_text(tree: LexborHTMLParser) -> str:
+    body = tree.body
+    if body is None:
+        return ""
+    for node in body.css(_HIDDEN_CSS):
+        node.decompose()
+    for node in body.css(_BLOCKS_CSS):
+        node.insert_before(BREAK)
+        if node.tag not in ("br", "hr"):
+            node.insert_child(BREAK)
+    return body.text()
+
+
+def _attribute(node: LexborNode | None, name: str) -> str:
+    return (node.attributes.get(name) or "") if node is not None else ""
+
+
+def _meta(node: LexborNode) -> tuple[str, str]:
+    values = node.attributes
+    return (values.get("name") or values.get("property") or "").lower(), values.get("content") or ""
+
+
+def _anchor(node: LexborNode) -> tuple[str, str, str]:
+    values = node.attributes
+    return values.get("href") or "", node.text()[: 2 * MAX_ANCHOR_CHARS], values.get("rel") or ""
+
+
+def _plain(task: Task, text: str, charset: str) -> Parsed:
+    """A text/plain page: its first line is the best title that it has."""
+    lines = _lines(text.split("\n"), task.max_text_chars)
+    title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
+    return Parsed(charset, guess_language("", lines), title, (), lines, ())
+
+
+def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
+    """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
+    text = _lines(reading.text.split(BREAK), task.max_text_chars)
+    base = (find_url(reading.base, task.url) if reading.base else None) or task.url
+    wishes = {
+        word for name, content in reading.metas if name == "robots" for word in re.split(r"[\s,]+", content.lower())
+    }
+    canonical = find_url(reading.canonical, base) if reading.canonical else None
+    return Parsed(
+        charset=charset,
+        language=guess_language(reading.language, text),
+        title=" ".join(reading.title.split())[:MAX_TITLE_CHARS],
+        headings=tuple(h for h in (" ".join(raw.split())[:MAX_HEADING_CHARS] for raw in reading.headings) if h),
+        text=text,
+        links=_links(reading.links, base, task),
+        noindex=bool(wishes & {"noindex", "none"}),
+        nofollow=bool(wishes & {"nofollow", "none"}),
+        canonical=canonical if canonical and canonical != task.url else "",
+    )
+
+
+def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tuple[Link, ...]:
+    """Each target once, in order; the first anchor text that is not empty; followed if any link to it may be."""
+    links: dict[str, Link] = {}
+    for href, anchor, rel in found:
+        if href.startswith("#"):
+            continue
+        url = find_url(href, base)
+        if url is None or url == task.url or (url not in links and len(links) >= task.max_links):
+            continue
+        link = Link(url, " ".join(anchor.split())[:MAX_ANCHOR_CHARS], "nofollow" in rel.lower())
+        known = links.get(url)
+        links[url] = Link(url, known.anchor or link.anchor, known.nofollow and link.nofollow) if known else link
+    return tuple(links.values())
+
+
+def _lines(raws: Iterable[str], max_chars: int) -> str:
+    """White space collapsed, empty lines dropped, cut at a bound."""
+    lines = [line for raw in raws if (line := " ".join(raw.split()))]
+    return "\n".join(lines)[:max_chars]

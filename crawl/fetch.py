@@ -1,0 +1,153 @@
+"""One GET within bounds: nothing that a site sends or withholds costs more than its share.
+
+Wraps aiohttp. Redirects are answers, cookies are not kept, bodies are read up to a bound and decoded by us under a
+second bound. The one deadline of a fetch stands at its top; the connector's and the socket's own time limits end
+earlier what is plainly dead.
+"""
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from ipaddress import ip_address
+from pathlib import Path
+
+import aiohttp
+from aiohttp.connector import Connection
+from yarl import URL
+
+from crawl.codings import OFFERED, decode_body
+from crawl.config import CrawlConfig
+from crawl.errors import BadHostsFile, FetchFailed
+from crawl.fetched import Fetched, Fetcher
+from crawl.hostsfile import parse_hosts
+from crawl.resolver import Resolver, usable_addresses
+from dht import Clock
+
+ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+_READ_BYTES = 65_536
+_MAX_REASON_CHARS = 200
+
+
+class _Response(aiohttp.ClientResponse):
+    """Remembers who answered: a finished response has given its connection back."""
+
+    address = ""
+
+    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
+        peer = connection.transport.get_extra_info("peername") if connection.transport else None
+        self.address = str(peer[0]) if peer else ""
+        return await super().start(connection)
+
+
+class HttpFetcher:
+    """Makes requests over one session; see `open_fetcher`."""
+
+    def __init__(self, config: CrawlConfig, session: aiohttp.ClientSession, clock: Clock) -> None:
+        self._config, self._session, self._clock = config, session, clock
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
+        target = URL(url, encoded=True)
+        self._check_literal(target)
+        started = self._clock().steady
+        try:
+            async with asyncio.timeout(self._config.total_timeout_s):
+                return await self._get(url, target, headers, max_bytes, started)
+        except TimeoutError as error:
+            waited = self._clock().steady - started
+            raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
+        except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
+            raise FetchFailed(url, _reason(error)) from error
+
+    async def _get(self, url: str, target: URL, headers: Mapping[str, str], max_bytes: int, started: float) -> Fetched:
+        async with self._session.get(target, headers=dict(headers), allow_redirects=False) as response:
+            body, cut = await _read(response, max_bytes)
+        latency_s = self._clock().steady - started
+        coding = response.headers.get("Content-Encoding", "")
+        body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
+        kept = tuple((_clean(name), _clean(value)) for name, value in response.headers.items())
+        address = response.address if isinstance(response, _Response) else ""
+        return Fetched(url, response.status, kept, body, cut or more, latency_s, address)
+
+    def _check_literal(self, target: URL) -> None:
+        """Addresses in URLs never reach the resolver, so they are judged here."""
+        host = target.host or ""
+        try:
+            address = str(ip_address(host))
+        except ValueError:
+            return
+        usable_addresses(host, [address], self._config)
+
+
+@asynccontextmanager
+async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> AsyncIterator[Fetcher]:
+    """A fetcher and its connections, closed at the end. `version`: ours, for User-Agent. Raises BadHostsFile."""
+    resolver = Resolver(config, _hosts(config.hosts_file), clock)
+    connector = aiohttp.TCPConnector(
+        resolver=resolver,
+        use_dns_cache=False,  # the resolver has its own, behind the address filter
+        limit=0,  # the crawler bounds open fetches, orders.py those for peers
+        keepalive_timeout=config.keepalive_s,
+    )
+    session = aiohttp.ClientSession(
+        connector=connector,
+        cookie_jar=aiohttp.DummyCookieJar(),
+        auto_decompress=False,
+        response_class=_Response,
+        timeout=aiohttp.ClientTimeout(total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s),
+        headers={"User-Agent": config.user_agent(version), "Accept": ACCEPT, "Accept-Encoding": OFFERED},
+        read_bufsize=_READ_BYTES,
+        max_line_size=config.max_head_field_bytes,
+        max_field_size=config.max_head_field_bytes,
+        max_headers=config.max_head_fields,
+        trust_env=False,
+    )
+    try:
+        yield HttpFetcher(config, session, clock)
+    finally:
+        await session.close()
+        await resolver.close()
+
+
+async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> tuple[bytes, bool]:
+    """Up to `max_bytes` of the body as sent, and whether there was more; then the connection is given up."""
+    pieces: list[bytes] = []
+    size = 0
+    while size <= max_bytes:
+        piece = await response.content.read(_READ_BYTES)
+        if not piece:
+            return b"".join(pieces), False
+        pieces.append(piece)
+        size += len(piece)
+    response.close()
+    return b"".join(pieces)[:max_bytes], True
+
+
+def _clean(text: str) -> str:
+    """Header text as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
+    return str(text) if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+
+
+def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
+    if not path:
+        return {}
+    try:
+        return parse_hosts(Path(path).read_text("utf-8"), path)
+    except (OSError, UnicodeDecodeError) as error:
+        raise BadHostsFile(path, 0, getattr(error, "strerror", None) or str(error)) from error
+
+
+def _reason(error: Exception) -> str:
+    """One line that names the kind of failure first: what reports count by."""
+    if isinstance(error, aiohttp.ClientConnectorDNSError):
+        return "name: the host has no known address"
+    if isinstance(error, aiohttp.ClientConnectorError):
+        kind = "connection"
+    elif isinstance(error, aiohttp.ClientPayloadError):
+        kind = "body"
+    elif isinstance(error, aiohttp.ServerDisconnectedError):
+        return "connection: closed without an answer"
+    else:
+        kind = "protocol"
+    text = " ".join(str(error).split()) or type(error).__name__
+    return f"{kind}: {text}"[:_MAX_REASON_CHARS]

@@ -1,0 +1,58 @@
+"""What one request brought, and the protocol of whoever makes requests.
+
+Pure: values and a protocol.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+
+@dataclass(frozen=True, slots=True)
+class Fetched:
+    """One response. `body` is decoded from transfer and content codings and cut at the fetch's bound."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]  # as received, bounded
+    body: bytes
+    cut: bool  # the body went on beyond the bound
+    latency_s: float  # from the request to the last byte
+    address: str  # the literal address that answered, "" unknown
+
+    def header(self, name: str) -> str:
+        """The first header of that name, "" without one."""
+        name = name.lower()
+        return next((value for key, value in self.headers if key.lower() == name), "")
+
+    @property
+    def media_type(self) -> str:
+        """The media type without parameters, lower case; "" where none is given."""
+        return self.header("Content-Type").partition(";")[0].strip().lower()
+
+    @property
+    def header_charset(self) -> str:
+        """The charset parameter of Content-Type, "" without one."""
+        for parameter in self.header("Content-Type").split(";")[1:]:
+            name, _, value = parameter.partition("=")
+            if name.strip().lower() == "charset":
+                return value.strip().strip("\"'")[:40]
+        return ""
+
+    def retry_after_s(self, now: float) -> float:
+        """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
+        value = self.header("Retry-After").strip()
+        if value.isascii() and value.isdigit():
+            return float(value[:9])
+        try:
+            return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+
+
+class Fetcher(Protocol):
+    """One bounded GET; redirects are answers like any other."""
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """Raises FetchFailed, AddressRefused or FamilyMissing."""

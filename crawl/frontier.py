@@ -1,0 +1,280 @@
+"""What to fetch next: URLs by due time, hosts by politeness.
+
+Pure: `now` is an argument, nothing waits. A view of the visits in the slots that this node holds. A URL is in one of
+three places: *later* (its due time has not come, wall clock), *ready* (in its host's queue, deepest scope first), or in
+*flight*. A host takes part in the race for turns while it has ready URLs and no open request; its turn comes when its
+rest is over (steady clock). Each entry carries a number; a heap item whose number is not the entry's is stale.
+Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap of hosts).
+"""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+
+from crawl.visits import State, Visit
+from dht import Now, Slot, site_of
+
+
+@dataclass(slots=True)
+class Turn:
+    """One URL taken from the frontier. `newer` is what was observed of it meanwhile."""
+
+    visit: Visit
+    slot: Slot
+    epoch: int
+    site: str
+    address: str  # where the site was last found, "" unknown; counted against the address's limit
+    newer: Visit | None = None
+
+
+@dataclass(slots=True)
+class _Entry:
+    visit: Visit
+    slot: Slot
+    number: int
+    ready: bool = False
+
+
+@dataclass(slots=True)
+class _Host:
+    ready: list[tuple[int, int, str]] = field(default_factory=list)  # (-depth, number, URL)
+    free_at: float = 0.0  # steady
+    open: bool = False
+    queued: bool = False  # in the heap of turns, or blocked by its address
+    address: str = ""
+
+
+@dataclass(slots=True)
+class _Held:
+    epoch: int
+    urls: dict[str, None] = field(default_factory=dict)
+
+
+class Frontier:
+    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one."""
+
+    def __init__(self, limit: int, per_address: int) -> None:
+        self._limit, self._per_address = limit, per_address
+        self._slots: dict[Slot, _Held] = {}
+        self._entries: dict[str, _Entry] = {}
+        self._flight: dict[str, Turn] = {}
+        self._later: list[tuple[float, int, str]] = []  # (due_at wall, number, URL)
+        self._hosts: dict[str, _Host] = {}
+        self._turns: list[tuple[float, int, str]] = []  # (free_at steady, number, site)
+        self._blocked: dict[str, deque[str]] = {}  # address: sites that wait for it
+        self._open_at: Counter[str] = Counter()
+        self._incomplete: dict[Slot, None] = {}
+        self._number = 0
+        self._ready = 0
+        self._swept = 1_000
+
+    def __len__(self) -> int:
+        return len(self._entries)
+
+    def soon(self, now: Now, within_s: float = 0.0) -> int:
+        """URLs that wait for nothing but their host's turn, now or in so many seconds; those in flight not counted."""
+        return self._ready + sum(1 for _ in self._later_until(now.wall + within_s))
+
+    @property
+    def open(self) -> int:
+        """URLs in flight, until their outcome is settled."""
+        return len(self._flight)
+
+    @property
+    def incomplete(self) -> tuple[Slot, ...]:
+        """Held slots of which some URLs did not fit; holding them again, when there is room, finds those."""
+        return tuple(self._incomplete)
+
+    def epoch(self, slot: Slot) -> int | None:
+        """The epoch under which a slot is held, None for a slot that is not."""
+        held = self._slots.get(slot)
+        return held.epoch if held else None
+
+    def slots(self) -> tuple[Slot, ...]:
+        return tuple(self._slots)
+
+    def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit], now: Now) -> None:
+        """Take a slot over with all its visits, in place of what was known of it."""
+        self.drop(slot)
+        self._slots[slot] = _Held(epoch)
+        for visit in visits:
+            self.observe(slot, visit, now)
+
+    def drop(self, slot: Slot) -> None:
+        """Forget a slot; what is in flight stays in flight, and returns to it if it is held again by then."""
+        held = self._slots.pop(slot, None)
+        self._incomplete.pop(slot, None)
+        if held is None:
+            return
+        for url in held.urls:
+            self._forget(url)
+        for site in dict.fromkeys(site_of(url) for url in held.urls):
+            if host := self._hosts.get(site):
+                host.ready = [item for item in host.ready if self._is_current(item[2], item[1])]
+                heapq.heapify(host.ready)
+
+    def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
+        """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""
+        held = self._slots.get(slot)
+        if held is None:
+            return
+        url = visit.url
+        if turn := self._flight.get(url):
+            turn.newer = _newest(turn.newer, visit)
+            return
+        known = self._entries.get(url)
+        if known is not None:
+            if _newest(known.visit, visit) is known.visit:
+                return
+            self._forget(url)
+        elif len(self._entries) >= self._limit:
+            self._incomplete[slot] = None
+            return
+        held.urls[url] = None
+        self._insert(url, _Entry(visit, slot, self._next_number()), now)
+
+    def pop(self, now: Now) -> Turn | None:
+        """The next URL to fetch; its host is taken until `rest`, the URL until `settle`. None: ask at `next_due`."""
+        self._promote(now)
+        while self._turns and self._turns[0][0] <= now.steady:
+            _, _, site = heapq.heappop(self._turns)
+            host = self._hosts[site]
+            host.queued = False
+            self._skip_stale(host)
+            if not host.ready:
+                self._unblock(host.address)  # it may have been let in before another that still waits
+                continue
+            if host.address and self._open_at[host.address] >= self._per_address:
+                host.queued = True
+                self._blocked.setdefault(host.address, deque()).append(site)
+                continue
+            return self._take(site, host)
+        return None
+
+    def next_due(self, now: Now) -> float | None:
+        """Seconds until `pop` may give something (≥ 0), None if nothing is scheduled."""
+        waits = []
+        if self._later:
+            waits.append(self._later[0][0] - now.wall)
+        if self._turns:
+            waits.append(self._turns[0][0] - now.steady)
+        return max(0.0, min(waits)) if waits else None
+
+    def rest(self, turn: Turn, now: Now, delay_s: float, address: str = "") -> None:
+        """The request to the turn's host has ended; leave the host alone for a while."""
+        host = self._hosts[turn.site]
+        host.open = False
+        host.free_at = now.steady + delay_s
+        if turn.address:
+            self._open_at[turn.address] -= 1
+            self._unblock(turn.address)
+        host.address = address or host.address
+        self._queue(turn.site, host)
+
+    def settle(self, turn: Turn, outcome: Visit | None, now: Now) -> None:
+        """The outcome of a URL is recorded (or None: it was not fetched, and waits again)."""
+        del self._flight[turn.visit.url]
+        if turn.slot in self._slots:
+            self.observe(turn.slot, _newest(turn.newer, outcome or turn.visit), now)
+        self._sweep(now)
+
+    def _take(self, site: str, host: _Host) -> Turn:
+        _, _, url = heapq.heappop(host.ready)
+        entry = self._entries[url]
+        self._forget(url)
+        host.open = True
+        if host.address:
+            self._open_at[host.address] += 1
+        turn = Turn(entry.visit, entry.slot, self._slots[entry.slot].epoch, site, host.address)
+        self._flight[url] = turn
+        return turn
+
+    def _insert(self, url: str, entry: _Entry, now: Now) -> None:
+        self._entries[url] = entry
+        if entry.visit.due_at > now.wall:
+            heapq.heappush(self._later, (entry.visit.due_at, entry.number, url))
+            if len(self._later) > 2 * len(self._entries) + 1_000:
+                self._later = [item for item in self._later if self._is_current(item[2], item[1])]
+                heapq.heapify(self._later)
+        else:
+            self._make_ready(url, entry)
+
+    def _make_ready(self, url: str, entry: _Entry) -> None:
+        entry.ready = True
+        self._ready += 1
+        site = site_of(url)
+        host = self._hosts.setdefault(site, _Host())
+        heapq.heappush(host.ready, (-entry.visit.depth, entry.number, url))
+        self._queue(site, host)
+
+    def _promote(self, now: Now) -> None:
+        """Move what has become due to its host's queue."""
+        while self._later and self._later[0][0] <= now.wall:
+            _, number, url = heapq.heappop(self._later)
+            if self._is_current(url, number):
+                self._make_ready(url, self._entries[url])
+
+    def _later_until(self, wall: float) -> Iterator[str]:
+        """URLs not yet ready whose due time is up to `wall`: a walk over the top of the heap."""
+        places = [0]
+        while places:
+            place = places.pop()
+            if place < len(self._later) and self._later[place][0] <= wall:
+                _, number, url = self._later[place]
+                if self._is_current(url, number):
+                    yield url
+                places += (2 * place + 1, 2 * place + 2)
+
+    def _queue(self, site: str, host: _Host) -> None:
+        if host.ready and not host.open and not host.queued:
+            host.queued = True
+            heapq.heappush(self._turns, (host.free_at, self._next_number(), site))
+
+    def _unblock(self, address: str) -> None:
+        """One request to the address has ended: one of the sites that wait for it may race again."""
+        waiting = self._blocked.get(address)
+        if not waiting:
+            return
+        site = waiting.popleft()
+        if not waiting:
+            del self._blocked[address]
+        self._hosts[site].queued = False
+        self._queue(site, self._hosts[site])
+
+    def _forget(self, url: str) -> None:
+        entry = self._entries.pop(url, None)
+        if entry is not None and entry.ready:
+            self._ready -= 1
+
+    def _skip_stale(self, host: _Host) -> None:
+        while host.ready and not self._is_current(host.ready[0][2], host.ready[0][1]):
+            heapq.heappop(host.ready)
+
+    def _is_current(self, url: str, number: int) -> bool:
+        entry = self._entries.get(url)
+        return entry is not None and entry.number == number
+
+    def _next_number(self) -> int:
+        self._number += 1
+        return self._number
+
+    def _sweep(self, now: Now) -> None:
+        """Forget hosts that have nothing ready and whose rest is over, whenever their number has doubled."""
+        if len(self._hosts) <= 2 * self._swept:
+            return
+        self._hosts = {
+            site: host
+            for site, host in self._hosts.items()
+            if host.ready or host.open or host.queued or host.free_at > now.steady
+        }
+        self._swept = max(1_000, len(self._hosts))
+
+
+def _newest(known: Visit | None, seen: Visit) -> Visit:
+    """The visit that wins in the store: the later outcome, else the greater depth; `known` where they are equal."""
+    if known is None:
+        return seen
+    if known.state != State.WAITING or seen.state != State.WAITING:
+        return seen if seen.visited_at > known.visited_at else known
+    return seen if seen.depth > known.depth else known

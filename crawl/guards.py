@@ -1,0 +1,40 @@
+"""Guards against traps: endless spaces of URLs that a site makes, on purpose or not.
+
+Pure: a URL in, a reason out. Each bound is far above what pages that people read use.
+Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
+"""
+
+import re
+from collections import Counter
+from urllib.parse import urlsplit
+
+MAX_SEGMENTS = 24
+MAX_REPEATS = 3  # of one path segment: /a/b/a/b/a/b/a/b/ comes from broken relative links
+MAX_PARAMETERS = 12  # more is a faceted search, whose combinations never end
+MAX_HOST_LABELS = 10
+FIRST_YEAR = 1970  # calendars link to every month before and after; pages about real events lie in between
+YEARS_AHEAD = 2
+_YEAR_S = 31_556_952
+_MONTH = r"(?:0?[1-9]|1[0-2])"
+_DATED_PATH = re.compile(rf"/(\d{{4}})[/-]{_MONTH}(?=[/.-]|$)")  # a year counts where a month follows it
+_DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(\d{{4}})-{_MONTH}(?=[-&]|$)")
+
+
+def refuse_url(url: str, now: float) -> str:
+    """Why this canonical URL looks like part of a trap; "" where it does not. `now`: Unix seconds."""
+    parts = urlsplit(url)
+    if parts.netloc.count(".") >= MAX_HOST_LABELS:
+        return "guard: host name too deep"
+    segments = [segment for segment in parts.path.split("/") if segment]
+    if len(segments) > MAX_SEGMENTS:
+        return "guard: path too deep"
+    if len(segments) > MAX_REPEATS and max(Counter(segments).values()) > MAX_REPEATS:
+        return "guard: path repeats itself"
+    if parts.query.count("&") >= MAX_PARAMETERS:
+        return "guard: too many parameters"
+    last_year = 1970 + int(now // _YEAR_S) + YEARS_AHEAD
+    years = [match[1] for match in _DATED_PATH.finditer(parts.path)]
+    years += [match[1] or match[2] for match in _DATED_QUERY.finditer(parts.query)]
+    if not all(FIRST_YEAR <= int(year) <= last_year for year in years):
+        return "guard: calendar beyond real dates"
+    return ""

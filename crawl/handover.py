@@ -1,0 +1,82 @@
+"""What the crawler brought, handed to its owners until they have it.
+
+A stage that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. It ends
+when the slot is lost: then the URL is left to its new holder.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable
+from random import Random
+
+from crawl.config import CrawlConfig
+from crawl.decision import Decide
+from crawl.errors import SlotLost
+from crawl.frontier import Frontier, Turn
+from crawl.keeper import Keeper
+from crawl.links import waiting
+from crawl.page import Page
+from crawl.sent import Sent
+from crawl.tally import Tally
+from crawl.visits import Visit
+from dht import Clock, RemoteError
+
+log = logging.getLogger(__name__)
+
+BATCH = 500  # found URLs in one hand-over
+MAX_WAIT_S = 30.0
+
+
+class Handover:
+    """The three stages of a turn's end; each raises SlotLost."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        keeper: Keeper,
+        frontier: Frontier,
+        decide: Decide,
+        tally: Tally,
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self._config, self._keeper, self._frontier, self._decide = config, keeper, frontier, decide
+        self._tally, self._clock, self._rng = tally, clock, rng
+        self._sent = Sent(config.max_sent_urls)
+
+    async def keep(self, turn: Turn, page: Page) -> None:
+        """Make a page safe."""
+        await self._insist(turn, lambda: self._keeper.keep(page, self._epoch(turn)))
+
+    async def discover(self, turn: Turn, urls: Iterable[str], depth: int, hops: int = 0) -> None:
+        """Make those of the found URLs safe that may be taken and are news."""
+        found, refusals = waiting(urls, depth, hops, self._decide, self._clock().wall)
+        for reason in refusals:
+            self._tally.count_refusal(reason)
+        news = [visit for visit in found if self._sent.is_news(visit.url, visit.depth)]
+        for start in range(0, len(news), BATCH):
+            batch = news[start : start + BATCH]
+            await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
+            for visit in batch:
+                self._sent.add(visit.url, visit.depth)
+
+    async def record(self, turn: Turn, visit: Visit) -> None:
+        """Make an outcome safe: the last stage, when nothing can be lost any more."""
+        await self._insist(turn, lambda: self._keeper.record(visit, self._epoch(turn)))
+
+    def _epoch(self, turn: Turn) -> int:
+        """The lease of this moment; a slot that was released since keeps the epoch that the turn began under."""
+        epoch = self._frontier.epoch(turn.slot)
+        return turn.epoch if epoch is None else epoch
+
+    async def _insist(self, turn: Turn, stage: Callable[[], Awaitable[None]]) -> None:
+        wait_s = self._config.keeper_retry_s
+        while True:
+            try:
+                return await stage()
+            except RemoteError as error:
+                log.debug("owners did not acknowledge url=%s: %s", turn.visit.url, error)
+            if self._frontier.epoch(turn.slot) is None:
+                raise SlotLost(turn.slot)
+            await asyncio.sleep(wait_s * self._rng.uniform(0.75, 1.25))
+            wait_s = min(2 * wait_s, MAX_WAIT_S)

@@ -1,0 +1,92 @@
+"""A guess at the language of a page: what it says of itself, else the script or the small words that it is written in.
+
+Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
+"""
+
+import re
+from collections import Counter
+
+_SAMPLE_CHARS = 3_000
+_ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
+_FEWEST_LETTERS = 20
+_FEWEST_WORDS = 5
+_BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
+_SCRIPTS = (
+    ("ja", re.compile(r"[\u3040-\u30ff]")),  # kana: before Han, which Japanese shares
+    ("ko", re.compile(r"[\uac00-\ud7a3\u1100-\u11ff]")),
+    ("zh", re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")),
+    ("el", re.compile(r"[\u0370-\u03ff]")),
+    ("he", re.compile(r"[\u0590-\u05ff]")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]")),
+    ("hy", re.compile(r"[\u0530-\u058f]")),
+    ("ka", re.compile(r"[\u10a0-\u10ff]")),
+    ("ta", re.compile(r"[\u0b80-\u0bff]")),
+    ("hi", re.compile(r"[\u0900-\u097f]")),
+    ("ar", re.compile(r"[\u0600-\u06ff]")),
+    ("ru", re.compile(r"[\u0400-\u04ff]")),
+)
+_IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
+_SHARED = (  # languages that a script does not tell apart: a declaration among them stands
+    frozenset(("ru", "uk", "be", "bg", "mk", "sr", "kk", "ky", "mn", "tg", "tt")),
+    frozenset(("ar", "fa", "ur", "ps", "ku", "ug", "sd")),
+    frozenset(("hi", "mr", "ne", "sa")),
+    frozenset(("he", "yi", "iw")),
+)
+_ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
+_CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
+_WORD = re.compile(r"[^\W\d_]+")
+_SMALL_WORDS = {  # frequent in one language and rare in the others
+    "en": "the and of to is that for with this are it you by from be not",
+    "de": "der die und das ist nicht mit den ein eine für auf dem werden auch sie",
+    "fr": "les des est une pour dans vous que qui sur avec pas du au sont cette",
+    "es": "los las una por para con del está puede este como más es el y se",
+    "it": "il di che per è una sono con del della questo non gli nel anche alla",
+    "pt": "os uma para não com você do da são em como mais pode ao isso dos",
+    "nl": "het een van voor niet met zijn op dat wordt deze ook aan bij naar kan",
+    "sv": "och att som för är med det på inte ett kan av till den om eller",
+    "da": "og at er for med ikke det på til kan en som af den eller du",
+    "pl": "nie się na jest do że są przez oraz który dla jak lub tym może być",
+    "cs": "se na je že jsou pro nebo jako který lze být při také není pokud od",
+    "vi": "của và là không được các một cho người có trong này những bạn với để",
+    "ca": "els les una per amb que és del són pot aquest més com la el no",
+    "ro": "și este pentru care nu sunt la din cu mai poate prin sau fi acest că",
+}
+_LANGUAGES_OF: dict[str, list[str]] = {}
+for _code, _words in _SMALL_WORDS.items():
+    for _word in _words.split():
+        _LANGUAGES_OF.setdefault(_word, []).append(_code)
+
+
+def guess_language(declared: str, text: str) -> str:
+    """The language of a text. A declaration loses only where the script contradicts it beyond doubt."""
+    match = _CODE.match(declared[:40])
+    said = match[1].lower() if match else ""
+    start = max(0, len(text) // 4)  # past the navigation at the top
+    sample = text[start : start + _SAMPLE_CHARS]
+    written = _script_language(sample)
+    if said and (not written or said == written or any({said, written} <= group for group in _SHARED)):
+        return said
+    return written or _latin_language(sample)
+
+
+def _script_language(sample: str) -> str:
+    foreign = "".join(_BEYOND_LATIN.findall(sample))
+    if len(foreign) < _FEWEST_LETTERS:
+        return ""
+    letters = sum(map(str.isalpha, sample))
+    counts = Counter({code: len(script.findall(foreign)) for code, script in _SCRIPTS})
+    if counts["ja"] >= letters * 0.05 and counts["ja"] + counts["zh"] >= letters * _ENOUGH:
+        return "ja"
+    code, count = counts.most_common(1)[0]
+    if count * (2 if code in _IDEOGRAPHS else 1) < letters * _ENOUGH:
+        return ""
+    return "uk" if code == "ru" and len(_ONLY_UKRAINIAN.findall(foreign)) > count * 0.02 else code
+
+
+def _latin_language(sample: str) -> str:
+    """The language whose small words are most frequent, if they clearly are."""
+    votes = Counter(code for word in _WORD.findall(sample.lower()) for code in _LANGUAGES_OF.get(word, ()))
+    ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
+    if not ranked or ranked[0][1] < _FEWEST_WORDS:
+        return ""
+    return ranked[0][0] if len(ranked) == 1 or ranked[0][1] > 1.2 * ranked[1][1] else ""

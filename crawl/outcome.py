@@ -1,0 +1,148 @@
+"""What a response means for its URL: the policy of one fetch.
+
+Pure: a visit and what was fetched in, a verdict out. Source: RFC 9110; Googlebot's published treatment of statuses.
+"""
+
+from dataclasses import dataclass
+from enum import Enum, auto
+
+from msgspec.structs import replace
+
+from crawl.config import CrawlConfig
+from crawl.errors import FetchFailed
+from crawl.extract import HTML_TYPES
+from crawl.fetched import Fetched
+from crawl.revisit import due_after_failure, due_after_fetch, due_after_refusal
+from crawl.urls import find_url
+from crawl.visits import State, Visit
+
+_TEXT_TYPES = HTML_TYPES | {"text/plain"}
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_RETRIED = frozenset((408, 425, 429))
+_MAX_REASON_CHARS = 200
+
+
+class Next(Enum):
+    """What to do before the outcome may be recorded."""
+
+    PARSE = auto()  # read the body; then keep and discover
+    GONE = auto()  # keep a gone page
+    REDIRECT = auto()  # discover the target
+    NOTHING = auto()  # record at once
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """The visit to record once `next` is done; `overloaded` tells politeness to slow down."""
+
+    next: Next
+    visit: Visit
+    overloaded: bool = False
+
+
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    """What a response means. `now`: Unix seconds."""
+    status = fetched.status
+    before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
+    if status == 304 and validators(before):
+        due_at = due_after_fetch(before, now, config, unchanged=True)
+        return Verdict(Next.NOTHING, replace(visit, state=State.FETCHED, due_at=due_at, fails=0))
+    if status in _REDIRECTS:
+        return _redirected(visit, fetched, now, config)
+    if status in (404, 410):
+        return Verdict(Next.GONE, gone(visit, f"status {status}", now, config))
+    if status in _RETRIED or status >= 500:
+        wait_s = fetched.retry_after_s(now)
+        fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
+        failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
+        return Verdict(Next.NOTHING, failure, overloaded=True)
+    if status != 200:
+        return Verdict(Next.NOTHING, refused(visit, f"status {status}", now, config))
+    return _answered(visit, fetched, now, config)
+
+
+def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """The URL is not taken; the reason says who refused: robots, rules, a guard, its media type…"""
+    due_at = due_after_refusal(now, config)
+    reason = reason[:_MAX_REASON_CHARS]
+    return replace(visit, state=State.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
+
+
+def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """The page is no more, or does not want to be found."""
+    due_at = due_after_refusal(now, config)
+    return replace(
+        visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason, etag="", last_modified=""
+    )
+
+
+def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
+    """Nothing was learned about the page; it is tried again later, less and less often."""
+    fails = visit.fails + 1
+    due_at = due_after_failure(fails, now, config, retry_after_s)
+    reason = reason[:_MAX_REASON_CHARS]
+    return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
+
+
+def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
+    """The outcome of a fetch that brought no response."""
+    return failed(replace(visit, status=0), error.reason, now, config)
+
+
+def validators(visit: Visit) -> dict[str, str]:
+    """Headers of a conditional request, for a page whose stored version is known."""
+    headers = {}
+    if visit.state == State.FETCHED or visit.state == State.FAILED:
+        if visit.etag:
+            headers["If-None-Match"] = visit.etag
+        if visit.last_modified:
+            headers["If-Modified-Since"] = visit.last_modified
+    return headers
+
+
+def header_wishes(fetched: Fetched, agent: str) -> frozenset[str]:
+    """The directives of X-Robots-Tag that are for everybody or for us."""
+    wishes: set[str] = set()
+    for name, value in fetched.headers:
+        if name.lower() == "x-robots-tag":
+            whom, colon, rest = value.partition(":")
+            if colon and whom.strip().lower() == agent.lower():
+                value = rest
+            elif colon and "," not in whom and " " not in whom.strip() and not whom.strip().startswith("unavailable"):
+                continue
+            wishes.update(word.strip().lower() for word in value.split(","))
+    return frozenset(wishes)
+
+
+def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    target = find_url(fetched.header("Location"), visit.url)
+    if target is None:
+        return Verdict(Next.NOTHING, refused(visit, "redirect to nothing that can be fetched", now, config))
+    if target == visit.url:
+        return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
+    if visit.hops >= config.max_hops:
+        return Verdict(Next.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
+    due_at = due_after_fetch(visit, now, config, unchanged=False)
+    outcome = replace(visit, state=State.REDIRECT, target=target, due_at=due_at, fails=0)
+    return Verdict(Next.REDIRECT, outcome)
+
+
+def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    if fetched.media_type not in _TEXT_TYPES and not _looks_like_html(fetched):
+        return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
+    if fetched.cut:
+        return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
+    outcome = replace(
+        visit,
+        state=State.FETCHED,
+        due_at=due_after_fetch(visit, now, config, unchanged=False),
+        fails=0,
+        etag=fetched.header("ETag")[:_MAX_REASON_CHARS],
+        last_modified=fetched.header("Last-Modified")[:64],
+    )
+    return Verdict(Next.PARSE, outcome)
+
+
+def _looks_like_html(fetched: Fetched) -> bool:
+    """A response without a media type whose first bytes are markup (WHATWG MIME Sniffing, much reduced)."""
+    return not fetched.media_type and fetched.body[:512].lstrip().lower().startswith((b"<!doctype html", b"<html"))

@@ -1,0 +1,34 @@
+"""What one fetch and its parsing gave.
+
+Pure: values only.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """A link on a page: canonical URL, anchor text, and whether the page asks not to follow it."""
+
+    url: str
+    anchor: str
+    nofollow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """A fetched page, ready to become a document. `content` is decoded from transfer and content codings."""
+
+    url: str
+    fetched_at: float
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    content: bytes
+    media_type: str
+    charset: str
+    language: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    links: tuple[Link, ...]
+    gone: bool = False

@@ -1,0 +1,45 @@
+"""What a parser is given and what it gives: the values that travel to a parser process and back.
+
+Pure: values and a protocol.
+"""
+
+from typing import Literal, Protocol
+
+import msgspec
+
+from crawl.page import Link
+
+Engine = Literal["lexbor", "lxml"]
+
+
+class Task(msgspec.Struct, frozen=True, array_like=True):
+    """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one."""
+
+    url: str
+    body: bytes
+    media_type: str
+    header_charset: str
+    max_links: int
+    max_text_chars: int
+    engine: Engine = "lexbor"
+
+
+class Parsed(msgspec.Struct, frozen=True, array_like=True):
+    """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed."""
+
+    charset: str
+    language: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    links: tuple[Link, ...]
+    noindex: bool = False
+    nofollow: bool = False
+    canonical: str = ""  # the URL that the page names as its own, where that is another one
+
+
+class Parsers(Protocol):
+    """Something that parses: processes of their own, a thread, or a script in tests."""
+
+    async def parse(self, task: Task) -> Parsed:
+        """Read one page; raises PageUnreadable where it stalled or crashed every parser."""

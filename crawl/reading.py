@@ -1,0 +1,28 @@
+"""What an HTML engine found in a page, raw: the value that both engines fill and extract.py judges.
+
+Pure: values.
+"""
+
+from dataclasses import dataclass, field
+
+BLOCKS = (  # elements that begin and end a line of text
+    *("address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt", "fieldset"),
+    *("figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main"),
+    *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
+)
+BREAK = "\x1e"  # ends a line of text: a line feed in the source is only white space
+HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
+
+
+@dataclass(slots=True)
+class Reading:
+    """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
+
+    title: str = ""
+    text: str = ""
+    base: str = ""
+    language: str = ""
+    canonical: str = ""
+    headings: list[str] = field(default_factory=list)
+    metas: list[tuple[str, str]] = field(default_factory=list)  # (lower-case name, content)
+    links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)

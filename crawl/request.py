@@ -1,0 +1,114 @@
+"""The first half of a URL's story: the one request that its turn allows, or the reason to make none.
+
+A turn is one request to its host: the page itself, or robots.txt or a sitemap in its place, after which the URL waits
+for the host's next turn. So every request counts for politeness, and a host never has two open.
+"""
+
+from dataclasses import dataclass
+
+from crawl.config import CrawlConfig
+from crawl.decision import Decide, Decision
+from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.fetched import Fetched, Fetcher
+from crawl.frontier import Turn
+from crawl.links import refusal_of
+from crawl.outcome import Next, Verdict, after_error, failed, judge, refused, validators
+from crawl.politeness import Politeness
+from crawl.robots import Robots
+from crawl.robots_cache import Barred, RobotsCache
+from crawl.sitemapqueue import SitemapQueue
+from crawl.urls import find_url
+from crawl.visits import Visit
+from dht import Clock
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """How a turn's request ended. Without a verdict the URL itself was not asked for, and waits again."""
+
+    delay_s: float = 0.0  # rest of the host from now on; 0: it was not asked
+    address: str = ""
+    verdict: Verdict | None = None
+    fetched: Fetched | None = None
+    sitemap_depth: int = 0  # > 0: `fetched` is a sitemap, and this the depth for its URLs
+
+
+class Requests:
+    """Makes them, politely."""
+
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, decide: Decide, clock: Clock) -> None:
+        self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
+        self._robots = RobotsCache(config, fetcher, clock)
+        self._politeness = Politeness(config)
+        self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
+
+    async def make(self, turn: Turn) -> Step:
+        """Use a turn. Never raises for what a site does."""
+        visit, now = turn.visit, self._clock().wall
+        decision = self._decide(visit.url)
+        if reason := refusal_of(visit.url, decision, now):
+            return self._without(refused(visit, reason, now, self._config))
+        access = self._robots.find(visit.url)
+        if access is None:
+            return await self._ask_robots(turn, decision)
+        if isinstance(access, Barred):
+            return self._without(self._barred(visit, access, now))
+        if not access.allows(visit.url):
+            return self._without(refused(visit, "robots", now, self._config))
+        if planned := self.sitemaps.take(turn.site):
+            return await self._ask_sitemap(turn, decision, *planned)
+        return await self._ask_page(turn, decision)
+
+    def _without(self, visit: Visit) -> Step:
+        """No request: the outcome is known already."""
+        return Step(verdict=Verdict(Next.NOTHING, visit))
+
+    def _barred(self, visit: Visit, barred: Barred, now: float) -> Visit:
+        if barred.for_good:
+            return refused(visit, barred.reason, now, self._config)
+        return failed(visit, barred.reason, now, self._config, barred.until - now)
+
+    async def _ask_robots(self, turn: Turn, decision: Decision) -> Step:
+        asked = await self._robots.ask(turn.visit.url)
+        if isinstance(asked.access, Robots):
+            self._politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
+            named = (find_url(text, turn.visit.url) for text in asked.access.sitemaps)
+            self.sitemaps.start(turn.site, [url for url in named if url], turn.visit.depth)
+        if asked.answer is None:
+            return Step(self._politeness.after_failure(turn.site, decision.min_delay_s))
+        return Step(self._rest(turn, asked.answer, decision, isinstance(asked.access, Barred)), asked.answer.address)
+
+    async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int) -> Step:
+        try:
+            fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
+        except (
+            FetchFailed,
+            AddressRefused,
+            FamilyMissing,
+        ):  # a hint lost until robots.txt is read anew
+            return Step(self._politeness.after_failure(turn.site, decision.min_delay_s))
+        delay_s = self._rest(turn, fetched, decision, fetched.status == 429 or fetched.status >= 500)
+        if fetched.status != 200:
+            return Step(delay_s, fetched.address)
+        return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth)
+
+    async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
+        visit, config = turn.visit, self._config
+        try:
+            fetched = await self._fetcher.fetch(visit.url, validators(visit), config.max_body_bytes)
+        except AddressRefused as error:
+            return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
+        except FamilyMissing as error:
+            return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
+        except FetchFailed as error:
+            outcome = after_error(visit, error, self._clock().wall, config)
+            delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
+            return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
+        verdict = judge(visit, fetched, self._clock().wall, config)
+        return Step(self._rest(turn, fetched, decision, verdict.overloaded), fetched.address, verdict, fetched)
+
+    def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
+        wait_s = fetched.retry_after_s(self._clock().wall)
+        if overloaded:
+            return self._politeness.after_failure(turn.site, decision.min_delay_s, wait_s)
+        return self._politeness.after_answer(turn.site, fetched.latency_s, decision.min_delay_s, wait_s)

@@ -1,0 +1,157 @@
+"""The second half of a URL's story: its answer read, all that it brought made safe, and only then its outcome.
+
+The steps that decide are pure and elsewhere (extract.py, links.py, outcome.py); here they are put in order.
+"""
+
+import asyncio
+from concurrent.futures import Executor
+from dataclasses import dataclass
+
+from crawl.codings import BadCoding, decode_body
+from crawl.config import CrawlConfig
+from crawl.decision import Decide
+from crawl.errors import PageUnreadable
+from crawl.fetched import Fetched
+from crawl.frontier import Turn
+from crawl.handover import Handover
+from crawl.links import scope_of
+from crawl.outcome import Next, gone, header_wishes, refused
+from crawl.page import Page
+from crawl.parsed import Parsed, Parsers, Task
+from crawl.request import Step
+from crawl.sitemap import Sitemap, is_gzip, parse_sitemap
+from crawl.sitemapqueue import SitemapQueue
+from crawl.tally import Tally
+from crawl.visits import State, Visit
+from dht import Clock, site_of
+
+MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
+
+
+@dataclass(frozen=True, slots=True)
+class Stories:
+    """Ends turns."""
+
+    config: CrawlConfig
+    parsers: Parsers
+    decide: Decide
+    handover: Handover
+    sitemaps: SitemapQueue
+    tally: Tally
+    clock: Clock
+    sitemap_thread: Executor  # a large file takes expat a tenth of a second
+
+    async def end(self, turn: Turn, step: Step) -> Visit | None:
+        """The recorded outcome, or None where the URL itself was not asked for. Raises SlotLost."""
+        if step.fetched is not None and step.sitemap_depth:
+            await self._take_sitemap(turn, step.fetched, step.sitemap_depth)
+            return None
+        if step.verdict is None:
+            return None
+        visit = step.verdict.visit
+        if step.fetched is not None:
+            visit = await self._take(turn, step.verdict.next, visit, step.fetched)
+        await self.handover.record(turn, visit)
+        self._count(visit)
+        return visit
+
+    async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:
+        """Make safe what a response brought; its outcome, which reading the page may have changed."""
+        if what == Next.PARSE:
+            return await self._read(turn, visit, fetched)
+        if what == Next.GONE:
+            await self.handover.keep(turn, gone_page(fetched, self.clock().wall))
+        if what == Next.REDIRECT:
+            await self.handover.discover(turn, [visit.target], visit.depth, visit.hops + 1)
+        return visit
+
+    async def _read(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
+        now = self.clock().wall
+        try:
+            parsed = await self.parsers.parse(task_of(fetched, self.config))
+        except PageUnreadable as error:
+            return refused(visit, error.reason, now, self.config)
+        wishes = header_wishes(fetched, self.config.agent)
+        if parsed.noindex or wishes & {"noindex", "none"}:
+            visit = gone(visit, "noindex", now, self.config)
+            await self.handover.keep(turn, gone_page(fetched, now))
+        else:
+            await self.handover.keep(turn, page_of(fetched, parsed, now))
+        if not (parsed.nofollow or wishes & {"nofollow", "none"}):
+            await self._follow(turn, parsed)
+        return visit
+
+    async def _follow(self, turn: Turn, parsed: Parsed) -> None:
+        visit = turn.visit
+        depth = scope_of(visit.depth, self.decide(visit.url))
+        if parsed.canonical and site_of(parsed.canonical) == turn.site:
+            await self.handover.discover(turn, [parsed.canonical], depth, visit.hops)
+        if depth > 0:
+            links = [link.url for link in parsed.links if not link.nofollow]
+            await self.handover.discover(turn, links, depth - 1)
+
+    async def _take_sitemap(self, turn: Turn, fetched: Fetched, depth: int) -> None:
+        loop = asyncio.get_running_loop()
+        sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, self.config)
+        self.sitemaps.add(turn.site, sitemap.sitemaps)
+        await self.handover.discover(turn, sitemap.pages, depth)
+
+    def _count(self, visit: Visit) -> None:
+        if visit.state == State.FAILED:
+            self.tally.failed += 1
+        elif visit.state == State.REFUSED:
+            self.tally.count_refusal(visit.reason)
+        else:
+            self.tally.count_page(self.clock().steady)
+
+
+def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
+    """A sitemap file, packed or not; a broken one lists nothing."""
+    body = fetched.body
+    if is_gzip(body):
+        try:
+            body, _ = decode_body(body, "gzip", config.max_body_bytes)
+        except BadCoding:
+            return Sitemap((), ())
+    return parse_sitemap(body, fetched.url, config.max_sitemap_urls)
+
+
+def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
+    """The reading of a response; markup without a media type was let through as HTML."""
+    media_type = fetched.media_type or "text/html"
+    return Task(fetched.url, fetched.body, media_type, fetched.header_charset, config.max_links, config.max_text_chars)
+
+
+def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
+    """A page that was read. `now`: Unix seconds."""
+    return Page(
+        url=fetched.url,
+        fetched_at=now,
+        status=fetched.status,
+        headers=kept_headers(fetched),
+        content=fetched.body,
+        media_type=fetched.media_type,
+        charset=parsed.charset,
+        language=parsed.language,
+        title=parsed.title,
+        headings=parsed.headings,
+        text=parsed.text,
+        links=parsed.links,
+    )
+
+
+def gone_page(fetched: Fetched, now: float) -> Page:
+    """What takes the place of a page that is no more, or does not want to be found."""
+    return Page(fetched.url, now, fetched.status, (), b"", fetched.media_type, "", "", "", (), "", (), gone=True)
+
+
+def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:
+    """The header fields from the first on, as far as they fit."""
+    kept: list[tuple[str, str]] = []
+    room = MAX_KEPT_HEADER_BYTES
+    for name, value in fetched.headers:
+        room -= len(name.encode()) + len(value.encode())
+        if room < 0:
+            break
+        kept.append((name, value))
+    return tuple(kept)

@@ -1,0 +1,86 @@
+"""The canonical form of a URL: one text for one page, the same on every node, for ever.
+
+Pure: text in, text out. The policy, on top of the WHATWG URL Standard as the ada parser implements it (lower-case host,
+IDNA, numeric IPv4, default port dropped, dot segments resolved, backslashes, needed percent-encoding):
+- http and https only; no user name or password; port 0 and hosts with empty labels refused;
+- the fragment, an empty query's "?" and the dot after a host name are dropped;
+- percent-encoded unreserved characters (RFC 3986, 2.3) are decoded, other escapes get upper-case digits;
+- at most 2048 bytes. Session ids, tracking parameters and parameter order stay: to drop them is a guess.
+A change here moves documents between slots: the golden cases of tests/crawl/test_urls.py pin it.
+"""
+
+import re
+
+import ada_url
+
+from crawl.errors import BadUrl
+
+MAX_URL_BYTES = 2048  # what common servers and sitemaps.org accept
+_MAX_INPUT_CHARS = 8192
+_ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
+_UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
+_ESCAPES = {
+    f"%{high}{low}": chr(int(high + low, 16)) if chr(int(high + low, 16)) in _UNRESERVED else f"%{high}{low}".upper()
+    for high in "0123456789abcdefABCDEF"
+    for low in "0123456789abcdefABCDEF"
+}
+
+
+def canonical_url(text: str, base: str | None = None) -> str:
+    """The canonical form of an absolute URL, or of a reference found at `base`; raises BadUrl."""
+    if len(text) > _MAX_INPUT_CHARS:
+        raise BadUrl(text, f"longer than {_MAX_INPUT_CHARS} characters")
+    try:
+        url = ada_url.join_url(base, text) if base else ada_url.normalize_url(text)
+        url = _settle(url)
+    except ValueError as error:
+        raise BadUrl(text, "not a URL") from error
+    if len(url) > MAX_URL_BYTES:
+        raise BadUrl(text, f"longer than {MAX_URL_BYTES} bytes")
+    return url
+
+
+def find_url(text: str, base: str) -> str | None:
+    """The canonical form of a link's reference, or None where it is nothing that we fetch."""
+    try:
+        return canonical_url(text, base)
+    except BadUrl:
+        return None
+
+
+def is_canonical(url: str) -> bool:
+    """Whether a stranger's URL is in the one form that has a place."""
+    return find_url(url, url) == url
+
+
+def _settle(url: str) -> str:
+    """Apply the policy to a URL that the parser made, until nothing changes: a decoded escape may complete another
+    ("%2%65"), or make a dot segment. Every round but the last shortens the URL, so this ends."""
+    while True:
+        before = url
+        url = url.partition("#")[0]
+        if "%" in url:
+            url = ada_url.normalize_url(_ESCAPE.sub(lambda match: _ESCAPES[match[0]], url))
+        if url.endswith("?") and url.count("?") == 1:
+            url = url[:-1]
+        if url == before:
+            return _checked(url)
+
+
+def _checked(url: str) -> str:
+    scheme, separator, rest = url.partition("://")
+    if scheme not in ("http", "https") or not separator:
+        raise BadUrl(url, "only http and https can be fetched")
+    authority = rest.partition("/")[0]  # the parser puts a "/" after every authority
+    if "@" in authority:
+        raise BadUrl(url, "it names a user")
+    if authority.endswith(":0"):
+        raise BadUrl(url, "port 0")
+    if authority.startswith("["):  # an IPv6 literal
+        return url
+    host = authority.partition(":")[0]
+    if host.endswith("."):
+        return _settle(ada_url.replace_url(url, hostname=host[:-1]))
+    if not host or ".." in host or host.startswith("."):
+        raise BadUrl(url, "the host name has an empty label")
+    return url

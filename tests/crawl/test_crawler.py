@@ -1,0 +1,234 @@
+"""The whole crawler against real servers."""
+
+import asyncio
+from itertools import pairwise
+
+import pytest
+from aiohttp import web
+from msgspec.structs import replace
+
+from crawl import CrawlConfig, FamilyMissing, State, open_fetcher
+from dht import system_clock
+from tests.crawl.world import SLOT, Crawl, Handler, Web, seed
+
+
+def linked(*paths: str, head: str = "", body: str = "") -> str:
+    anchors = "".join(f'<a href="{path}">to {path}</a> ' for path in paths)
+    return f"<html><head><title>T</title>{head}</head><body>{body}{anchors}</body></html>"
+
+
+async def test_a_site_is_crawled_once_in_scope_and_politely(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": linked("/1", "/2#x", "/1"), "/1": linked("/", "/deep"), "/2": linked("/1")})
+    site.add("a.test", {"/deep": linked("/deeper"), "/deeper": linked()})
+    await crawl.run(seed(site.url("a.test"), depth=2))
+    assert sorted(site.paths("a.test")) == ["/", "/1", "/2", "/deep", "/robots.txt"]
+    assert sorted(crawl.owner.pages) == [site.url("a.test", path) for path in ("/", "/1", "/2", "/deep")]
+    assert {visit.state for visit in crawl.owner.visits.values()} == {State.FETCHED}
+    for (*_, ended), (*_, started, _) in pairwise(site.log):
+        assert started - ended >= 0.019
+    assert crawl.crawler.status().fetched == 4
+
+
+def answer(status: int, text: str = "", media_type: str = "text/html", **headers: str) -> Handler:
+    async def respond(_: web.Request) -> web.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(status=status, text=text, content_type=media_type, headers=named)
+
+    return respond
+
+
+def state(crawl: Crawl, url: str) -> tuple[State, str]:
+    visit = crawl.owner.visits[url]
+    return visit.state, visit.reason
+
+
+async def test_nothing_is_recorded_before_it_is_safe(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": linked("/1", "/2"), "/1": linked(), "/2": linked()})
+    crawl.owner.deaf = 5  # owners that do not acknowledge cost time, never a second fetch
+    await crawl.run(seed(site.url("a.test")))
+    top = site.url("a.test")
+    order = [what for what, url in crawl.owner.story if url == top or url == site.url("a.test", "/1")]
+    assert order == ["keep", "discover", "record", "keep", "record"]
+    assert sorted(site.paths("a.test")) == ["/", "/1", "/2", "/robots.txt"]
+
+
+async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": answer(301, Location="/x"), "/x": answer(302, Location="http://b.test:1/")})
+    site.add("a.test", {"/loop": answer(302, Location="/pool"), "/pool": answer(302, Location="/loop")})
+    site.add("a.test", {f"/{n}": answer(307, Location=f"/{n + 1}") for n in range(20)})
+    site.add("a.test", {"/self": answer(301, Location="/self")})
+    crawl.denied = ("b.test",)
+    await crawl.run(*(seed(site.url("a.test", path)) for path in ("/", "/loop", "/0", "/self")))
+    assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
+    assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
+    assert "http://b.test:1/" not in crawl.owner.visits
+    assert state(crawl, site.url("a.test", "/pool"))[0] == State.REDIRECT
+    assert state(crawl, site.url("a.test", "/10")) == (State.REFUSED, "more than 10 redirects")
+    assert site.url("a.test", "/11") not in crawl.owner.visits
+    assert state(crawl, site.url("a.test", "/self")) == (State.REFUSED, "redirect to itself")
+    assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
+
+
+async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/robots.txt": answer(200, "User-agent: *\nDisallow: /no\n", "text/plain")})
+    site.add("a.test", {"/": linked("/no/1", "/rule/1", "/a/a/a/a/a", "/yes")})
+    site.add("a.test", {"/yes": linked(), "/no/1": linked()})
+    crawl.denied = ("/rule",)
+    await crawl.run(seed(site.url("a.test")))
+    assert sorted(site.paths("a.test")) == ["/", "/robots.txt", "/yes"]
+    assert state(crawl, site.url("a.test", "/no/1")) == (State.REFUSED, "robots")
+    refused = crawl.crawler.status().refused
+    assert refused == {"robots": 1, "rule 1": 1, "guard: path repeats itself": 1}
+
+
+async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
+    site.add(
+        "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
+    )
+    site.add("a.test", {"/noindex": linked("/1", head='<meta name="robots" content="noindex">')})
+    site.add("a.test", {"/nofollow": linked("/2", head='<meta name="robots" content="nofollow">')})
+    site.add("a.test", {"/header": answer(200, linked("/3"), X_Robots_Tag="none")})
+    site.add("a.test", {"/canonical": linked(head='<link rel="canonical" href="/better">')})
+    await crawl.run(seed(site.url("a.test")))
+    found = {url.removeprefix(site.url("a.test"))[0:] for url in crawl.owner.visits}
+    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better"}
+    assert state(crawl, site.url("a.test", "/noindex")) == (State.GONE, "noindex")
+    assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
+    assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
+    assert crawl.owner.pages[site.url("a.test", "/header")].gone
+    assert not crawl.owner.pages[site.url("a.test", "/canonical")].gone
+
+
+async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
+    pages = {"/410": answer(410), "/403": answer(403), "/pdf": answer(200, "x", "application/pdf")}
+    pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
+    site.add("a.test", {"/robots.txt": answer(404)})
+    for name, page in pages.items():
+        site.add(f"{'abcdefg'[list(pages).index(name)]}.test", {name: page})
+    urls = {name: site.url(f"{'abcdefg'[n]}.test", name) for n, name in enumerate(pages)}
+    before = system_clock().wall
+    await crawl.run(*map(seed, urls.values()), within_s=20)
+    states = {name: state(crawl, url) for name, url in urls.items()}
+    assert states["/410"] == (State.GONE, "status 410")
+    assert crawl.owner.pages[urls["/410"]].gone
+    assert states["/403"] == (State.REFUSED, "status 403")
+    assert states["/pdf"] == (State.REFUSED, "media type: application/pdf")
+    assert states["/429"] == (State.FAILED, "status 429")
+    assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
+    assert states["/500"] == (State.FAILED, "status 500")
+    assert len(site.paths("e.test")) > 2
+
+
+async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
+    async def page(request: web.Request) -> web.Response:
+        if request.headers.get("If-None-Match") == '"1"':
+            return web.Response(status=304)
+        return web.Response(text=linked(), content_type="text/html", headers={"ETag": '"1"'})
+
+    site.add("a.test", {"/": page})
+    url = site.url("a.test")
+    await crawl.run(seed(url))
+    first = crawl.owner.visits[url]
+    crawl.owner.visits[url] = replace(first, due_at=first.visited_at)
+    crawl.owner.story.clear()
+    await crawl.run()
+    again = crawl.owner.visits[url]
+    assert (again.state, again.status, again.etag) == (State.FETCHED, 304, '"1"')
+    assert [what for what, _ in crawl.owner.story] == ["record"]
+
+
+async def test_sitemaps_are_fetched_politely_and_their_urls_found(site: Web, crawl: Crawl) -> None:
+    xml, here = "application/xml", site.url("a.test", "/")
+    site.add("a.test", {"/robots.txt": answer(200, f"Sitemap: {here}index.xml\nSitemap: http://z.test/s.xml\n")})
+    index = f"<sitemapindex><sitemap><loc>{here}s.xml</loc></sitemap></sitemapindex>"
+    urls = f"<urlset><url><loc>{here}hidden</loc></url><url><loc>http://z.test/</loc></url></urlset>"
+    site.add("a.test", {"/index.xml": answer(200, index, xml), "/s.xml": answer(200, urls, xml)})
+    site.add("a.test", {"/": linked(), "/hidden": linked()})
+    await crawl.run(seed(here))
+    assert sorted(site.paths("a.test")) == ["/", "/hidden", "/index.xml", "/robots.txt", "/s.xml"]
+    assert crawl.owner.visits.keys() == {here, here + "hidden"}
+    assert crawl.owner.visits[here + "hidden"].depth == 3
+    for (*_, ended), (*_, started, _) in pairwise(site.log):
+        assert started - ended >= 0.019
+
+
+async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/robots.txt": answer(503), "/": linked()})
+    crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await crawl.until(lambda: len(site.log) >= 2)
+        running.cancel()
+    assert set(site.paths("a.test")) == {"/robots.txt"}
+    assert state(crawl, site.url("a.test")) == (State.FAILED, "robots.txt unreachable: status 503")
+
+
+async def test_private_addresses_and_missing_families_are_told_apart(
+    site: Web, crawl: Crawl, config: CrawlConfig
+) -> None:
+    narrow = replace(config, families=(4,))
+    async with open_fetcher(narrow, "0", system_clock) as fetcher:
+        with pytest.raises(FamilyMissing) as missing:
+            await fetcher.fetch("http://six.test/", {}, 1000)
+        assert missing.value.family == 6
+        with pytest.raises(FamilyMissing):
+            await fetcher.fetch("http://[::1]/", {}, 1000)
+    await crawl.run(seed("http://meta.test/"), seed("http://169.254.169.254/"), seed("http://0.0.0.0/"))
+    assert {visit.state for visit in crawl.owner.visits.values()} == {State.REFUSED}
+    assert crawl.crawler.status().refused == {"address": 3}
+
+
+async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, crawl: Crawl) -> None:
+    arrived, go_on = asyncio.Event(), asyncio.Event()
+
+    async def slow(_: web.Request) -> web.Response:
+        arrived.set()
+        await go_on.wait()
+        return web.Response(text=linked("/1"), content_type="text/html")
+
+    site.add("a.test", {"/": slow, "/1": linked()})
+    site.add("b.test", {"/": linked()})
+    crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await arrived.wait()
+        crawl.crawler.release(SLOT)
+        crawl.crawler.observe(SLOT, seed(site.url("b.test")))
+        go_on.set()
+        await crawl.until(lambda: crawl.crawler.status().open == 0)
+        running.cancel()
+    assert crawl.owner.visits[site.url("a.test")].state == State.FETCHED
+    assert crawl.owner.visits[site.url("a.test", "/1")].state == State.WAITING
+    assert not site.paths("b.test")
+    assert crawl.crawler.status().state == "idle"
+
+
+async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": linked()})
+    crawl.owner.deaf = 10_000
+    crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await crawl.until(lambda: crawl.owner.deaf < 10_000)
+        assert crawl.crawler.status().open == 1
+        crawl.crawler.release(SLOT)
+        await crawl.until(lambda: crawl.crawler.status().open == 0)
+        running.cancel()
+    assert not crawl.owner.story
+
+
+async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": linked()})
+    crawl.crawler.pause(True)
+    crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        for _ in range(10):
+            await asyncio.sleep(0)
+        status = crawl.crawler.status()
+        assert (status.state, status.waiting, status.open) == ("paused", 1, 0)
+        assert not site.log
+        crawl.crawler.pause(False)
+        await crawl.finished()
+        running.cancel()
+    assert site.url("a.test") in crawl.owner.pages

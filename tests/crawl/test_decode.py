@@ -1,0 +1,47 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl.decode import decode_text, known_charset
+
+CHINESE = "分布式搜索引擎的每个节点既抓取网页又保存网页，并回答查询。" * 4
+FRENCH = "Où est passé le garçon naïf, qui rêvait d'été à côté de la forêt ?"
+
+
+@pytest.mark.parametrize(
+    ("body", "header", "text", "charset"),
+    [
+        (CHINESE.encode("gbk"), "gb2312", CHINESE, "gb18030"),
+        (b'<meta charset="gbk">' + CHINESE.encode("gbk"), "utf-8", '<meta charset="gbk">' + CHINESE, "gb18030"),
+        (b"<meta charset=gb2312>" + CHINESE.encode("gbk"), "iso-8859-1", "<meta charset=gb2312>" + CHINESE, "gb18030"),
+        (CHINESE.encode(), "iso-8859-1", CHINESE, "utf-8"),
+        (CHINESE.encode(), "", CHINESE, "utf-8"),
+        (CHINESE.encode("gbk"), "", CHINESE, "gb18030"),
+        (FRENCH.encode("cp1252"), "latin1", FRENCH, "windows-1252"),
+        (b"\xef\xbb\xbf" + FRENCH.encode(), "gbk", FRENCH, "utf-8"),
+        (b"\xff\xfe" + FRENCH.encode("utf-16-le"), "", FRENCH, "utf-16-le"),
+        (b'<?xml version="1.0" encoding="Shift_JIS"?>' + "日本語の文書".encode("cp932"), "",
+         '<?xml version="1.0" encoding="Shift_JIS"?>日本語の文書', "shift_jis"),
+    ],
+)  # fmt: skip
+def test_text_is_read_as_it_was_written(body: bytes, header: str, text: str, charset: str) -> None:
+    assert decode_text(body, header) == (text, charset)
+
+
+def test_one_broken_byte_does_not_change_the_charset() -> None:
+    body = b'<meta charset="utf-8">' + CHINESE.encode() + b"\xff" + CHINESE.encode()
+    text, charset = decode_text(body, "utf-8")
+    assert charset == "utf-8"
+    assert text.count("\ufffd") == 1
+
+
+@pytest.mark.parametrize("label", ["utf-7", "base64", "rot13", "unicode_escape", "idna", "punycode", "", "x" * 40])
+def test_a_page_cannot_choose_a_codec_that_is_no_charset(label: str) -> None:
+    assert known_charset(label) == ""
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=2_000), st.sampled_from(["", "utf-8", "gbk", "latin1", "utf-16", "big5", "nonsense"]))
+def test_any_bytes_decode(body: bytes, header: str) -> None:
+    text, _ = decode_text(body, header)
+    text.encode()  # no lone surrogates

@@ -1,0 +1,68 @@
+"""What is read from pages, by both engines, and that nothing breaks them."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl import Link, Task
+from crawl.extract import extract
+
+PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">
+<meta name=robots content="nofollow, NOINDEX"><link rel=canonical href="/real">
+<style>p {}</style><script>var hidden = 1</script></head><body><h1>Head <b>line</b></h1><p>One<p>T<i>w</i>o
+<a href="x#f"> to x </a><a href="x" rel=nofollow>again</a><a href="/n" rel="ugc NoFollow">n</a>
+<a href="javascript:alert(1)">js</a><a href="mailto:a@b.c">m</a><a href="#top">top</a>
+<a href="http://other.test">other</a></body></html>"""
+
+
+def task(body: bytes, engine: str = "lexbor", media_type: str = "text/html", charset: str = "") -> Task:
+    return Task("http://a.test/page", body, media_type, charset, 100, 10_000, engine)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("engine", ["lexbor", "lxml"])
+def test_a_page_says_what_people_see(engine: str) -> None:
+    parsed = extract(task(PAGE, engine))
+    assert (parsed.title, parsed.headings, parsed.language) == ("A title", ("Head line",), "en")
+    assert parsed.text.split("\n") == ["Head line", "One", "Two to x againn jsmtop other"]
+    assert "hidden" not in parsed.text
+    assert (parsed.noindex, parsed.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
+    assert parsed.links == (
+        Link("http://a.test/sub/x", "to x", False),
+        Link("http://a.test/n", "n", True),
+        Link("http://other.test/", "other", False),
+    )
+
+
+@pytest.mark.parametrize("engine", ["lexbor", "lxml"])
+def test_a_chinese_page_with_a_lying_header_is_read(engine: str) -> None:
+    text = "分布式网页搜索引擎的抓取程序按照礼貌规则访问每一个网站，并且把链接交给它们的负责者。" * 3
+    body = f'<meta charset="gb2312"><title>搜索</title><p>{text}</p>'.encode("gb18030")
+    parsed = extract(task(body, engine, charset="utf-8"))
+    assert (parsed.title, parsed.charset, parsed.language) == ("搜索", "gb18030", "zh")
+    assert parsed.text == text
+
+
+def test_plain_text_has_its_first_line_as_title() -> None:
+    parsed = extract(task(b"First\nsecond <b>", media_type="text/plain"))
+    assert (parsed.title, parsed.text, parsed.links) == ("First", "First\nsecond <b>", ())
+
+
+SOUP = st.lists(
+    st.sampled_from(
+        (
+            *(f"<{n}>" for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//")),
+            "&#0;",
+            "x",
+            "é",
+            "<!--",
+        )
+    )
+)
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.binary(max_size=400) | SOUP.map(lambda parts: "".join(parts).encode()), st.sampled_from(("lexbor", "lxml")))
+def test_nothing_breaks_it(body: bytes, engine: str) -> None:
+    parsed = extract(task(body, engine))
+    parsed.text.encode()  # no lone surrogates
+    assert all(link.url.startswith("http") for link in parsed.links)

@@ -1,0 +1,153 @@
+"""One fetch against sites that misbehave: each must cost little and end soon, with a reason."""
+
+import asyncio
+import gzip
+import tracemalloc
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from msgspec.structs import replace
+
+from crawl import AddressRefused, BadHostsFile, CrawlConfig, Fetched, Fetcher, FetchFailed, open_fetcher
+from dht import system_clock
+from tests.crawl.world import Web
+
+MIB = 1 << 20
+Speak = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
+
+
+@asynccontextmanager
+async def raw(speak: Speak) -> AsyncIterator[str]:
+    """A server that says what it likes, whether HTTP or not; gives its URL."""
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            await reader.readuntil(b"\r\n\r\n")
+            await speak(reader, writer)
+        except (ConnectionError, asyncio.IncompleteReadError):
+            pass
+        finally:
+            writer.close()
+
+    server = await asyncio.start_server(serve, "127.0.0.1", 0)
+    try:
+        yield f"http://127.0.0.1:{server.sockets[0].getsockname()[1]}/"
+    finally:
+        server.close()
+
+
+def saying(*pieces: bytes, pause_s: float = 0.0, forever: bool = False) -> Speak:
+    async def speak(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        for piece in pieces:
+            writer.write(piece)
+            await writer.drain()
+        while forever:
+            writer.write(pieces[-1])
+            await writer.drain()
+            await asyncio.sleep(pause_s)
+
+    return speak
+
+
+async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    await reader.read()
+
+
+OK = b"HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n"
+HOSTILE = {
+    "hangs": (hang, "time"),
+    "drips a body": (saying(OK + b"\r\n", b"x", pause_s=0.05, forever=True), "time"),
+    "drips a head": (saying(OK, b"X-A: b\r\n", pause_s=0.05, forever=True), ""),
+    "never ends its head": (saying(OK + b"X: ", b"x" * 4096, forever=True), "protocol"),
+    "thousands of fields": (saying(OK + b"".join(b"X-%d: y\r\n" % n for n in range(5000)) + b"\r\n"), "protocol"),
+    "a field of 100 kB": (saying(OK + b"X: " + b"y" * 100_000 + b"\r\n\r\n"), "protocol"),
+    "promises more than it sends": (saying(OK + b"Content-Length: 500\r\n\r\nshort"), "body"),
+    "broken chunks": (saying(OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nxx"), ""),
+    "no HTTP": (saying(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "protocol"),
+    "closes at once": (saying(), "connection"),
+    "endless 100s": (saying(b"HTTP/1.1 100 Continue\r\n\r\n", pause_s=0.05, forever=True), ""),
+    "not gzip": (saying(OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nbody"), "protocol"),
+    "a coding not offered": (saying(OK + b"Content-Encoding: br\r\nContent-Length: 4\r\n\r\nbody"), "protocol"),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_site_that_misbehaves_ends_with_a_reason(name: str, fetcher: Fetcher) -> None:
+    speak, kind = HOSTILE[name]
+    async with raw(speak) as url, asyncio.timeout(4):
+        with pytest.raises(FetchFailed) as failed:
+            await fetcher.fetch(url, {}, MIB)
+    assert failed.value.reason.startswith(kind), failed.value.reason
+    assert failed.value.url == url
+
+
+async def test_a_body_of_two_gigabytes_costs_its_bound(fetcher: Fetcher) -> None:
+    head = OK + b"Content-Length: 2147483648\r\n\r\n"
+    async with raw(saying(head, b"x" * 65_536, forever=True)) as url:
+        tracemalloc.start()
+        fetched = await fetcher.fetch(url, {}, MIB)
+        _, peak = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+    assert fetched.cut
+    assert len(fetched.body) == MIB
+    assert peak < 8 * MIB
+
+
+async def test_a_bomb_costs_its_bound(fetcher: Fetcher) -> None:
+    bomb = gzip.compress(bytes(100 * MIB), 1)
+    head = OK + b"Content-Encoding: gzip\r\nContent-Length: %d\r\n\r\n" % len(bomb)
+    async with raw(saying(head, bomb)) as url:
+        fetched = await fetcher.fetch(url, {}, 4 * MIB)
+    assert fetched.cut
+    assert len(fetched.body) == 4 * MIB
+
+
+async def test_what_an_honest_site_sends_arrives(site: Web, fetcher: Fetcher) -> None:
+    seen: list[web.Request] = []
+
+    async def page(request: web.Request) -> web.Response:
+        seen.append(request)
+        response = web.Response(body=gzip.compress(b"hello"), content_type="text/html", charset="gbk")
+        response.headers["Content-Encoding"] = "gzip"
+        response.headers["Set-Cookie"] = "a=b"
+        return response
+
+    site.add("a.test", {"/%41%2F?q=%20": page, "/A%2F?q=%20": page})
+    url = site.url("a.test", "/A%2F?q=%20")
+    fetched: Fetched = await fetcher.fetch(url, {"If-None-Match": '"x"'}, MIB)
+    assert (fetched.status, fetched.body, fetched.cut) == (200, b"hello", False)
+    assert (fetched.media_type, fetched.header_charset, fetched.address) == ("text/html", "gbk", "127.0.0.1")
+    await fetcher.fetch(url, {}, MIB)
+    assert seen[0].headers["User-Agent"].startswith("dse-node/0")
+    assert seen[0].headers["If-None-Match"] == '"x"'
+    assert "Cookie" not in seen[1].headers
+    assert seen[0].raw_path == "/A%2F?q=%20"
+
+
+async def test_bytes_in_headers_that_are_no_text_do_no_harm(fetcher: Fetcher) -> None:
+    async with raw(saying(OK + b"X-Name: caf\xe9\r\nContent-Length: 0\r\n\r\n")) as url:
+        fetched = await fetcher.fetch(url, {}, MIB)
+    assert fetched.header("x-name").encode() == "caf\ufffd".encode()
+
+
+async def test_no_way_leads_to_private_addresses(config: CrawlConfig) -> None:
+    async with open_fetcher(replace(config, allow_private=False), "0", system_clock) as fetcher:
+        for url in ("http://a.test/", "http://inner.test/", "http://127.0.0.1/", "http://[::ffff:127.0.0.1]/"):
+            with pytest.raises(AddressRefused):
+                await fetcher.fetch(url, {}, MIB)
+
+
+async def test_names_that_nobody_knows_fail(fetcher: Fetcher) -> None:
+    with pytest.raises(FetchFailed, match="name: "):
+        await fetcher.fetch("http://unknown.test/", {}, MIB)
+
+
+async def test_a_hosts_file_with_a_mistake_names_the_line(config: CrawlConfig, tmp_path: Path) -> None:
+    hosts = tmp_path / "bad"
+    hosts.write_text("# names\n300.1.1.1 x.test\n")
+    with pytest.raises(BadHostsFile, match=r"line 2: '300\.1\.1\.1 x\.test' does not join"):
+        async with open_fetcher(replace(config, hosts_file=str(hosts)), "0", system_clock):
+            pass

@@ -1,0 +1,107 @@
+"""What responses mean, how hosts rest and when URLs come back: the policies, by their tables."""
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.config import DAY_S
+from crawl.outcome import Next, failed, header_wishes, judge, validators
+from crawl.politeness import Politeness
+
+NOW = 1_700_000_000.0
+CONFIG = CrawlConfig()
+VISIT = Visit(url="http://a.test/", depth=2)
+
+
+def response(status: int, **headers: str) -> Fetched:
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return Fetched("http://a.test/", status, named, b"<html>", False, 0.1, "192.0.2.1")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "then", "state", "due_s"),
+    [
+        (200, {"Content_Type": "text/html"}, Next.PARSE, State.FETCHED, 7 * DAY_S),
+        (200, {}, Next.PARSE, State.FETCHED, 7 * DAY_S),
+        (200, {"Content_Type": "image/png"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (304, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),  # we did not ask for it
+        (301, {"Location": "/x"}, Next.REDIRECT, State.REDIRECT, 7 * DAY_S),
+        (301, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (302, {"Location": "ftp://a.test/"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (404, {}, Next.GONE, State.GONE, 30 * DAY_S),
+        (403, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (503, {"Retry_After": "120"}, Next.NOTHING, State.FAILED, 120),
+        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, Next.NOTHING, State.FAILED, 3600),
+        (500, {"Retry_After": "-5"}, Next.NOTHING, State.FAILED, 30),
+        (429, {"Retry_After": "9" * 400}, Next.NOTHING, State.FAILED, DAY_S),
+    ],
+)
+def test_statuses(status: int, headers: dict[str, str], then: Next, state: State, due_s: float) -> None:
+    verdict = judge(VISIT, response(status, **headers), NOW, CONFIG)
+    assert (verdict.next, verdict.visit.state) == (then, state)
+    assert verdict.visit.due_at == NOW + due_s
+    assert verdict.visit.visited_at == NOW
+
+
+def test_an_unchanged_page_waits_longer_each_time() -> None:
+    known = replace(VISIT, state=State.FETCHED, visited_at=NOW - 10 * DAY_S, due_at=NOW, etag='"1"')
+    assert judge(known, response(304), NOW, CONFIG).visit.due_at == NOW + 15 * DAY_S
+    known = replace(known, visited_at=NOW - 59 * DAY_S)
+    assert judge(known, response(304), NOW, CONFIG).visit.due_at == NOW + 60 * DAY_S
+
+
+def test_failures_wait_longer_and_then_rest() -> None:
+    visit, waits = VISIT, []
+    for _ in range(6):
+        visit = failed(visit, "why", NOW, CONFIG)
+        waits.append(visit.due_at - NOW)
+    assert waits == [30, 120, 480, 1920, 7680, 30 * DAY_S]
+    assert judge(visit, response(200), NOW, CONFIG).visit.fails == 0
+
+
+def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
+    known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED)
+    assert validators(known) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
+    assert validators(replace(known, state=State.REFUSED)) == {}
+
+
+@pytest.mark.parametrize(
+    ("value", "wishes"),
+    [
+        ("noindex, nofollow", {"noindex", "nofollow"}),
+        ("other-bot: noindex", set()),
+        ("DSE-node: NoIndex", {"noindex"}),
+        ("unavailable_after: 25 Jun 2030 15:00:00 PST", {"unavailable_after: 25 jun 2030 15:00:00 pst"}),
+    ],
+)
+def test_wishes_in_headers(value: str, wishes: set[str]) -> None:
+    assert header_wishes(response(200, X_Robots_Tag=value), "dse-node") == wishes
+
+
+def test_a_host_rests_by_what_it_shows() -> None:
+    politeness = Politeness(CONFIG)
+    assert politeness.after_answer("a", 0.1, 0.0) == 1.0
+    assert politeness.after_answer("a", 0.1, 5.0) == 5.0
+    assert politeness.after_answer("slow", 4.0, 0.0) == 8.0
+    assert politeness.after_answer("slower", 400.0, 0.0) == 60.0
+    assert [politeness.after_failure("b", 0.0) for _ in range(3)] == [2.0, 4.0, 8.0]
+    assert politeness.after_answer("b", 0.1, 0.0) == 1.0
+    assert politeness.after_failure("b", 0.0, 100.0) == 100.0
+    politeness.asked_delay("c", 20.0)
+    assert politeness.after_answer("c", 0.1, 0.0) == 20.0
+    politeness.asked_delay("c", 1e9)
+    assert politeness.after_answer("c", 0.1, 0.0) == 300.0
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e6), st.floats(0, 100), st.floats(0, 1e12)), max_size=30))
+def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[tuple[bool, float, float, float]]) -> None:
+    politeness = Politeness(CONFIG)
+    for fine, latency_s, floor_s, retry_s in turns:
+        if fine:
+            rest_s = politeness.after_answer("a", latency_s, floor_s, retry_s)
+        else:
+            rest_s = politeness.after_failure("a", floor_s, retry_s)
+        assert max(CONFIG.min_delay_s, floor_s, min(retry_s, DAY_S)) <= rest_s <= DAY_S

@@ -1,0 +1,120 @@
+"""Which rules a site's robots.txt answers lead to. A scripted fetcher: no sockets."""
+
+from collections.abc import Mapping
+
+import pytest
+from msgspec.structs import replace as with_fields
+
+from crawl import AddressRefused, CrawlConfig, Fetched, FetchFailed
+from crawl.robots import ALLOW_ALL, Robots
+from crawl.robots_cache import Barred, RobotsCache
+from dht import Now
+
+HERE = "http://a.test/robots.txt"
+PAGE = "http://a.test/x"
+CONFIG = with_fields(CrawlConfig(), robots_ttl_s=1000.0, retry_base_s=30.0)
+
+
+class Script:
+    """A `Fetcher` that answers from a table, and a clock that is set by hand."""
+
+    def __init__(self) -> None:
+        self.answers: dict[str, Fetched | Exception] = {}
+        self.asked: list[str] = []
+        self.now = 100.0
+
+    def say(self, url: str, status: int, body: str = "", location: str = "") -> None:
+        headers = (("Location", location),) if location else ()
+        self.answers[url] = Fetched(url, status, headers, body.encode(), False, 0.1, "")
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        self.asked.append(url)
+        answer = self.answers[url]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    def clock(self) -> Now:
+        return Now(self.now, self.now)
+
+
+@pytest.fixture
+def script() -> Script:
+    return Script()
+
+
+@pytest.fixture
+def cache(script: Script) -> RobotsCache:
+    return RobotsCache(CONFIG, script, script.clock)
+
+
+async def test_rules_are_kept_for_their_time(script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, 200, "User-agent: *\nDisallow: /x")
+    assert cache.find(PAGE) is None
+    await cache.ask(PAGE)
+    rules = cache.find("http://a.test/y")
+    assert isinstance(rules, Robots)
+    assert (rules.allows(PAGE), rules.allows("http://a.test/y")) == (False, True)
+    assert cache.find("https://a.test/y") is None  # another origin
+    script.now += 1001
+    assert cache.find(PAGE) is None
+
+
+@pytest.mark.parametrize("status", [401, 403, 404, 410, 418])
+async def test_without_rules_everything_is_allowed(status: int, script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, status, "User-agent: *\nDisallow: /")
+    assert (await cache.ask(PAGE)).access is ALLOW_ALL
+
+
+@pytest.mark.parametrize("status", [429, 500, 503])
+async def test_unreachable_rules_bar_the_site_longer_each_time(status: int, script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, status)
+    for wait_s in (30, 120, 480):
+        access = (await cache.ask(PAGE)).access
+        assert isinstance(access, Barred)
+        assert access.until == script.now + wait_s
+        assert cache.find(PAGE) is access
+        script.now = access.until
+        assert cache.find(PAGE) is None
+
+
+async def test_old_rules_serve_on_while_new_ones_cannot_be_had(script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, 200, "User-agent: *\nDisallow: /x")
+    await cache.ask(PAGE)
+    script.now += 1001
+    script.answers[HERE] = FetchFailed(HERE, "connection: refused")
+    access = (await cache.ask(PAGE)).access
+    assert isinstance(access, Robots)
+    assert not access.allows(PAGE)
+    script.now += 31
+    assert cache.find(PAGE) is None
+
+
+async def test_a_private_address_bars_for_good(script: Script, cache: RobotsCache) -> None:
+    script.answers[HERE] = AddressRefused("a.test", "10.0.0.1", "a private address")
+    access = (await cache.ask(PAGE)).access
+    assert isinstance(access, Barred)
+    assert access.for_good
+
+
+async def test_redirects_are_followed_but_not_for_ever(script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, 301, location="https://a.test/robots.txt")
+    script.say("https://a.test/robots.txt", 200, "User-agent: *\nDisallow: /x")
+    access = (await cache.ask(PAGE)).access
+    assert isinstance(access, Robots)
+    assert not access.allows(PAGE)
+    for n in range(9):
+        script.say(f"http://b.test/{n}", 302, location=f"/{n + 1}")
+    script.say("http://b.test/robots.txt", 302, location="/0")
+    assert (await cache.ask("http://b.test/")).access is ALLOW_ALL
+    assert len([url for url in script.asked if "b.test" in url]) == 6
+
+
+async def test_rules_that_are_known_elsewhere_are_not_fetched_again(script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, 200, "User-agent: *\nDisallow: /x")
+    await cache.ask(PAGE)
+    script.say("http://m.test/robots.txt", 301, location=HERE)
+    access = (await cache.ask("http://m.test/x")).access
+    assert isinstance(access, Robots)
+    assert not access.allows("http://m.test/x")
+    assert script.asked.count(HERE) == 1

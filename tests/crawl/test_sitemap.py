@@ -1,0 +1,53 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl.sitemap import Sitemap, parse_sitemap
+from crawl.sitemapqueue import SitemapQueue
+
+HERE = "http://a.test/sitemap.xml"
+
+
+def test_pages_of_the_site_are_listed_once() -> None:
+    body = b"""<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+    <url><loc> http://a.test/1?a=1&amp;b=2 </loc><lastmod>2026</lastmod></url><url><loc>http://a.test/2#x</loc></url>
+    <url><loc>http://b.test/3</loc></url><url><loc>http://a.test/2</loc></url></urlset>"""
+    assert parse_sitemap(body, HERE, 10).pages == ("http://a.test/1?a=1&b=2", "http://a.test/2")
+    assert len(parse_sitemap(body, HERE, 1).pages) == 1
+
+
+def test_an_index_lists_sitemaps_and_a_text_file_pages() -> None:
+    index = b"<sitemapindex><sitemap><loc>http://a.test/s1.xml</loc></sitemap></sitemapindex>"
+    assert parse_sitemap(index, HERE, 10) == Sitemap((), ("http://a.test/s1.xml",))
+    assert parse_sitemap(b"http://a.test/1\r\n\nhttp://a.test/2\n", HERE, 10).pages == (
+        "http://a.test/1",
+        "http://a.test/2",
+    )
+
+
+def test_entities_are_never_expanded() -> None:
+    body = b"""<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
+    <urlset><url><loc>http://a.test/&b;</loc></url></urlset>"""
+    assert parse_sitemap(body, HERE, 10).pages == ()
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    st.binary(max_size=300)
+    | st.lists(st.sampled_from(("<url>", "<loc>", "</loc>", "x", "&", "<!"))).map("".join).map(str.encode)
+)
+def test_rubbish_never_fails(body: bytes) -> None:
+    parse_sitemap(body, HERE, 10)
+
+
+def test_the_queue_is_bounded_and_keeps_to_the_site() -> None:
+    queue = SitemapQueue(per_site=2, sites=1)
+    queue.start("a.test", ["http://a.test/1", "http://b.test/x", "http://a.test/1"], 3)
+    assert queue.take("a.test") == ("http://a.test/1", 3)
+    queue.add("a.test", ["http://a.test/1", "http://a.test/2", "http://a.test/3"])
+    assert queue.take("a.test") == ("http://a.test/2", 3)
+    assert queue.take("a.test") is None
+    queue.start("b.test", ["http://b.test/1"], 0)
+    assert queue.take("b.test") is None
+    queue.start("b.test", ["http://b.test/1"], 1)
+    assert queue.take("a.test") is None
+    assert queue.take("b.test") == ("http://b.test/1", 1)

@@ -1,0 +1,65 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl.errors import BadUrl
+from crawl.urls import MAX_URL_BYTES, canonical_url, find_url
+
+GOLDEN = [
+    ("HTTP://EXAMPLE.com:80/a/../b/%7Euser/%c3%a9?x=%41 b#f", "http://example.com/b/~user/%C3%A9?x=A%20b"),
+    ("https://example.com", "https://example.com/"),
+    ("https://example.com:443/?", "https://example.com/"),
+    ("http://bücher.de/ü?q=ü", "http://xn--bcher-kva.de/%C3%BC?q=%C3%BC"),
+    ("http://example.com./x", "http://example.com/x"),
+    ("http://0x7f.1/", "http://127.0.0.1/"),
+    ("http://[2001:DB8::0:1]:8080/a", "http://[2001:db8::1]:8080/a"),
+    ("http://a.test/%2%65%2e/b", "http://a.test/b"),
+    ("http://a.test/a\\b\tc", "http://a.test/a/bc"),
+    ("http://a.test/?b=2&a=1&utm_source=x", "http://a.test/?b=2&a=1&utm_source=x"),
+    ("http://a.test/%zz%2f%2F", "http://a.test/%zz%2F%2F"),
+    ("  http://a.test/x  ", "http://a.test/x"),
+]
+
+
+@pytest.mark.parametrize(("text", "expected"), GOLDEN)
+def test_canonical_form_never_changes(text: str, expected: str) -> None:
+    assert canonical_url(text) == expected
+    assert canonical_url(expected) == expected
+
+
+@pytest.mark.parametrize(
+    ("text", "word"),
+    [
+        ("ftp://a.test/", "http"),
+        ("mailto:me@a.test", "http"),
+        ("http://me:secret@a.test/", "user"),
+        ("http://a.test:0/", "port"),
+        ("http://a..test/", "label"),
+        ("nothing", "not a URL"),
+        ("http://", "not a URL"),
+        ("http://a.test/" + "x" * MAX_URL_BYTES, "longer"),
+        ("http://a.test/" + "x" * 100_000, "longer"),
+        ("http://\ud800.test/", "not a URL"),
+    ],
+)
+def test_refused_with_a_reason(text: str, word: str) -> None:
+    with pytest.raises(BadUrl, match=word):
+        canonical_url(text)
+
+
+def test_links_resolve_against_their_page() -> None:
+    base = "http://a.test/dir/page.html?x"
+    assert find_url("../other.html#top", base) == "http://a.test/other.html"
+    assert find_url("//b.test", base) == "http://b.test/"
+    assert find_url("?q", base) == "http://a.test/dir/page.html?q"
+    assert find_url("javascript:void(0)", base) is None
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(st.sampled_from("abAB./%2e65?#&=:@\\é 中[]"), max_size=40))
+def test_canonical_form_is_a_fixed_point(tail: str) -> None:
+    url = find_url("http://Host.test/" + tail, "http://base.test/")
+    if url is not None:
+        assert canonical_url(url) == url
+        assert url.isascii()
+        assert "#" not in url

@@ -1,0 +1,131 @@
+"""A small real web on loopback, and an owner of everything that a crawler hands over."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+
+from aiohttp import web
+
+from crawl import (
+    CrawlConfig,
+    Crawler,
+    Decision,
+    Fetcher,
+    Page,
+    Parsers,
+    State,
+    Visit,
+    canonical_url,
+)
+from dht import PeerTimeout, Slot, system_clock
+
+SLOT = Slot(0)
+HTML = "text/html; charset=utf-8"
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Web:
+    """Hosts by name, paths by host; remembers every request with its start and end."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, dict[str, Handler | str]] = {}
+        self.log: list[tuple[str, str, float, float]] = []  # host, path, from, to (steady seconds)
+        self.requests: list[web.Request] = []
+        self.port = 0
+
+    def url(self, host: str, path: str = "/") -> str:
+        return canonical_url(f"http://{host}:{self.port}{path}")
+
+    def add(self, host: str, pages: dict[str, Handler | str]) -> None:
+        self.pages.setdefault(host, {}).update(pages)
+
+    def paths(self, host: str) -> list[str]:
+        return [path for name, path, *_ in self.log if name == host]
+
+    async def answer(self, request: web.BaseRequest) -> web.StreamResponse:
+        host, path = request.host.partition(":")[0], request.path_qs
+        started = system_clock().steady
+        page = self.pages.get(host, {}).get(path)
+        try:
+            if page is None:
+                return web.Response(status=404, text="no such page")
+            if isinstance(page, str):
+                return web.Response(text=page, content_type="text/html", charset="utf-8")
+            return await page(request)  # type: ignore[arg-type]
+        finally:
+            self.log.append((host, path, started, system_clock().steady))
+
+
+class Owner:
+    """A `Keeper` that has everything, and tells the crawler what it was told, as the store's change log does."""
+
+    def __init__(self) -> None:
+        self.pages: dict[str, Page] = {}
+        self.visits: dict[str, Visit] = {}
+        self.story: list[tuple[str, str]] = []  # what happened to which URL, in order
+        self.crawler: Crawler | None = None
+        self.deaf = 0  # so many calls more are not acknowledged
+
+    async def keep(self, page: Page, epoch: int) -> None:
+        self._acknowledge()
+        self.story.append(("keep", page.url))
+        self.pages[page.url] = page
+
+    async def discover(self, found: Sequence[Visit]) -> None:
+        self._acknowledge()
+        for visit in found:
+            self.story.append(("discover", visit.url))
+            known = self.visits.get(visit.url)
+            if known is None or (known.state == State.WAITING and known.depth < visit.depth):
+                self._write(visit)
+
+    async def record(self, visit: Visit, epoch: int) -> None:
+        self._acknowledge()
+        self.story.append(("record", visit.url))
+        self._write(visit)
+
+    def _write(self, visit: Visit) -> None:
+        self.visits[visit.url] = visit
+        if self.crawler is not None:
+            self.crawler.observe(SLOT, visit)
+
+    def _acknowledge(self) -> None:
+        if self.deaf:
+            self.deaf -= 1
+            raise PeerTimeout("owner", 0.0)
+
+
+class Crawl:
+    """One crawler at work on one slot."""
+
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers) -> None:
+        self.owner = Owner()
+        self.denied: tuple[str, ...] = ()
+        self.crawler = Crawler(config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1))
+        self.owner.crawler = self.crawler
+
+    def decide(self, url: str) -> Decision:
+        denied = any(part in url for part in self.denied)
+        return Decision(not denied, "rule 1" if denied else "")
+
+    async def run(self, *seeds: Visit, within_s: float = 10.0) -> None:
+        """Crawl from these until nothing waits."""
+        for seed in seeds:
+            self.owner.visits.setdefault(seed.url, seed)
+        self.crawler.hold(SLOT, 1, list(self.owner.visits.values()))
+        async with asyncio.timeout(within_s), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(self.crawler.run())
+            await self.finished()
+            running.cancel()
+
+    async def finished(self) -> None:
+        await self.until(lambda: not (self.crawler.status().waiting or self.crawler.status().open))
+
+    async def until(self, comes_true: Callable[[], bool]) -> None:
+        """Ask as a person asks: again and again; the caller's deadline ends it."""
+        while not comes_true():  # noqa: ASYNC110
+            await asyncio.sleep(0.01)
+
+
+def seed(url: str, depth: int = 3) -> Visit:
+    return Visit(url=url, depth=depth)
