@@ -1,0 +1,146 @@
+"""The forward record: one document's terms, positions and exact lengths, compact enough to keep for every document.
+
+Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
+signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
+
+Layout: digest (16) · four field lengths (u16) · number of terms (u32) · size of the term table (u32) · the table,
+"\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) · positions (u16).
+One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
+and headings are one position apart, so nothing matches across a border.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from bisect import bisect_left
+from dataclasses import dataclass
+from hashlib import sha256
+from typing import NamedTuple
+from urllib.parse import unquote
+
+from index.analysis import terms
+from index.source import Text
+
+TITLE, HEADINGS, URL, BODY = range(4)
+FIELDS = ("title", "headings", "url", "body")
+LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
+BASES = (0, 1024, 4096, 8192)  # the first position of each field
+MAX_HEADINGS = 64
+MAX_LINE_CHARS = 4096  # of a title, a heading, an address
+MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
+
+_HEAD = struct.Struct("=16s4HII")
+_PAIR = struct.Struct("=II")
+_NOTHING = array("H")
+
+Counts = tuple[int, int, int, int]  # one number for each of FIELDS
+
+
+class Fields(NamedTuple):
+    """The terms of a document in order; an engine indexes the same lists."""
+
+    title: list[str]
+    headings: list[list[str]]
+    url: list[str]
+    body: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A record's reader: decodes what a query asks for, nothing else."""
+
+    record: bytes
+    digest: bytes  # 16 bytes, equal for documents with equal title and body
+    lengths: Counts
+    _terms: int
+    _table: int
+
+    def positions(self, term: str) -> array[int]:
+        """Where a term stands, ascending, in the one space of positions; empty where it does not."""
+        key = b"\0" + term.encode() + b"\0"
+        found = self.record.find(key, _HEAD.size, _HEAD.size + self._table)
+        if found < 0:
+            return _NOTHING
+        number = self.record.count(b"\0", _HEAD.size, found)
+        starts = _HEAD.size + _padded(self._table)
+        first, last = _PAIR.unpack_from(self.record, starts + 4 * number)
+        place = starts + 4 * (self._terms + 1)
+        out = array("H")
+        out.frombytes(self.record[place + 2 * first : place + 2 * last])
+        return out
+
+
+def analyse(text: Text) -> Fields:
+    """The terms of a document's fields, cut at `LIMITS`."""
+    headings: list[list[str]] = []
+    room = LIMITS[HEADINGS]
+    for heading in text.headings[:MAX_HEADINGS]:
+        found = terms(heading[:MAX_LINE_CHARS], room)
+        room -= len(found)
+        if found:
+            headings.append(found)
+    address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+    title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
+    return Fields(terms(title, LIMITS[TITLE]), headings, terms(address, LIMITS[URL]), terms(body, LIMITS[BODY]))
+
+
+def encode_forward(text: Text, fields: Fields) -> bytes:
+    """The record of a document."""
+    where: dict[str, list[int]] = {}
+    _place(where, fields.title, BASES[TITLE])
+    position = BASES[HEADINGS]
+    for heading in fields.headings:
+        _place(where, heading, position)
+        position += len(heading) + 1
+    _place(where, fields.url, BASES[URL])
+    _place(where, fields.body, BASES[BODY])
+    table = b"\0" + "".join(f"{term}\0" for term in where).encode() if where else b""
+    starts, places = array("I", [0]), array("H")
+    for found in where.values():
+        places.extend(found)
+        starts.append(len(places))
+    head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(where), len(table))
+    return head + table.ljust(_padded(len(table)), b"\0") + starts.tobytes() + places.tobytes()
+
+
+def decode_forward(record: bytes) -> Forward:
+    """The reader of a record that `encode_forward` made."""
+    digest, title, headings, url, body, count, table = _HEAD.unpack_from(record)
+    return Forward(record, digest, (title, headings, url, body), count, table)
+
+
+def forward_of(text: Text) -> Forward:
+    """Analyse a document and read its record: what a checker of someone else's numbers does."""
+    return decode_forward(encode_forward(text, analyse(text)))
+
+
+def lengths_of(fields: Fields) -> Counts:
+    """How many terms each field holds."""
+    return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
+
+
+def by_field(positions: array[int]) -> Counts:
+    """How many of a term's (or phrase's) positions lie in each field."""
+    total = len(positions)
+    if not total or positions[0] >= BASES[BODY]:
+        return 0, 0, 0, total
+    a, b, c = (bisect_left(positions, base) for base in BASES[1:])
+    return a, b - a, c - b, total - c
+
+
+def content_digest(text: Text) -> bytes:
+    """Equal for pages that say the same under different addresses (mirrors)."""
+    return sha256(len(text.title).to_bytes(4, "big") + text.title.encode() + text.body.encode()).digest()[:16]
+
+
+def _place(where: dict[str, list[int]], found: list[str], base: int) -> None:
+    for position, term in enumerate(found, base):
+        if term in where:
+            where[term].append(position)
+        else:
+            where[term] = [position]
+
+
+def _padded(size: int) -> int:
+    return size + -size % 4

@@ -1,0 +1,164 @@
+"""This node's index: follows the store's change log, and answers peers from it.
+
+Two threads: one writes batches, one reads for queries; where the engine is in memory, one does both. A third checks
+what peers answered to this node's own queries. A node answers for slots that it announces as ready, once it has caught
+up with its own store after a start or a rebuild.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeVar
+
+from dht import BadMessage, NodeId, Overlay, Slot
+from index.analysis import ANALYZER
+from index.answer import best, count
+from index.config import IndexConfig
+from index.golden import check_analyzer
+from index.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.query import Query, parse_query
+from index.ranking import RANKING
+from index.shelf import Shelf
+from index.source import Feed
+from index.statistics import FINGERPRINT_BYTES, Statistics
+
+log = logging.getLogger(__name__)
+
+MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
+MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
+_Result = TypeVar("_Result")
+
+
+class LocalIndex:
+    """Build it with `open`; `run` follows the feed until it is cancelled; `close` ends the threads."""
+
+    def __init__(self, config: IndexConfig, shelf: Shelf, overlay: Overlay, feed: Feed) -> None:
+        self._config = config
+        self._shelf = shelf
+        self._overlay = overlay
+        self._feed = feed
+        self._writer = ThreadPoolExecutor(1, "index-write")
+        self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(1, "index-read")
+        self._checker = ThreadPoolExecutor(1, "index-check")
+        self._waiting: Counter[NodeId] = Counter()
+        self._answering = False
+        self._current = False
+        self._cursor = shelf.cursor
+        overlay.serve(AskStatistics, self._statistics)
+        overlay.serve(AskBest, self._best)
+
+    @classmethod
+    def open(cls, config: IndexConfig, path: Path | None, overlay: Overlay, feed: Feed) -> "LocalIndex":
+        """Open or begin the index in the directory `path` (None: in memory). Blocks; raises IndexCorrupt, or
+        AnalyzerDiffers where this machine's libraries give other terms than the network's."""
+        check_analyzer()
+        return cls(config, Shelf(config, path, overlay.view.strategy.slot_bits), overlay, feed)
+
+    @property
+    def is_current(self) -> bool:
+        """Whether the last look at the change log found its end: all of it is indexed."""
+        return self._current
+
+    @property
+    def documents(self) -> int:
+        """How many documents are indexed."""
+        return self._shelf.documents
+
+    def indexed(self, slot: Slot) -> tuple[int, bytes]:
+        """How many documents of a slot are indexed, and their fingerprint: equal where the same versions are.
+
+        The fingerprint is the sum modulo 2**256 of SHA-256(id ‖ version), 32 bytes big-endian.
+        """
+        totals = self._shelf.totals.get(slot)
+        return (totals.documents, totals.fingerprint_bytes) if totals else (0, bytes(FINGERPRINT_BYTES))
+
+    async def run(self) -> None:
+        """Follow the change log. Raises IndexCorrupt where the files cannot be written."""
+        while True:
+            if not await self.step():
+                await self._feed.wait(self._cursor)
+                self._current = False
+                await asyncio.sleep(self._config.commit_s)
+
+    async def step(self) -> bool:
+        """Index one batch; False where nothing was left to do."""
+        if not self._feed.knows(self._cursor) or self._overlay.view.strategy.slot_bits != self._shelf.slot_bits:
+            await self._begin_again()
+        changes, cursor = await self._feed.changes(self._cursor, self._config.batch_count)
+        moved = cursor != self._cursor
+        if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
+            await self._in(self._writer, lambda: self._shelf.apply(changes, cursor))
+        self._cursor = cursor
+        if not moved:
+            self._current = self._answering = True
+        return moved
+
+    async def close(self) -> None:
+        """Close the files when the threads have finished what they are at."""
+        await self._in(self._reader, lambda: None)
+        await self._in(self._writer, self._shelf.close)
+        self._writer.shutdown()
+        self._reader.shutdown()
+        self._checker.shutdown()
+
+    async def check(self, work: Callable[[], _Result]) -> _Result:
+        """Run the check of a large answer of a peer off the event loop."""
+        return await self._in(self._checker, work)
+
+    async def _begin_again(self) -> None:
+        log.info("index begins again: the change log or the number of slots is another")
+        self._answering = self._current = False
+        slot_bits = self._overlay.view.strategy.slot_bits
+        await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
+        await self._in(self._writer, lambda: self._shelf.reset(slot_bits))
+        self._cursor = b""
+
+    async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
+        slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site)
+        return await self._read(peer, lambda: count(self._shelf, query, slots))
+
+    async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
+        slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site)
+        statistics = _believable(peer, ask, query)
+        depth = min(ask.depth, self._config.max_depth)
+        floor = ask.floor if ask.floor > 0 else 0.0
+        return await self._read(peer, lambda: best(self._shelf, query, statistics, slots, ask.k, depth, floor))
+
+    def _accept(self, peer: NodeId, analyzer: int, ranking: int, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
+        """Those of the slots that this node answers for, ascending; refuses who goes by other rules."""
+        ours = (ANALYZER, RANKING, self._shelf.slot_bits)
+        if (analyzer, ranking, slot_bits) != ours:
+            raise BadMessage(
+                peer.hex(), f"analyzer, ranking, slot_bits {analyzer, ranking, slot_bits}; ours are {ours}"
+            )
+        if not self._answering:
+            return []
+        view = self._overlay.view
+        known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
+        return [slot for slot in known if view.node_id in view.ready(slot)]
+
+    async def _read(self, peer: NodeId, work: Callable[[], _Result]) -> _Result:
+        share = MAX_WAITING if peer == self._overlay.view.node_id else MAX_WAITING_OF_ONE
+        if self._waiting.total() >= MAX_WAITING or self._waiting[peer] >= share:
+            raise BadMessage(peer.hex(), f"busy: {self._waiting[peer]} questions of yours wait, {share} may")
+        self._waiting[peer] += 1
+        try:
+            return await self._in(self._reader, work)
+        finally:
+            self._waiting[peer] -= 1
+            if not self._waiting[peer]:
+                del self._waiting[peer]
+
+    async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
+        return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+
+def _believable(peer: NodeId, ask: AskBest, query: Query) -> Statistics:
+    if len(ask.df) != len(query.leaves) or any(df > ask.documents for df in ask.df):
+        raise BadMessage(peer.hex(), "statistics that do not fit the query")
+    return Statistics(ask.documents, ask.lengths, ask.df)

@@ -1,0 +1,48 @@
+"""What the index follows: the change log of the store, seen through two small values.
+
+Pure: values and a protocol; `node/ingest.py` adapts the store to it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from dht import DocumentId, Key
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A live document as the index sees it. Everything that ranking may use is here, signed by its fetcher."""
+
+    id: DocumentId
+    key: Key
+    version: bytes  # the record's digest, 32 bytes
+    url: str
+    title: str
+    headings: tuple[str, ...]
+    body: str
+    language: str
+    fetched_at: float
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """A document became `text`, or left the answers (None: gone, expired, taken down, moved away)."""
+
+    id: DocumentId
+    text: Text | None
+
+
+class Feed(Protocol):
+    """The store's change log. A cursor is opaque, starts as b"", and survives restarts of both sides."""
+
+    def knows(self, cursor: bytes) -> bool:
+        """Whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
+        unseen: the follower forgets everything and begins at b"", which is always known."""
+
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+        """Up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor; the same cursor
+        again where nothing follows. Returns at once, maybe empty."""
+
+    async def wait(self, cursor: bytes) -> None:
+        """Return when there is something after the cursor."""

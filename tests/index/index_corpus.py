@@ -1,0 +1,64 @@
+"""Small random webs for the index's tests: several languages, phrases that repeat, mirrors, awkward titles."""
+
+import random
+
+from dht import document_id, placement_key
+from index.source import Text
+
+WORDS = ["run", "dogs", "the", "Überweg", "naïve", "x-ray", "python", "3.11", "don't", "search", "engine", "peer"]
+HAN = ["北京大学", "搜索引擎", "的", "分布式系统", "软件", "北京"]
+HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
+QUERIES = [
+    "run",
+    "running dogs",
+    '"running dog"',
+    "the OR python",
+    "python -the",
+    "search (engine OR peer)",
+    "x-ray",
+    "北京大学",
+    "分布式搜索引擎",
+    "site:a.example run",
+    "site:b.example:8080",
+    "lang:zh 软件",
+    "ueberweg | überweg | uberweg",
+    '"the python" OR "search engine" -naive',
+    "3.11 the",
+    "nothing-like-this",
+    "(run dogs) OR (python engine -the)",
+    "don't NOT site:c.test",
+]
+
+
+def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
+    """A random document at an address."""
+    vocabulary = HAN + WORDS[:3] if rng.random() < 0.3 else WORDS
+    language = "zh" if vocabulary[0] == HAN[0] else rng.choice(["en", "de", ""])
+
+    def words(most: int) -> str:
+        return " ".join(rng.choice(vocabulary) for _ in range(rng.randint(0, most)))
+
+    return Text(
+        id=document_id(url),
+        key=placement_key(url),
+        version=bytes([version]) * 4 + rng.randbytes(28),
+        url=url,
+        title=words(4),
+        headings=tuple(words(3) for _ in range(rng.randint(0, 3))),
+        body=words(40),
+        language=language,
+        fetched_at=1.7e9 + rng.randrange(1000),
+    )
+
+
+def web(rng: random.Random, count: int) -> list[Text]:
+    """`count` documents; about one in eight is a mirror of an earlier one."""
+    out: list[Text] = []
+    for number in range(count):
+        url = f"http://{rng.choice(HOSTS)}/{rng.choice(WORDS)}/{number}"
+        made = text(rng, url)
+        if out and rng.random() < 0.12:
+            twin = rng.choice(out)
+            made = Text(made.id, made.key, made.version, url, twin.title, (), twin.body, twin.language, made.fetched_at)
+        out.append(made)
+    return out

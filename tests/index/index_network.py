@@ -1,0 +1,228 @@
+"""A small network in memory: the Overlay protocol without sockets, and a feed that tests write to."""
+
+import asyncio
+import random
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dht import (
+    BadMessage,
+    Clock,
+    Contact,
+    DocumentId,
+    InputError,
+    Key,
+    Message,
+    NodeId,
+    Now,
+    PeerTimeout,
+    RemoteError,
+    Slot,
+    Strategy,
+    slot_of,
+)
+from index.config import IndexConfig
+from index.local import LocalIndex
+from index.searcher import Searcher
+from index.source import Change, Text
+
+BITS = 4
+
+
+class ListFeed:
+    """The change log as a list; a cursor is a position."""
+
+    def __init__(self) -> None:
+        self.log: list[Change] = []
+        self.incarnation = b"1"
+        self._news = asyncio.Event()
+
+    def put(self, *changes: Change) -> None:
+        self.log.extend(changes)
+        self._news.set()
+
+    def knows(self, cursor: bytes) -> bool:
+        return cursor == b"" or cursor.startswith(self.incarnation)
+
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+        start = int(cursor[1:] or b"0")
+        batch = self.log[start : start + limit]
+        return batch, self.incarnation + str(start + len(batch)).encode() if batch else cursor
+
+    async def wait(self, cursor: bytes) -> None:
+        while int(cursor[1:] or b"0") >= len(self.log):
+            self._news.clear()
+            await self._news.wait()
+
+
+class Network:
+    """Who is ready for what, who is dead, and what a liar changes in its answers."""
+
+    def __init__(self, slot_bits: int = BITS) -> None:
+        self.strategy = Strategy(
+            network="00", version=1, effective_at=0, expires_at=2**40, next_at=2**40, slot_bits=slot_bits
+        )
+        self.peers: dict[NodeId, FakeOverlay] = {}
+        self.ready: dict[Slot, list[NodeId]] = {}
+        self.dead: set[NodeId] = set()
+        self.silent: set[NodeId] = set()
+        self.lies: dict[NodeId, Callable[[Message], Message]] = {}
+        self.asked: list[tuple[NodeId, str]] = []
+        self.before: Callable[[NodeId, Message], None] = lambda peer, message: None
+
+
+class FakeOverlay:
+    """Implements Overlay and View for one node of a `Network`. Messages travel as bytes."""
+
+    def __init__(self, network: Network, node_id: NodeId) -> None:
+        self._network = network
+        self._id = node_id
+        self.handlers: dict[type[Message], Callable[[NodeId, Any], Any]] = {}
+        network.peers[node_id] = self
+
+    @property
+    def view(self) -> "FakeOverlay":
+        return self
+
+    @property
+    def node_id(self) -> NodeId:
+        return self._id
+
+    @property
+    def strategy(self) -> Strategy:
+        return self._network.strategy
+
+    def members(self) -> tuple[NodeId, ...]:
+        return tuple(sorted(self._network.peers))
+
+    def contact(self, peer: NodeId) -> Contact | None:
+        return None
+
+    def is_live(self, peer: NodeId) -> bool:
+        return peer not in self._network.dead
+
+    def live(self) -> frozenset[NodeId]:
+        return frozenset(self._network.peers) - self._network.dead
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        return self.ready(slot)
+
+    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
+        return self.ready(slot)
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return peer in self.ready(slot)
+
+    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        return self.ready(slot)
+
+    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+        return tuple(self._network.ready.get(slot, ()))
+
+    def owned(self) -> frozenset[Slot]:
+        return frozenset(slot for slot, peers in self._network.ready.items() if self._id in peers)
+
+    def leases(self) -> Mapping[Slot, int]:
+        return {}
+
+    def serve(self, message: type[Any], handler: Callable[[NodeId, Any], Any]) -> None:
+        self.handlers[message] = handler
+
+    def announce(self, ready: frozenset[Slot], due: int) -> None:
+        raise AssertionError("the index announces nothing")
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        network = self._network
+        network.asked.append((peer, type(message).__name__))
+        network.before(peer, message)
+        if peer in network.silent:
+            await asyncio.sleep(timeout_s)
+        if peer in network.dead or peer in network.silent:
+            raise PeerTimeout(peer.hex(), timeout_s)
+        asked = msgspec.msgpack.decode(msgspec.msgpack.encode(message), type=type(message))
+        try:
+            given = await network.peers[peer].handlers[type(message)](self._id, asked)
+        except (RemoteError, InputError) as error:
+            raise BadMessage(peer.hex(), str(error)) from None
+        if peer in network.lies:
+            given = network.lies[peer](given)
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(given), type=answer)
+        except msgspec.ValidationError as error:
+            raise BadMessage(peer.hex(), str(error)) from None
+
+
+class Node:
+    """One node: feed, index, searcher; documents come from the whole network's store."""
+
+    def __init__(
+        self,
+        network: Network,
+        number: int,
+        store: dict[DocumentId, Text],
+        config: IndexConfig,
+        path: Path | None = None,
+    ) -> None:
+        self.id = NodeId(bytes([number + 1]) * 20)
+        self.feed = ListFeed()
+        self.overlay = FakeOverlay(network, self.id)
+        self.config = config
+        self.local = LocalIndex.open(config, path, self.overlay, self.feed)
+        self._store = store
+        self.searcher = Searcher(config, self.overlay, self.local, self._read, loop_clock, random.Random(number))
+
+    async def follow(self) -> None:
+        while await self.local.step():
+            pass
+
+    async def _read(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        return {id_: self._store.get(id_) for id_, _ in wanted}
+
+
+def loop_clock() -> Now:
+    now = asyncio.get_running_loop().time()
+    return Now(now, now)
+
+
+class World:
+    """Several nodes with overlapping slots, and the documents that all of them together hold."""
+
+    def __init__(self, rng: random.Random, nodes: int, replicas: int, config: IndexConfig, bits: int = BITS) -> None:
+        self.network = Network(bits)
+        self.store: dict[DocumentId, Text] = {}
+        self.nodes = [Node(self.network, number, self.store, config) for number in range(nodes)]
+        for slot in range(1 << bits):
+            team = rng.sample(self.nodes, min(replicas, nodes))
+            self.network.ready[Slot(slot)] = [node.id for node in team]
+
+    def team(self, text: Text) -> list[Node]:
+        ids = self.network.ready[slot_of(text.key, self.network.strategy.slot_bits)]
+        return [node for node in self.nodes if node.id in ids]
+
+    async def put(self, texts: Sequence[Text]) -> None:
+        for text in texts:
+            self.store[text.id] = text
+            for node in self.team(text):
+                node.feed.put(Change(text.id, text))
+        await self.settle()
+
+    async def drop(self, texts: Sequence[Text]) -> None:
+        for text in texts:
+            del self.store[text.id]
+            for node in self.team(text):
+                node.feed.put(Change(text.id, None))
+        await self.settle()
+
+    async def settle(self) -> None:
+        for node in self.nodes:
+            await node.follow()
+
+    async def close(self) -> None:
+        for node in self.nodes:
+            await node.local.close()
+
+
+_clock_check: Clock = loop_clock

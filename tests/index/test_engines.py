@@ -1,0 +1,137 @@
+"""One conformance suite for all engines: what they find and count equals what looking at every document finds."""
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+import index_corpus as corpus
+import pytest
+
+from dht import slot_of
+from index.bruteforce import BruteForce
+from index.engine import Engine, Entry, Scale, host_names
+from index.forward import analyse, forward_of
+from index.memory_engine import MemoryEngine
+from index.query import parse_query
+from index.ranking import average_length, bm25, idfs, measure
+from index.source import Text
+from index.tantivy_engine import TantivyEngine
+from index.whoosh_engine import WhooshEngine
+
+Make = Callable[[Path | None], Engine]
+BITS = 4
+ENGINES: dict[str, Make] = {
+    "tantivy": lambda path: TantivyEngine(path, 15_000_000),
+    "whoosh": WhooshEngine,
+    "memory": lambda path: MemoryEngine(),
+}
+
+
+@pytest.fixture(params=sorted(ENGINES))
+def make(request: pytest.FixtureRequest) -> Make:
+    return ENGINES[request.param]
+
+
+def entry(number: int, text: Text) -> Entry:
+    return Entry(number, slot_of(text.key, BITS), host_names(text.url), text.language, analyse(text))
+
+
+def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
+    parsed = parse_query(query)
+    found = engine.candidates(parsed, slots, Scale((1.0,) * len(parsed.leaves), 10.0), 1000)
+    assert found.complete
+    assert found.bound == 0.0
+    assert len(set(found.numbers)) == len(found.numbers)
+    return set(found.numbers)
+
+
+def check(engine: Engine, live: dict[int, Text]) -> None:
+    brute = BruteForce(list(live.values()))
+    by_id = {text.id: number for number, text in live.items()}
+    for query in corpus.QUERIES:
+        hits = brute.search(query).hits
+        wanted = {by_id[text.id] for hit in hits for text in (hit.text, *hit.similar)}
+        assert numbers(engine, query, frozenset(range(1 << BITS))) == wanted, query
+        slots = frozenset({1, 3, 5, 8, 9, 12})
+        some = {number for number in wanted if slot_of(live[number].key, BITS) in slots}
+        assert numbers(engine, query, slots) == some, query
+        root = parse_query(query).root
+        assert dict(engine.counts(root)) == dict(Counter(slot_of(live[n].key, BITS) for n in wanted)), query
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_finds_what_looking_finds_through_updates_and_deletions(make: Make, seed: int) -> None:
+    rng = random.Random(seed)
+    texts = corpus.web(rng, 60)
+    engine = make(None)
+    engine.add([entry(number, text) for number, text in enumerate(texts)])
+    engine.commit()
+    live = dict(enumerate(texts))
+    check(engine, live)
+    gone = rng.sample(range(60), 15)
+    engine.remove([*gone, 999])
+    changed = {100 + n: corpus.text(rng, texts[n].url, version=1) for n in gone[:8]}
+    engine.add([entry(number, text) for number, text in changed.items()])
+    engine.commit()
+    live = {n: text for n, text in live.items() if n not in gone} | changed
+    check(engine, live)
+    engine.remove_from(100)
+    engine.commit()
+    check(engine, {n: text for n, text in live.items() if n < 100})
+    engine.clear()
+    check(engine, {})
+    engine.close()
+
+
+@pytest.mark.parametrize("name", ["tantivy", "whoosh"])
+def test_what_was_committed_is_there_after_opening_again(name: str, tmp_path: Path) -> None:
+    rng = random.Random(3)
+    texts = dict(enumerate(corpus.web(rng, 20)))
+    engine = ENGINES[name](tmp_path / "engine")
+    engine.add([entry(number, text) for number, text in texts.items()])
+    engine.commit()
+    engine.close()
+    again = ENGINES[name](tmp_path / "engine")
+    check(again, texts)
+    again.close()
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = corpus.web(rng, 80)
+    engine = TantivyEngine(None, 15_000_000)
+    engine.add([entry(number, text) for number, text in enumerate(texts)])
+    engine.commit()
+    engine.remove(range(10))
+    engine.commit()
+    tight = 0
+    for text in corpus.QUERIES:
+        query = parse_query(text)
+        # The network's numbers differ from the engine's: other documents, other average length.
+        statistics = BruteForce(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
+        scale = Scale(idfs(statistics), average_length(statistics))
+        limit = rng.randint(1, 12)
+        found = engine.candidates(query, frozenset(range(1 << BITS)), scale, limit)
+        everything = engine.candidates(query, frozenset(range(1 << BITS)), scale, 1000).numbers
+        for number in set(everything) - set(found.numbers):
+            measured = measure(forward_of(texts[number]), query)
+            assert bm25(measured.tfs, measured.lengths, scale.idf, scale.average) <= found.bound, text
+        tight += not found.complete and found.bound < sum(scale.idf)
+    assert tight > 5, "a bound as loose as the whole query's is worth nothing"
+    engine.close()
+
+
+def test_hosts_that_site_may_name() -> None:
+    assert host_names("http://docs.a.example:8080/x") == (
+        "docs.a.example:8080",
+        "a.example:8080",
+        "example:8080",
+        "docs.a.example",
+        "a.example",
+        "example",
+    )
+    assert host_names("http://[::1]:80/") == ("[::1]:80",)
+    assert host_names("http://[") == ()
+    assert len("".join(host_names(f"http://{'a.' * 5000}b/"))) < 25_000

@@ -1,0 +1,266 @@
+"""Peers that die, are silent or lie: the answer stays whole and right as long as another replica is honest."""
+
+import asyncio
+import random
+import threading
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import index_corpus as corpus
+import msgspec
+import pytest
+from index_network import BITS, Node, World
+
+from dht import BadMessage, Message, NodeId
+from index.analysis import ANALYZER
+from index.answer import count
+from index.bruteforce import BruteForce
+from index.config import IndexConfig
+from index.local import MAX_WAITING_OF_ONE
+from index.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.ranking import average_length, bm25, idfs, proximity
+from index.statistics import Statistics
+
+QUERY = "the OR run OR python"
+
+
+@pytest.fixture
+async def world() -> AsyncIterator[World]:
+    rng = random.Random(11)
+    made = World(rng, 4, 2, IndexConfig(engine="memory", commit_s=0.0))
+    await made.put(corpus.web(rng, 60))
+    yield made
+    await made.close()
+
+
+def right(world: World) -> list[str]:
+    return [hit.text.url for hit in BruteForce(list(world.store.values())).search(QUERY).hits[:10]]
+
+
+async def ask(node: Node, deadline_ms: int = 5000) -> dict[str, Any]:
+    return await node.searcher.search(QUERY, deadline_ms=deadline_ms)
+
+
+def urls(answer: dict[str, Any]) -> list[str]:
+    return [each["url"] for each in answer["results"]]
+
+
+async def test_a_dead_peer_costs_nothing_but_a_question(world: World) -> None:
+    world.network.dead.add(world.nodes[3].id)
+    answer = await ask(world.nodes[0])
+    assert urls(answer) == right(world)
+    assert answer["exact"]
+    assert answer["coverage"]["answered"] == 16
+
+
+async def test_a_peer_that_dies_between_the_rounds(world: World) -> None:
+    def die(peer: NodeId, message: Message) -> None:
+        if type(message).__name__ == "AskBest" and peer != world.nodes[0].id:
+            world.network.dead.update({world.nodes[1].id} if not world.network.dead else ())
+
+    world.network.before = die
+    answer = await ask(world.nodes[0])
+    assert world.network.dead
+    assert urls(answer) == right(world)
+    assert not answer["partial"]
+
+
+async def test_a_silent_peer_is_hedged_and_named(world: World) -> None:
+    world.network.silent.add(world.nodes[2].id)
+    answer = await ask(world.nodes[0], deadline_ms=1000)
+    assert urls(answer) == right(world)
+    assert answer["exact"]
+    assert answer["coverage"]["late"] == [world.nodes[2].id.hex()]
+    assert answer["took_ms"] < 1000
+    assert [name for peer, name in world.network.asked if peer == world.nodes[2].id] == ["AskStatistics"]
+
+
+async def test_slots_that_nobody_answers_make_it_partial(world: World) -> None:
+    for node in world.nodes[1:]:
+        world.network.dead.add(node.id)
+    answer = await ask(world.nodes[0], deadline_ms=500)
+    own = len(world.nodes[0].overlay.owned())
+    assert answer["partial"]
+    assert not answer["exact"]
+    assert answer["total_is"] == "at_least"
+    assert (answer["coverage"]["answered"], answer["coverage"]["slots"]) == (own, 16)
+
+
+def inflate(answer: Message) -> Message:
+    """A score that does not follow from the numbers."""
+    if isinstance(answer, BestAnswer) and answer.hits:
+        first = msgspec.structs.replace(answer.hits[0], score=99.0)
+        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
+    return answer
+
+
+def disorder(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer):
+        return msgspec.structs.replace(answer, hits=answer.hits[::-1])
+    return answer
+
+
+def not_a_number(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer) and answer.hits:
+        first = msgspec.structs.replace(answer.hits[0], score=float("nan"))
+        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
+    return answer
+
+
+def endless_bound(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer):
+        return msgspec.structs.replace(answer, complete=False, bound=float("inf"))
+    return answer
+
+
+def absurd(answer: Message) -> Message:
+    if isinstance(answer, StatisticsAnswer):
+        return msgspec.structs.replace(answer, df=tuple(tuple(10**9 for _ in row) for row in answer.df))
+    return answer
+
+
+def foreign_slots(answer: Message) -> Message:
+    if isinstance(answer, StatisticsAnswer):
+        return msgspec.structs.replace(answer, slots=tuple(slot + 1 for slot in answer.slots))
+    return answer
+
+
+def foreign_document(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer) and answer.hits:
+        first = msgspec.structs.replace(answer.hits[0], key=bytes(20))
+        return msgspec.structs.replace(answer, hits=(first, *answer.hits[1:]))
+    return answer
+
+
+def made_up(answer: Message) -> Message:
+    """Documents that nobody has, copied from real ones."""
+    if isinstance(answer, BestAnswer):
+        hits = [msgspec.structs.replace(hit, id=hit.id[::-1], digest=hit.id[:16]) for hit in answer.hits]
+        hits.sort(key=lambda hit: (-hit.score, hit.id))
+        return msgspec.structs.replace(answer, hits=tuple(hits))
+    return answer
+
+
+@pytest.mark.parametrize(
+    "lie",
+    [
+        inflate,
+        disorder,
+        not_a_number,
+        endless_bound,
+        absurd,
+        foreign_slots,
+        foreign_document,
+        made_up,
+    ],
+)
+async def test_a_liar_changes_nothing(world: World, lie: Callable[[Message], Message]) -> None:
+    liar = world.nodes[2].id
+    world.network.lies[liar] = lie
+    answer = await ask(world.nodes[0])
+    assert any(peer == liar for peer, _ in world.network.asked)
+    assert urls(answer) == right(world)
+    assert not answer["partial"]
+
+
+@pytest.fixture
+async def world_of_a_liar() -> AsyncIterator[World]:
+    """Node 1 is asked for everything, because it covers most; nodes 2 and 3 have the same, half each."""
+    made = World(random.Random(11), 4, 1, IndexConfig(engine="memory", commit_s=0.0))
+    _, liar, *honest = (node.id for node in made.nodes)
+    made.network.ready = {slot: [liar, honest[slot % 2]] for slot in made.network.ready}
+    await made.put(corpus.web(random.Random(12), 60))
+    yield made
+    await made.close()
+
+
+async def test_documents_that_nobody_has_cost_a_peer_its_answer(world_of_a_liar: World) -> None:
+    world = world_of_a_liar
+    liar = world.nodes[1].id
+    world.network.lies[liar] = made_up
+    assert urls(await ask(world.nodes[0])) == right(world)
+    assert world.nodes[0].searcher.lied == {liar: 1}
+
+
+async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(world_of_a_liar: World) -> None:
+    world = world_of_a_liar
+    liar = world.nodes[1].id
+    asked: list[AskBest] = []
+    world.network.before = lambda peer, message: asked.append(message) if isinstance(message, AskBest) else None
+
+    def stuff(answer: Message) -> Message:
+        """The worst document claims to hold each word in its title; its score follows from that."""
+        if not isinstance(answer, BestAnswer):
+            return answer
+        *others, worst = answer.hits
+        tfs, lengths = ((64, 0, 0, 0),) * len(worst.tfs), (64, 0, 0, 0)
+        sums = Statistics(asked[-1].documents, asked[-1].lengths, asked[-1].df)
+        score = bm25(tfs, lengths, idfs(sums), average_length(sums)) * proximity(1024)
+        stuffed = msgspec.structs.replace(worst, tfs=tfs, lengths=lengths, closeness=1024, score=score)
+        return msgspec.structs.replace(answer, hits=(stuffed, *others))
+
+    world.network.lies[liar] = stuff
+    assert urls(await ask(world.nodes[0])) == right(world)
+    assert world.nodes[0].searcher.lied == {liar: 1}
+
+
+async def test_where_only_a_liar_is_ready_its_lie_is_left_out_and_the_answer_is_partial(world_of_a_liar: World) -> None:
+    world = world_of_a_liar
+    liar = world.nodes[1].id
+    world.network.ready = {slot: [liar] for slot in world.network.ready}
+    world.network.lies[liar] = made_up
+    answer = await ask(world.nodes[0])
+    assert answer["results"] == []
+    assert answer["partial"]
+
+
+async def test_a_document_that_changed_a_moment_ago_is_shown_as_it_is_now(world: World) -> None:
+    before = await ask(world.nodes[0])
+    text = next(text for text in world.store.values() if text.url == before["results"][0]["url"])
+    world.store[text.id] = corpus.text(random.Random(1), text.url, version=9)  # the index has not heard of it yet
+    answer = await ask(world.nodes[0])
+    assert not answer["exact"]
+    assert not answer["partial"]
+    assert world.nodes[0].searcher.lied == {}
+    shown = {each["url"]: each for each in answer["results"]}
+    if text.url in shown:
+        assert shown[text.url]["title"] == world.store[text.id].title
+
+
+async def test_other_rules_are_refused_and_garbage_is_no_harm(world: World) -> None:
+    world.network.strategy = msgspec.structs.replace(world.network.strategy, slot_bits=5)
+    answer = await ask(world.nodes[0], deadline_ms=500)
+    assert answer["partial"]
+    assert answer["results"] == []
+    assert answer["coverage"]["answered"] == 0
+
+
+async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The reading thread is busy: a peer's questions beyond its share are refused, another peer's wait."""
+    node, began, may_go = world.nodes[0], threading.Event(), threading.Event()
+    ask_statistics = node.overlay.handlers[AskStatistics]
+    question = AskStatistics(ANALYZER, BITS, tuple(range(16)), QUERY)
+
+    def slow(*arguments: Any) -> Any:
+        began.set()
+        may_go.wait(10)
+        return count(*arguments)
+
+    monkeypatch.setattr("index.local.count", slow)
+    greedy, other = world.nodes[1].id, world.nodes[2].id
+    async with asyncio.TaskGroup() as tasks:
+        asked = [tasks.create_task(ask_statistics(greedy, question)) for _ in range(MAX_WAITING_OF_ONE)]
+        assert await asyncio.to_thread(began.wait, 10)
+        with pytest.raises(BadMessage, match="busy"):
+            await ask_statistics(greedy, question)
+        fair = tasks.create_task(ask_statistics(other, question))
+        await asyncio.sleep(0)
+        may_go.set()
+    assert all(task.result() == fair.result() for task in asked)
+
+
+async def test_a_large_answer_is_checked_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("index.remote.LARGE", 0)
+    world.network.lies[world.nodes[3].id] = inflate
+    answer = await ask(world.nodes[0])
+    assert urls(answer) == right(world)

@@ -1,0 +1,131 @@
+"""One answer: every node gives the order that looking at all documents gives, on any partition and engine."""
+
+import random
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import index_corpus as corpus
+import pytest
+from index_network import World, loop_clock
+
+from index.bruteforce import BruteForce
+from index.config import IndexConfig
+
+TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
+
+
+def config(engine: Any, **changes: Any) -> IndexConfig:
+    return IndexConfig(engine=engine, commit_s=0.0, writer_heap_bytes=15_000_000, **changes)
+
+
+Make = Callable[..., World]
+
+
+@pytest.fixture
+async def make_world() -> AsyncIterator[Make]:
+    made: list[World] = []
+
+    def make(*args: Any, **named: Any) -> World:
+        made.append(World(*args, **named))
+        return made[-1]
+
+    yield make
+    for world in made:
+        await world.close()
+
+
+async def check(world: World, queries: list[str], limit: int = 10) -> None:
+    brute = BruteForce(list(world.store.values()))
+    for query in queries:
+        wanted = brute.search(query)
+        for node in world.nodes:
+            if node.id in world.network.dead:
+                continue
+            answer = await node.searcher.search(query, limit=limit, deadline_ms=20_000)
+            assert answer["exact"], (query, answer["coverage"])
+            assert not answer["partial"]
+            assert answer["coverage"]["answered"] == answer["coverage"]["slots"] == len(world.network.ready)
+            assert (answer["total"], answer["total_is"]) == (wanted.total, "exact")
+            expected = [(hit.text.url, hit.scored.score) for hit in wanted.hits[:limit]]
+            assert [(each["url"], each["score"]) for each in answer["results"]] == expected, query
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+@pytest.mark.parametrize("seed", range(3))
+async def test_every_node_gives_the_brute_force_order(make_world: Make, engine: str, seed: int) -> None:
+    rng = random.Random(seed)
+    world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **(TINY if seed else {})))
+    texts = corpus.web(rng, 70)
+    await world.put(texts)
+    await check(world, corpus.QUERIES)
+    changed = [corpus.text(rng, text.url, version=1) for text in rng.sample(texts, 15)]
+    await world.put(changed)
+    await world.drop(rng.sample(changed, 5) + rng.sample([t for t in texts if t.id not in {c.id for c in changed}], 10))
+    await check(world, corpus.QUERIES[:8])
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+@pytest.mark.parametrize("seed", range(100, 120))
+async def test_many_more_partitions(make_world: Make, engine: str, seed: int) -> None:
+    rng = random.Random(seed)
+    world = make_world(rng, rng.randint(1, 6), rng.randint(1, 4), config(engine, **TINY), rng.randint(0, 6))
+    await world.put(corpus.web(rng, rng.randint(1, 120)))
+    await check(world, corpus.QUERIES, rng.randint(1, 20))
+
+
+@pytest.mark.parametrize("seed", range(3))
+async def test_pages_together_give_the_whole_order_without_copies(make_world: Make, seed: int) -> None:
+    rng = random.Random(seed)
+    world = make_world(rng, 4, 2, config("tantivy", **TINY))
+    await world.put(corpus.web(rng, 60))
+    wanted = BruteForce(list(world.store.values())).search("the OR run OR 北京大学")
+    got: list[dict[str, Any]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        node = rng.choice(world.nodes)  # a cursor is good at any node
+        answer = await node.searcher.search("the OR run OR 北京大学", limit=7, cursor=cursor, deadline_ms=20_000)
+        got += answer["results"]
+        cursor = answer["next_cursor"]
+    assert [each["url"] for each in got] == [hit.text.url for hit in wanted.hits]
+
+
+async def test_copies_are_named_under_the_first(make_world: Make) -> None:
+    rng = random.Random(5)
+    world = make_world(rng, 3, 2, config("memory"))
+    await world.put(corpus.web(rng, 80))
+    hits = BruteForce(list(world.store.values())).search("the OR run").hits
+    answer = await world.nodes[0].searcher.search("the OR run", limit=100)
+    assert [each["similar"] for each in answer["results"]] == [[t.url for t in hit.similar][:5] for hit in hits]
+    assert any(each["similar"] for each in answer["results"])
+
+
+async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> None:
+    rng = random.Random(6)
+    world = make_world(rng, 2, 1, config("tantivy"))
+    await world.put(corpus.web(rng, 60))
+    brute = BruteForce(list(world.store.values()))
+    answer = await world.nodes[0].searcher.search("run", language="en", site="a.example", limit=100)
+    wanted = brute.search("run", language="en", site="a.example")
+    assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits]
+    assert wanted.hits
+
+
+async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: Make) -> None:
+    rng = random.Random(7)
+    world = make_world(rng, 2, 2, config("tantivy"))
+    await world.put(corpus.web(rng, 40))
+    answer = await world.nodes[1].searcher.search("running dogs", explain=True)
+    assert answer["results"]
+    for each in answer["results"]:
+        told = each["explain"]
+        assert told["score"] == each["score"] == pytest.approx(told["bm25"] * told["proximity"])
+        assert told["bm25"] == pytest.approx(sum(leaf["score"] for leaf in told["leaves"]))
+        assert each["replicas"] == 2
+        marked = {each["snippet"][a:b] for a, b in each["highlights"]}
+        assert marked <= {"run", "dogs"}
+
+
+def test_the_clock_of_these_tests_is_the_loop() -> None:
+    with pytest.raises(RuntimeError):
+        loop_clock()
