@@ -1,0 +1,115 @@
+"""`python -m bootstrap --network FILE`: a bare overlay node, an address to begin with for those who join.
+
+It keeps peers and strategies, passes datagrams and, where it has both families, relays; it never owns a slot, crawls,
+stores or answers a query. Everybody can run one, and a network loses nothing when all of them are gone.
+Exit codes: 0 stopped, 1 this machine failed, 2 wrong use, 78 a bad network file.
+"""
+
+import argparse
+import asyncio
+import logging
+import random
+import signal
+import sys
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bootstrap.contact import first_contacts
+from bootstrap.networks import load_network
+from dht import (
+    Address,
+    BadStrategy,
+    DhtConfig,
+    DseError,
+    Endpoint,
+    Identity,
+    Network,
+    Place,
+    open_overlay,
+    system_clock,
+)
+
+log = logging.getLogger(__name__)
+
+DEFAULT_PORT = 8091
+
+
+def main(arguments: list[str] | None = None) -> int:
+    """Run until SIGINT or SIGTERM."""
+    options = _parser().parse_args(arguments)
+    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
+    try:
+        network = load_network(options.network)
+        options.data_dir.mkdir(parents=True, exist_ok=True)
+        asyncio.run(_serve(network, options))
+    except (DseError, OSError, ExceptionGroup) as error:
+        causes = list(_leaves(error))
+        if not all(isinstance(cause, DseError | OSError) for cause in causes):
+            raise  # a fault of ours: the whole trace
+        for cause in causes:
+            print(f"bootstrap: {cause}", file=sys.stderr)
+        return 78 if any(isinstance(cause, BadStrategy) for cause in causes) else 1
+    return 0
+
+
+async def _serve(network: Network, options: argparse.Namespace) -> None:
+    """One overlay, stopped by a signal."""
+    folder: Path = options.data_dir
+    identity = _identity(folder / "identity")
+    config = DhtConfig(allow_private=options.allow_private)
+    hosts = [host for host in (options.listen_v4, options.listen_v6) if host]
+    place = Place(tuple(Endpoint(host, options.port, options.port) for host in hosts), folder / "dht", member=False)
+    loop = asyncio.get_running_loop()
+    with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
+        overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)
+        own = {endpoint.udp for endpoint in place.listening}
+        contacts = first_contacts(network, overlay.view.strategy)
+        overlay.join(address for address in contacts if address not in own)
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(overlay.run(), name="overlay")
+            for number in (signal.SIGINT, signal.SIGTERM):
+                loop.add_signal_handler(number, running.cancel)
+            for address in own:
+                log.info("bootstrap runs id=%s network=%s at=%s", identity.node_id.hex(), network.name, _shown(address))
+
+
+def _identity(path: Path) -> Identity:
+    if path.exists():
+        return Identity.load(path)
+    identity = Identity.generate()
+    identity.save(path)
+    return identity
+
+
+def _leaves(error: BaseException) -> Iterator[BaseException]:
+    if isinstance(error, BaseExceptionGroup):
+        for inner in error.exceptions:
+            yield from _leaves(inner)
+    else:
+        yield error
+
+
+def _shown(address: Address) -> str:
+    return f"[{address.host}]:{address.port}" if address.family == 6 else f"{address.host}:{address.port}"
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m bootstrap", description="A bare overlay node.")
+    parser.add_argument("--network", type=Path, required=True, metavar="FILE", help="the network file")
+    parser.add_argument("--port", type=_port, default=DEFAULT_PORT, help="UDP and TCP port (8091)")
+    parser.add_argument("--data-dir", type=Path, default=Path("bootstrap-data"), metavar="DIR", help="identity, peers")
+    parser.add_argument("--listen-v4", default="0.0.0.0", metavar="IP", help='IPv4 address, "" for none (0.0.0.0)')
+    parser.add_argument("--listen-v6", default="::", metavar="IP", help='IPv6 address, "" for none (::)')
+    parser.add_argument("--allow-private", action="store_true", help="let private addresses take part (test networks)")
+    return parser
+
+
+def _port(text: str) -> int:
+    if not text.isdigit() or not 0 < int(text) < 65536:
+        raise argparse.ArgumentTypeError(f"{text!r} is no port: choose 1 … 65535")
+    return int(text)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

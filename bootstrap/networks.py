@@ -1,0 +1,152 @@
+"""The network file: a small TOML file that makes a node a member of one network and no other.
+
+```
+name = "demo"
+id = "…40 hex digits, certified by the three fields around it…"
+threshold = 1
+publishers = ["…Ed25519 public key, hex…"]
+bootstrap = ["127.0.0.1:8091", "[::1]:8091"]
+strategy = '''{"document": {…}, "signatures": […]}'''
+```
+"""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+
+from dht import (
+    MAX_LISTED,
+    BadStrategy,
+    Endpoint,
+    Identity,
+    Network,
+    Publishers,
+    SignedStrategy,
+    Strategy,
+    check_network,
+    check_publishers,
+    decode_signed,
+    encode_document,
+    encode_signed,
+    network_id,
+    parse_address,
+    sign_strategy,
+)
+
+MAX_FILE_BYTES = 1 << 20
+
+
+class _File(msgspec.Struct, forbid_unknown_fields=True):
+    name: str
+    id: str
+    publishers: tuple[str, ...]
+    strategy: str
+    threshold: int = 1
+    bootstrap: tuple[str, ...] = ()
+
+
+def load_network(source: Path | str) -> Network:
+    """Read and check a network file, given its path or its text. Raises BadStrategy: field, reason, remedy."""
+    if isinstance(source, str):
+        return _parsed(source)
+    text = _read(source)
+    try:
+        return _parsed(text)
+    except BadStrategy as error:
+        raise BadStrategy(f"{source}: {error.field}", error.reason, error.remedy) from None
+
+
+def _parsed(text: str) -> Network:
+    try:
+        file = msgspec.toml.decode(text, type=_File)
+    except (msgspec.DecodeError, ValueError) as error:
+        raise BadStrategy("network file", str(error), "it needs name, id, publishers and strategy") from None
+    if len(file.bootstrap) > MAX_LISTED:
+        raise BadStrategy("bootstrap", f"has {len(file.bootstrap)} entries", f"at most {MAX_LISTED}")
+    contacts = tuple(parse_address(address) for address in file.bootstrap)
+    publishers = Publishers(file.publishers, file.threshold)
+    first = decode_signed(file.strategy.strip().encode())
+    return check_network(Network(file.name, file.id, publishers, contacts, first))
+
+
+def new_network(
+    name: str,
+    signers: Sequence[Identity],
+    strategy: Strategy,
+    *,
+    publishers: Sequence[str] | None = None,
+    threshold: int = 1,
+    bootstrap: Sequence[str] = (),
+) -> str:
+    """The text of a new network's file. `publishers` (hex) defaults to the signers' own keys.
+
+    `strategy` gives every field of version 1 but network, version, previous, publishers and threshold, which are
+    filled in here. At least `threshold` of the publishers must be among the signers.
+    """
+    keys = tuple(publishers if publishers is not None else (signer.public_key.hex() for signer in signers))
+    trusted = Publishers(keys, threshold)
+    check_publishers(trusted)
+    identifier = network_id(name, trusted)
+    first = msgspec.structs.replace(
+        strategy, network=identifier, version=1, previous="", publishers=keys, threshold=threshold
+    )
+    signed = sign_strategy(encode_document(first), *signers)
+    endpoints = tuple(parse_address(address) for address in bootstrap)
+    return format_network(check_network(Network(name, identifier, trusted, endpoints, signed)))
+
+
+def format_network(network: Network) -> str:
+    """A network as the text of its file."""
+    lines = [
+        "# A network of dse-node. Give it to whoever should join; it holds nothing secret.",
+        "# The id certifies name, publishers and threshold; only the bootstrap addresses may be edited.",
+        f"name = {_quoted(network.name)}",
+        f"id = {_quoted(network.id)}",
+        f"threshold = {network.publishers.threshold}",
+        f"publishers = {_list(network.publishers.keys)}",
+        f"bootstrap = {_list([address_text(endpoint) for endpoint in network.bootstrap])}",
+        f"strategy = {_literal(network.first)}",
+    ]
+    return "\n".join(lines) + "\n"
+
+
+def with_bootstrap(network: Network, bootstrap: Sequence[Endpoint]) -> Network:
+    """The same network with other first contacts."""
+    return replace(network, bootstrap=tuple(bootstrap))
+
+
+def address_text(endpoint: Endpoint) -> str:
+    """An endpoint's address as the network file writes it."""
+    return f"[{endpoint.host}]:{endpoint.udp_port}" if endpoint.family == 6 else f"{endpoint.host}:{endpoint.udp_port}"
+
+
+def _read(path: Path) -> str:
+    try:
+        with path.open("rb") as file:
+            data = file.read(MAX_FILE_BYTES + 1)
+        if len(data) > MAX_FILE_BYTES:
+            raise BadStrategy(str(path), f"longer than {MAX_FILE_BYTES} bytes", "this is no network file")
+        return data.decode()
+    except OSError as error:
+        raise BadStrategy(str(path), error.strerror or str(error), "give the path of a network file") from None
+    except UnicodeDecodeError:
+        raise BadStrategy(str(path), "is not UTF-8 text", "give the path of a network file") from None
+
+
+def _quoted(text: str) -> str:
+    """A TOML basic string; JSON's escapes are a subset of TOML's."""
+    return msgspec.json.encode(text).decode()
+
+
+def _list(texts: Sequence[str]) -> str:
+    return "[" + ", ".join(_quoted(text) for text in texts) + "]"
+
+
+def _literal(signed: SignedStrategy) -> str:
+    """A multi-line literal where TOML allows it (readable, byte for byte), else an escaped string."""
+    text = encode_signed(signed).decode()
+    if "'''" in text or "\r" in text or not all(c.isprintable() or c in "\n\t" for c in text):
+        return _quoted(text)
+    return f"'''\n{text}'''"

@@ -1,0 +1,67 @@
+"""Network files certify themselves."""
+
+from pathlib import Path
+
+import pytest
+
+from bootstrap.networks import load_network, new_network
+from dht import BadStrategy, Identity, InputError, Strategy
+
+ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
+FIRST = Strategy(network="", version=1, effective_at=100, next_at=5000, expires_at=9000, replicas=2)
+
+
+def text() -> str:
+    offline = [ALICE.public_key.hex(), BOB.public_key.hex()]
+    return new_network("测试 'x'", [ALICE], FIRST, publishers=offline, bootstrap=["127.0.0.1:8091", "[::1]:8092"])
+
+
+def test_a_new_network_is_read_back_from_text_and_from_a_file(tmp_path: Path):
+    path = tmp_path / "network.toml"
+    path.write_text(text())
+    network = load_network(path)
+    assert network == load_network(text())
+    assert network.name == "测试 'x'"
+    assert [endpoint.udp_port for endpoint in network.bootstrap] == [8091, 8092]
+    assert len(network.publishers.keys) == 2
+
+
+def test_the_same_founders_and_name_give_the_same_id():
+    assert load_network(text()).id == load_network(text()).id
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (ALICE.public_key.hex(), Identity(b"\3" * 32).public_key.hex()),
+        ("name = ", "name = 'other' #"),
+        ("threshold = 1", "threshold = 2"),
+    ],
+)
+def test_a_file_whose_id_does_not_fit_is_refused(old: str, new: str):
+    head, strategy = text().split("strategy = ")
+    with pytest.raises(BadStrategy) as refused:
+        load_network(head.replace(old, new) + "strategy = " + strategy)
+    assert refused.value.field == "id"
+    assert "publisher keys" in str(refused.value)
+
+
+def test_an_unsigned_first_strategy_is_refused():
+    head, strategy = text().split('"signatures":')
+    with pytest.raises(BadStrategy, match="signatures"):
+        load_network(head + "\"signatures\":[]}'''\n")
+    assert strategy
+
+
+@pytest.mark.parametrize("broken", ["", "name = 3", "][", "\0", 'name = "x"\nunknown = 1'])
+def test_what_is_no_network_file_is_refused(broken: str):
+    with pytest.raises(InputError):
+        load_network(broken)
+
+
+def test_an_unreadable_path_names_itself(tmp_path: Path):
+    with pytest.raises(BadStrategy, match="missing"):
+        load_network(tmp_path / "missing.toml")
+    (tmp_path / "binary").write_bytes(b"\xff\xfe\0")
+    with pytest.raises(BadStrategy, match="UTF-8"):
+        load_network(tmp_path / "binary")
