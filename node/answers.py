@@ -1,0 +1,231 @@
+"""What a running node answers to people and programs: the `Service` behind the web listener and the command line."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+
+from crawl import BadUrl, Visit, canonical_url
+from dht import (
+    BadStrategy,
+    Clock,
+    LiveOverlay,
+    Network,
+    NodeId,
+    decode_signed,
+    document_id,
+    parse_document,
+    placement_key,
+    slot_of,
+)
+from node.daemon import Daemon
+from node.version import VERSION
+from store import Document, Kind, Record, decode_document
+
+Json = dict[str, Any]
+
+GIVE_URL = "give an http or https URL such as https://example.org/"
+SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message to every teammate
+
+
+class Answers:
+    """Implements `node.service.Service`."""
+
+    def __init__(self, daemon: Daemon, overlay: LiveOverlay, network: Network, quota: int, clock: Clock) -> None:
+        self._daemon, self._overlay, self._strategies = daemon, overlay, overlay.strategies
+        self._network, self._quota, self._clock = network, quota, clock
+        self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        language: str = "",
+        site: str = "",
+        deadline_ms: int = 2000,
+        explain: bool = False,
+    ) -> Json:
+        """See Service."""
+        return await self._daemon.searcher.search(query, limit, cursor, language, site, deadline_ms, explain)
+
+    async def status(self) -> Json:
+        """See Service."""
+        view, kept, crawl = self._overlay.view, self._daemon.replicator.status(), self._daemon.crawler.status()
+        live = [contact for peer in self._others() if view.is_live(peer) and (contact := view.contact(peer))]
+        strategy = view.strategy
+        return {
+            "node_id": view.node_id.hex(),
+            "version": VERSION,
+            "network": {"name": self._network.name, "id": self._network.id},
+            "members": len(view.members()),
+            "peers": {
+                "live": len(live),
+                "ipv4": sum(4 in c.families for c in live),
+                "ipv6": sum(6 in c.families for c in live),
+            },
+            "refused_packets": dict(sorted(self._overlay.refused.items())),
+            "slots": {
+                "all": 2**strategy.slot_bits,
+                "owned": kept.owned,
+                "ready": kept.ready,
+                "leased": len(view.leases()),
+            },
+            "documents": self._daemon.index.documents,
+            "settled": await self._is_settled(),
+            "under_replicated": kept.under_replicated,
+            "owed": kept.owed,
+            "crawl": {
+                "state": crawl.state,
+                "reason": crawl.reason,
+                "frontier": crawl.waiting,
+                "open": crawl.open,
+                "fetched": crawl.fetched,
+                "failed": crawl.failed,
+                "refused": dict(crawl.refused),
+                "per_s": round(crawl.per_s, 2),
+            },
+            "strategy": {
+                "version": strategy.version,
+                "expires_at": strategy.expires_at,
+                "warnings": list(self._strategies.warnings(self._clock())),
+            },
+            "warnings": [reason] if (reason := self._daemon.hindrance()) else [],
+            "disk": {"used": kept.used_bytes, "quota": self._quota},
+        }
+
+    async def peers(self) -> list[Json]:
+        """See Service."""
+        return [self._peer(peer) for peer in self._overlay.view.members()]
+
+    async def strategy(self) -> Json:
+        """See Service. Besides the document's fields: digest, signed_by, warnings."""
+        strategy = self._overlay.view.strategy
+        signed = self._strategies.signed(strategy.version)
+        assert signed is not None, "the strategy in force is always kept"
+        return {
+            **msgspec.to_builtins(strategy),
+            "digest": signed.digest,
+            "signed_by": [signature.key for signature in signed.signatures],
+            "warnings": list(self._strategies.warnings(self._clock())),
+        }
+
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+        """See Service. A URL that is none, or not stored, gives null."""
+        names = [known_url(url) for url in urls]
+        if local:
+            found = [self._daemon.store.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
+        else:
+            wanted = [(Kind.DOCUMENT, document_id(url), placement_key(url)) for url in names]
+            records = await self._daemon.replicator.read_many(wanted)
+            found = [records.get((kind, id)) for kind, id, _ in wanted]
+        return [self._document(record) if record else None for record in found]
+
+    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
+        """See Service."""
+        url = known_url(url)
+        record = await self._daemon.replicator.read(Kind.DOCUMENT, document_id(url), placement_key(url), content=True)
+        if record is None or record.content is None or decode_document(record.body).gone:
+            return None
+        return self._document(record), record.content
+
+    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
+        """See Service. Known URLs are accepted and change nothing."""
+        seeds, refused = [], []
+        for text in urls:
+            try:
+                url = canonical_url(text)
+            except BadUrl as error:
+                refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
+                continue
+            decision = self._daemon.decide(url)
+            if decision.allowed:
+                seeds.append(Visit(url=url, depth=depth))
+            else:
+                refused.append({"url": text, "reason": decision.reason})
+        if seeds:
+            await self._daemon.ingest.discover(seeds)
+        return {"accepted": len(seeds), "refused": refused}
+
+    def pause(self, paused: bool) -> None:
+        """See Service."""
+        self._daemon.crawler.pause(paused)
+
+    async def publish_strategy(self, document: bytes) -> Json:
+        """See Service. Only the next version is taken from people; older ones and forks come from peers, who prove
+        that they were published."""
+        signed = decode_signed(document)
+        strategy, newest = parse_document(signed.document), self._strategies.newest
+        known = self._strategies.newest_digest == signed.digest
+        if not known and strategy.network == self._network.id and strategy.version <= newest.version:
+            reason = f"is {strategy.version}, the next one is {newest.version + 1}"
+            raise BadStrategy("version", reason, "draft from `dse-node strategy show --json`")
+        if not known and strategy.expires_at <= self._clock().wall:
+            raise BadStrategy("expires_at", "is past", "sign it again with an instant that lies ahead")
+        self._overlay.adopt(signed)
+        return {**await self.strategy(), "adopted": not known}
+
+    def _others(self) -> list[NodeId]:
+        return [peer for peer in self._overlay.view.members() if peer != self._overlay.view.node_id]
+
+    def _peer(self, peer: NodeId) -> Json:
+        view = self._overlay.view
+        contact, heartbeat = view.contact(peer), view.heartbeat(peer)
+        if heartbeat is None:  # this node itself
+            version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
+            leased = frozenset(view.leases())
+        else:
+            version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
+        return {
+            "node_id": peer.hex(),
+            "self": peer == view.node_id,
+            "endpoints": [msgspec.to_builtins(endpoint) for endpoint in contact.endpoints] if contact else [],
+            "live": view.is_live(peer),
+            "families": sorted(contact.families) if contact else [],
+            "strategy_version": version,
+            "ready": len(ready),
+            "leased": len(leased),
+            "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
+        }
+
+    def _document(self, record: Record) -> Json:
+        slot = slot_of(record.key, self._overlay.view.strategy.slot_bits)
+        return document_json(record, decode_document(record.body), len(self._overlay.view.ready(slot)))
+
+    async def _is_settled(self) -> bool:
+        now = self._clock().steady
+        if now - self._settled[0] >= SETTLED_FOR_S:
+            self._settled = now, await self._daemon.teams.is_settled()
+        return self._settled[1]
+
+
+def known_url(text: str) -> str:
+    """The canonical form of a URL, or the text itself, which then names nothing."""
+    try:
+        return canonical_url(text)
+    except BadUrl:
+        return text
+
+
+def document_json(record: Record, document: Document, replicas: int) -> Json:
+    """A stored document as programs read it; `replicas`: ready replicas of its slot."""
+    return {
+        "id": record.id.hex(),
+        "key": record.key.hex(),
+        "version": record.version.digest.hex(),
+        "epoch": record.version.epoch,
+        "author": record.proof.author.hex(),
+        "expires_day": record.expires_day,
+        "replicas": replicas,
+        "url": document.url,
+        "status": document.status,
+        "gone": document.gone,
+        "media_type": document.media_type,
+        "charset": document.charset,
+        "language": document.language,
+        "fetched_at": document.fetched_at,
+        "title": document.title,
+        "headings": list(document.headings),
+        "text": document.text,
+    }

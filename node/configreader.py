@@ -1,0 +1,112 @@
+"""Reads TOML into a tree of frozen values, strictly, and says in one line what is wrong with it.
+
+Pure: text in, values out. Works for any tree whose branches are dataclasses or msgspec Structs with defaults; a
+branch may refuse a value by raising ValueError from `__post_init__`, its text beginning with the field's name.
+"""
+
+import dataclasses
+import difflib
+import re
+import tomllib
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar, get_type_hints
+
+import msgspec
+
+from node.errors import ConfigError
+
+Tree = TypeVar("Tree")
+
+_OWN = re.compile(r"[a-z0-9_]+: ")
+_PATH = re.compile(r"^(?P<what>.*?)(?: - at `\$\.?(?P<path>.*)`)?$", re.DOTALL)
+
+
+def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
+    """Read a TOML text as a `tree`; what it does not set keeps its default.
+
+    Raises ConfigError naming `source` (a file) and the line, key, type or value at fault.
+    """
+    try:
+        data = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(source, f"this is not TOML: {error}", "strings need quotes, tables [brackets]") from None
+    known = sorted([*keys_of(tree), *(name for name, branch in _branches(tree).items() if branch is not None)])
+    for key in _unknown_keys(data, tree, ""):
+        raise ConfigError(source, f"unknown key {key}", _advice(key, known))
+    try:
+        return msgspec.convert(data, tree)
+    except msgspec.ValidationError as error:
+        raise ConfigError(source, _plain(str(error)), "see the comments in config.toml for what it takes") from None
+
+
+def keys_of(tree: type[Any], prefix: str = "") -> Iterator[str]:
+    """Every key of the tree with its path: node.web_port, crawl.min_delay_s…"""
+    for name, branch in _branches(tree).items():
+        if branch is None:
+            yield prefix + name
+        else:
+            yield from keys_of(branch, f"{prefix}{name}.")
+
+
+def defaults_of(branch: type[Any]) -> dict[str, Any]:
+    """The fields of a branch (a dataclass or a msgspec Struct whose fields all have defaults) and their defaults."""
+    values = branch()
+    return {name: getattr(values, name) for name in _names(branch)}
+
+
+def _names(branch: type[Any]) -> tuple[str, ...]:
+    if dataclasses.is_dataclass(branch):
+        return tuple(field.name for field in dataclasses.fields(branch))
+    names: tuple[str, ...] = branch.__struct_fields__
+    return names
+
+
+def _branches(tree: type[Any]) -> dict[str, type[Any] | None]:
+    """The fields of a tree: name → its class where it is a branch, None where it is a leaf."""
+    hints = get_type_hints(tree)
+    return {name: hints[name] if _is_branch(hints[name]) else None for name in _names(tree)}
+
+
+def _is_branch(hint: Any) -> bool:
+    return dataclasses.is_dataclass(hint) or (isinstance(hint, type) and issubclass(hint, msgspec.Struct))
+
+
+def _unknown_keys(data: Mapping[str, Any], tree: type[Any], prefix: str) -> Iterator[str]:
+    branches = _branches(tree)
+    for name, value in data.items():
+        if name not in branches:
+            yield prefix + name
+            continue
+        branch = branches[name]
+        if branch is not None and isinstance(value, dict):
+            yield from _unknown_keys(value, branch, f"{prefix}{name}.")
+
+
+def _advice(key: str, known: list[str]) -> str:
+    """The keys probably meant: the same leaf in another table, else a similar name or one that shares a word."""
+    leaf = key.rpartition(".")[2]
+    near = [other for other in known if other.rpartition(".")[2] == leaf]
+    near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.85)  # a slip of the pen
+    near = near or [*difflib.get_close_matches(key, known, n=1, cutoff=0.7), *_same_words(key, known)]
+    if near:
+        return f"did you mean {' or '.join(list(dict.fromkeys(near))[:3])}?"
+    return "`dse-node paths --keys` lists every key"
+
+
+def _same_words(key: str, known: list[str]) -> list[str]:
+    """Keys of the same table that share a word with this one, likest first: host_delay → min_delay_s."""
+    table, _, leaf = key.rpartition(".")
+    words = {word for word in leaf.split("_") if len(word) > 2}
+    shared = [k for k in known if k.rpartition(".")[0] == table and words & set(k.rpartition(".")[2].split("_"))]
+    return sorted(shared, key=lambda k: -difflib.SequenceMatcher(None, key, k).ratio())
+
+
+def _plain(message: str) -> str:
+    """msgspec's `Expected \\`int\\`, got \\`str\\` - at \\`$.node.web_port\\`` as key first, plain words after."""
+    match = _PATH.match(message)
+    what, path = (match["what"], match["path"]) if match else (message, None)
+    what = what.replace("`", "").replace("object", "table").replace("array", "list").strip()
+    what = what[:1].lower() + what[1:]
+    if path and _OWN.match(what):  # a branch's own refusal, which begins with the field's name
+        return f"{path}.{what}"
+    return f"{path}: {what}" if path else what

@@ -1,0 +1,156 @@
+"""One node without sockets, files and processes: everything that decides, wired by hand.
+
+`node/node.py` gives it the real shells, `node/simulation/world.py` the simulated ones; both run this very object.
+"""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from crawl import CrawlConfig, Crawler, Fetcher, Parsers
+from dht import Clock, DocumentId, Identity, Key, Overlay, Slot
+from index import IndexConfig, LocalIndex, Searcher, Text
+from node.diary import Diary, Moment
+from node.feed import StoreFeed, text_of
+from node.holding import Holding, slot_range
+from node.ingest import Ingest, visit_flaw
+from node.orders import OrderingFetcher
+from node.ruling import Ruling
+from node.teams import Report, Teams, report_of
+from store import Kind, RecordStore, Replicator, StoreConfig
+
+ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
+ANNOUNCE_DUE = 5  # rounds between two announcements of how much is due
+LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Shells:
+    """What a daemon needs from the outside world."""
+
+    identity: Identity
+    overlay: Overlay
+    store: RecordStore
+    fetcher: Fetcher
+    parsers: Parsers
+    clock: Clock
+    rng: Random
+    index_path: Path | None  # None: in memory
+    expects_others: bool  # the peer cache or the network file names somebody
+
+
+class Daemon:
+    """A crawler, a store and an index server at once. `run` until cancelled, then `close`."""
+
+    def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, shells: Shells) -> None:
+        self.overlay, self.store = shells.overlay, shells.store
+        self._shown: frozenset[Slot] = frozenset()
+        self._clock = shells.clock
+        self._last_room_bytes = last_room_bytes(crawl, store)
+        self.replicator = Replicator(
+            store,
+            shells.store,
+            shells.overlay,
+            shells.identity,
+            shells.clock,
+            Random(shells.rng.random()),
+            on_ready=self._show,
+            expects_others=shells.expects_others,
+            body_flaw=visit_flaw,
+        )
+        self.ingest = Ingest(self.replicator, shells.clock)
+        self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
+        self.crawler = Crawler(
+            crawl,
+            self.ingest,
+            OrderingFetcher(
+                shells.fetcher, shells.overlay, self.decide, crawl.max_body_bytes, Random(shells.rng.random())
+            ),
+            shells.parsers,
+            self.decide,
+            shells.clock,
+            Random(shells.rng.random()),
+        )
+        self._holding = Holding(self.crawler, shells.store, shells.overlay)
+        self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
+        self.searcher = Searcher(
+            index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
+        )
+        self.teams = Teams(shells.overlay, self.report)
+
+    async def run(self) -> None:
+        """Everything but the overlay, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.replicator.run(), name="replicator")
+            tasks.create_task(self.index.run(), name="index")
+            tasks.create_task(self.crawler.run(), name="crawler")
+            tasks.create_task(self._holding.run(), name="holding")
+            tasks.create_task(self._announce(), name="announce")
+
+    async def close(self) -> None:
+        """End threads and close files; the overlay and the fetcher belong to whoever made them."""
+        await self.index.close()
+        self.store.close()
+
+    def report(self) -> Report:
+        """What this node's ready slots hold and have indexed; none while index or frontier lag behind the store."""
+        bits = self.overlay.view.strategy.slot_bits
+        slots = sorted(self.replicator.ready_slots()) if self.index.is_current and self._holding.is_current else []
+        stored = {slot: self.store.summary(*slot_range(slot, bits)).fingerprint for slot in slots}
+        indexed = {slot: self.index.indexed(slot)[1] for slot in slots}
+        crawl, status = self.crawler.status(), self.replicator.status()
+        return report_of(bits, stored, indexed, status.owed_now, crawl.waiting + crawl.open)
+
+    async def moment(self, diary: Diary | None = None) -> Moment:
+        """This node as its diary sees it; the team is asked only where the diary is curious."""
+        view, kept, crawl = self.overlay.view, self.replicator.status(), self.crawler.status()
+        asks = diary is not None and diary.is_curious(self.index.documents, crawl.state)
+        return Moment(
+            at=self._clock().steady,
+            live=frozenset(p.hex() for p in view.members() if p != view.node_id and view.is_live(p)),
+            owned=kept.owned,
+            ready=kept.ready,
+            crawl=crawl.state,
+            hindrance=self.hindrance(),
+            waiting=crawl.waiting,
+            fetched=crawl.fetched,
+            failed=crawl.failed,
+            documents=self.index.documents,
+            is_settled=asks and await self.teams.is_settled(),
+        )
+
+    def hindrance(self) -> str:
+        """Why this node must not fetch just now, "" where it may."""
+        reason = self.store.no_room(self._last_room_bytes)
+        return f"no room for new pages: {reason}; raise store.quota_bytes or free some space" if reason else ""
+
+    async def read_texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        """Signed documents, from this node or a ready replica, as the searcher shows them."""
+        records = await self.replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
+        return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
+
+    def _show(self, ready: frozenset[Slot]) -> None:
+        """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
+        shown = ready if self.index.is_current else ready & self._shown
+        if shown != self._shown:
+            self._shown = shown
+            self.overlay.announce(shown, self.crawler.status().due)
+
+    async def _announce(self) -> None:
+        rounds = 0
+        while True:
+            self._show(self.replicator.ready_slots())
+            if rounds % ANNOUNCE_DUE == 0:
+                self.overlay.announce(self._shown, self.crawler.status().due)
+            self.crawler.hinder(self.hindrance())
+            rounds += 1
+            await asyncio.sleep(ANNOUNCE_EVERY_S)
+
+
+def last_room_bytes(crawl: CrawlConfig, store: StoreConfig) -> int:
+    """A node that has no more room than this fetches nothing: two of the largest pages must always fit, or an open
+    fetch would wait for room that never comes."""
+    largest = crawl.max_body_bytes + 4 * crawl.max_text_chars
+    return max(int(store.quota_bytes * LAST_ROOM), 2 * largest)

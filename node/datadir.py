@@ -1,0 +1,153 @@
+"""A node's directory: what lies where, which format it has, who uses it, and the token of its administrator.
+
+config.toml     settings            network.toml   the network file       format       the number below
+identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
+keys/           publisher's keys    dht/  store/  index/                  one directory a package
+"""
+
+import fcntl
+import os
+import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from node.errors import BadDataDir, DataDirLocked
+
+FORMAT = 1  # raised when a newer node could not read an older directory, or the other way round
+TOKEN_BYTES = 32
+
+
+@dataclass(frozen=True, slots=True)
+class DataDir:
+    """The paths below one root; nothing is touched until a method is called."""
+
+    root: Path
+
+    @property
+    def config(self) -> Path:
+        return self.root / "config.toml"
+
+    @property
+    def network(self) -> Path:
+        return self.root / "network.toml"
+
+    @property
+    def identity(self) -> Path:
+        return self.root / "identity.key"
+
+    @property
+    def admin_token(self) -> Path:
+        return self.root / "admin.token"
+
+    @property
+    def format(self) -> Path:
+        return self.root / "format"
+
+    @property
+    def keys(self) -> Path:
+        return self.root / "keys"
+
+    @property
+    def dht(self) -> Path:
+        return self.root / "dht"
+
+    @property
+    def store(self) -> Path:
+        return self.root / "store"
+
+    @property
+    def index(self) -> Path:
+        return self.root / "index"
+
+    def create(self) -> None:
+        """Make the directory (0700), its parts, format and token; leaves alone what is there."""
+        try:
+            self.root.mkdir(parents=True, exist_ok=True, mode=0o700)
+            for part in (self.keys, self.dht, self.store, self.index):
+                part.mkdir(exist_ok=True, mode=0o700)
+            if not self.format.exists():
+                self.format.write_text(f"{FORMAT}\n")
+            if not self.admin_token.exists():
+                write_secret(self.admin_token, secrets.token_urlsafe(TOKEN_BYTES) + "\n")
+        except OSError as error:
+            raise _unusable(self.root, error) from None
+
+    def check(self) -> None:
+        """Raise BadDataDir unless this is a node's directory of the format that this version reads."""
+        if not self.format.exists():
+            raise BadDataDir(str(self.root), "no node lives here", "make one with `dse-node init`")
+        try:
+            found = self.format.read_text().strip()
+        except OSError as error:
+            raise _unusable(self.root, error) from None
+        if found != str(FORMAT):
+            raise BadDataDir(
+                str(self.format),
+                f"format {found[:20]!r}, but this version reads {FORMAT}",
+                "use the version that made it, or another --data-dir",
+            )
+
+    def read_token(self) -> str:
+        """The administrator's token; raises BadDataDir where it cannot be read."""
+        try:
+            token = self.admin_token.read_text().strip()
+        except FileNotFoundError:
+            raise BadDataDir(str(self.root), "no node lives here", "name its directory with --data-dir") from None
+        except OSError as error:
+            raise _unusable(self.admin_token, error) from None
+        if len(token) < 20:
+            raise BadDataDir(
+                str(self.admin_token), "too short to be a token", "delete it; `dse-node run` makes another"
+            )
+        return token
+
+    @contextmanager
+    def lock(self) -> Iterator[None]:
+        """Hold the directory for this process; raises DataDirLocked at once where another has it.
+
+        The kernel drops the lock with the process, however it ends, so a stale one cannot be.
+        """
+        path = self.root / "lock"
+        try:
+            descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            raise _unusable(path, error) from None
+        try:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise DataDirLocked(str(self.root), _pid(descriptor)) from None
+            os.ftruncate(descriptor, 0)
+            os.pwrite(descriptor, f"{os.getpid()}\n".encode(), 0)
+            yield
+        finally:
+            os.close(descriptor)
+
+
+def default_root() -> Path:
+    """Where a data directory belongs on this system, by its own conventions."""
+    import platformdirs
+
+    return Path(platformdirs.user_data_dir("dse-node", appauthor=False))
+
+
+def write_secret(path: Path, text: str) -> None:
+    """Write a new file that only its owner may read; raises FileExistsError rather than replace one."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(descriptor, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+
+
+def _pid(descriptor: int) -> int | None:
+    text = os.pread(descriptor, 20, 0).decode(errors="replace").strip()
+    return int(text) if text.isdecimal() else None
+
+
+def _unusable(path: Path, error: OSError) -> BadDataDir:
+    return BadDataDir(
+        str(path), error.strerror or str(error), "check its owner and rights, or choose another --data-dir"
+    )

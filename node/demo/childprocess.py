@@ -1,0 +1,35 @@
+"""A child of the demo: any of our programs, in a process that ends soon after the demo does, even if that was killed.
+
+Asking who our parent is costs nothing and works on every Unix; Linux alone would offer a signal at its death.
+"""
+
+import os
+import runpy
+import signal
+import sys
+import threading
+import time
+
+LOOK_EVERY_S = 0.5
+STOP_WITHIN_S = 8.0
+
+
+def outlive_nobody(parent: int) -> None:
+    """End this process and its group when the parent is another one: first politely."""
+    while os.getppid() == parent:
+        time.sleep(LOOK_EVERY_S)
+    os.kill(os.getpid(), signal.SIGTERM)
+    time.sleep(STOP_WITHIN_S)
+    os.killpg(0, signal.SIGKILL)
+
+
+def main() -> None:
+    """PARENT MODULE ARGUMENTS…: as `python -m MODULE ARGUMENTS…`."""
+    parent, module, *arguments = sys.argv[1:]
+    threading.Thread(target=outlive_nobody, args=(int(parent),), daemon=True).start()
+    sys.argv = [module, *arguments]
+    runpy.run_module(module, run_name="__main__", alter_sys=True)
+
+
+if __name__ == "__main__":
+    main()

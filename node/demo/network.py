@@ -1,0 +1,41 @@
+"""The demo's own network: a fresh publisher key, a signed strategy, a network file.
+
+The strategy says what the demo may crawl: the hosts of its web, and nothing of the real one.
+"""
+
+import time
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+
+from bootstrap import new_network
+from dht import Identity, Rule, Strategy
+from node.demo.layout import SLOT_BITS, DemoNode
+
+VALID_S = 30 * 86_400
+REPLICAS = 3
+MIN_ACKS = 2
+
+
+def write_network(path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float) -> Path:
+    """Make a network for these nodes and hosts; returns the path of its file. `delay_s`: its politeness rule."""
+    publisher = Identity.generate()
+    publisher.save(path.with_suffix(".publisher.key"))
+    now = int(time.time())
+    replicas = min(REPLICAS, len(nodes))
+    strategy = Strategy(
+        network="",
+        version=1,
+        effective_at=now,
+        expires_at=now + VALID_S,
+        next_at=now + VALID_S // 2,
+        replicas=REPLICAS,
+        slot_bits=SLOT_BITS,
+        min_acks=min(MIN_ACKS, replicas),
+        rules=(*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny")),
+        min_delay_s=delay_s,
+        max_delay_s=10.0,
+        declared_prefixes=("127.0.0.0/8", "::1/128"),
+    )
+    bootstrap = [address for node in nodes[:2] for address in node.bootstrap]
+    path.write_text(new_network("demo", [publisher], strategy, bootstrap=bootstrap))
+    return path

@@ -1,0 +1,112 @@
+"""The demo's processes: a sample web and some nodes, each with its own folder, started here and ended here.
+
+Every child is in this module's list from the moment it exists, so whatever happens, `stop` leaves nothing behind.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from node.node import has_ipv6
+
+STOP_WITHIN_S = 8.0
+
+
+@dataclass
+class Child:
+    """One running process and the file that its output goes to."""
+
+    name: str
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    @property
+    def is_running(self) -> bool:
+        return self.process.poll() is None
+
+    def last_words(self) -> str:
+        """The last line it wrote, for an error text."""
+        lines = self.log.read_text(errors="replace").strip().splitlines()
+        return lines[-1] if lines else "it wrote nothing"
+
+
+@dataclass
+class Children:
+    """All processes of one demo."""
+
+    folder: Path
+    running: list[Child] = field(default_factory=list)
+
+    def start(self, name: str, *arguments: str) -> Child:
+        """Start `python -m ARGUMENTS` in a process group of its own, so that Ctrl-C reaches only the demo.
+
+        It ends by itself where this process is killed (childprocess.py).
+        """
+        log = self.folder / f"{name}.log"
+        with log.open("ab") as output:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "node.demo.childprocess", str(os.getpid()), *arguments],
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+                env=os.environ | {"PYTHONUNBUFFERED": "1"},
+            )
+        child = Child(name, process, log)
+        self.running.append(child)
+        return child
+
+    async def stop(self) -> None:
+        """End all of them: SIGTERM, a grace, then SIGKILL for the whole group."""
+        for child in self.running:
+            if child.is_running:
+                child.process.send_signal(signal.SIGTERM)
+        waited = 0.0
+        while any(c.is_running for c in self.running) and waited < STOP_WITHIN_S:
+            await asyncio.sleep(0.05)
+            waited += 0.05
+        for child in self.running:
+            kill_group(child)
+        self.running.clear()
+
+
+def kill_group(child: Child) -> None:
+    """SIGKILL a child and what it started (parser processes), without warning."""
+    try:
+        os.killpg(child.process.pid, signal.SIGKILL)
+    except ProcessLookupError:
+        return
+    finally:
+        child.process.wait()
+
+
+def free_ports(count: int, first: int) -> list[int]:
+    """`count` ports from `first` on that are free on both loopback addresses, for TCP and UDP.
+
+    A later bind can still lose a race; the child then says which port and what to do.
+    """
+    found: list[int] = []
+    for port in range(first, 65000):
+        if all(_is_free(port, kind) for kind in (socket.SOCK_STREAM, socket.SOCK_DGRAM)):
+            found.append(port)
+            if len(found) == count:
+                return found
+    raise OSError(f"no {count} free ports from {first} on; try --port with another number")
+
+
+def _is_free(port: int, kind: socket.SocketKind) -> bool:
+    addresses = [(socket.AF_INET, "127.0.0.1"), (socket.AF_INET6, "::1")][: 1 + has_ipv6()]
+    for family, address in addresses:
+        with socket.socket(family, kind) as probe:
+            if kind == socket.SOCK_STREAM:
+                probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)  # as servers bind: past TIME_WAIT
+            try:
+                probe.bind((address, port))
+            except OSError:
+                return False
+    return True

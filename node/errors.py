@@ -1,0 +1,81 @@
+"""What goes wrong around a node: its configuration, its directory, its ports, its web listener.
+
+Pure: values only. Each says what, where and what to do, in one line.
+"""
+
+from dataclasses import dataclass
+
+from dht import InputError, LocalError
+
+
+@dataclass(eq=False)
+class ConfigError(InputError):
+    """A configuration that cannot be used; the command line exits with 78 (EX_CONFIG of sysexits.h)."""
+
+    source: str
+    problem: str
+    remedy: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.source}: {self.problem}" + (f"; {self.remedy}" if self.remedy else "")
+
+
+@dataclass(eq=False)
+class Refused(InputError):
+    """A running node refused what a command asked; `position` is an offset into the query where there is one."""
+
+    reason: str
+    status: int
+    position: int | None = None
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(eq=False)
+class DataDirLocked(LocalError):
+    """Another process uses the data directory."""
+
+    path: str
+    pid: int | None
+
+    def __str__(self) -> str:
+        holder = f"process {self.pid}" if self.pid else "another process"
+        return f"{self.path}: in use by {holder}; stop that node first, or give this one its own --data-dir"
+
+
+@dataclass(eq=False)
+class BadDataDir(LocalError):
+    """A data directory that is none, is of another format, or cannot be read or written."""
+
+    path: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
+class PortInUse(LocalError):
+    """A listener could not have its address."""
+
+    address: str
+    port: int
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"cannot listen on {self.address} port {self.port}: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
+class NotRunning(LocalError):
+    """No node answers at the address that the configuration names."""
+
+    url: str
+    reason: str
+    remedy: str = "start it with `dse-node run`, or name its directory with --data-dir"
+
+    def __str__(self) -> str:
+        return f"no node answers at {self.url} ({self.reason}); {self.remedy}"

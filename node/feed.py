@@ -1,0 +1,65 @@
+"""The store's change log as the index reads it.
+
+A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
+"""
+
+from collections.abc import Sequence
+
+from index import Change, Text
+from store import Document, Kind, Record, RecordStore, decode_document
+
+
+class StoreFeed:
+    """The index's `Feed` over a record store."""
+
+    def __init__(self, store: RecordStore) -> None:
+        self._store = store
+
+    def knows(self, cursor: bytes) -> bool:
+        """Whether nothing that the log has forgotten came after this cursor."""
+        if not cursor:
+            return True
+        return cursor[:16] == self._store.incarnation and self._sequence(cursor) >= self._store.horizon
+
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+        """Up to `limit` changes of documents after the cursor, and the next cursor; see `index.Feed`."""
+        changed = self._store.changes(self._sequence(cursor), limit)
+        if not changed:
+            return [], cursor
+        documents = [change for change in changed if change.kind == Kind.DOCUMENT]
+        texts = [Change(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id))) for c in documents]
+        return texts, self._cursor(changed[-1].sequence)
+
+    async def wait(self, cursor: bytes) -> None:
+        """Return when there is something after the cursor."""
+        await self._store.wait(self._sequence(cursor))
+
+    def _cursor(self, sequence: int) -> bytes:
+        return self._store.incarnation + sequence.to_bytes(8, "big")
+
+    @staticmethod
+    def _sequence(cursor: bytes) -> int:
+        return int.from_bytes(cursor[16:], "big")
+
+
+def text_of(record: Record | None) -> Text | None:
+    """What the index sees of a stored document; None where it is not to be found."""
+    if record is None:
+        return None
+    document = decode_document(record.body)
+    return None if document.gone else text_of_document(record, document)
+
+
+def text_of_document(record: Record, document: Document) -> Text:
+    """A live document's searchable text, with the version that its fetcher signed."""
+    return Text(
+        id=record.id,
+        key=record.key,
+        version=record.version.digest,
+        url=document.url,
+        title=document.title,
+        headings=document.headings,
+        body=document.text,
+        language=document.language,
+        fetched_at=document.fetched_at,
+    )

@@ -1,0 +1,95 @@
+"""Where the crawler's results become records: pages are documents, links and outcomes are visits, all in their slots.
+
+A link is handed to its owners by the very write that stores a document: a WAITING visit of epoch 0, which changes
+nothing where the URL is known.
+"""
+
+from collections.abc import Sequence
+from math import isfinite
+from typing import Protocol
+
+import msgspec
+
+from crawl import Page, Visit, decode_visit, encode_visit
+from dht import Clock, document_id, placement_key
+from store import Document, Draft, Kind, encode_document
+
+DAY_S = 86_400
+KEEP_DOCUMENT_DAYS = 365  # a page that nobody could fetch for a year leaves the answers
+KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished page is not found "new"
+
+
+class Writer(Protocol):
+    """The store's replicator, as far as this file needs it."""
+
+    async def write(self, drafts: Sequence[Draft]) -> None: ...
+
+
+class Ingest:
+    """The crawler's `Keeper`."""
+
+    def __init__(self, writer: Writer, clock: Clock) -> None:
+        self._writer, self._clock = writer, clock
+
+    async def keep(self, page: Page, epoch: int) -> None:
+        """Store a page under the lease epoch of its slot; returns when min_acks owners have it on disk."""
+        draft = Draft(
+            kind=Kind.DOCUMENT,
+            id=document_id(page.url),
+            key=placement_key(page.url),
+            epoch=epoch,
+            at_ms=int(page.fetched_at * 1000),
+            expires_day=self._day() + KEEP_DOCUMENT_DAYS,
+            body=encode_document(document_of(page)),
+            content=page.content,
+        )
+        await self._writer.write([draft])
+
+    async def discover(self, found: Sequence[Visit]) -> None:
+        """Hand found URLs to their owners."""
+        expires_day = self._day() + KEEP_VISIT_DAYS
+        await self._writer.write([visit_draft(visit, 0, visit.depth, expires_day) for visit in found])
+
+    async def record(self, visit: Visit, epoch: int) -> None:
+        """Write an outcome; from then on no other holder fetches this URL before it is due."""
+        at_ms = int(visit.visited_at * 1000)
+        await self._writer.write([visit_draft(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+
+    def _day(self) -> int:
+        return int(self._clock().wall // DAY_S)
+
+
+def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
+    """A visit as a record of its URL's slot."""
+    url = visit.url
+    return Draft(Kind.VISIT, document_id(url), placement_key(url), epoch, at_ms, expires_day, encode_visit(visit))
+
+
+def visit_flaw(kind: Kind, body: bytes) -> str:
+    """Why a stranger's VISIT body is none, "" where it is one; the store reads the other kinds itself."""
+    if kind == Kind.VISIT:
+        try:
+            visit = decode_visit(body)
+        except msgspec.DecodeError as error:
+            return str(error)
+        if not (isfinite(visit.due_at) and isfinite(visit.visited_at)):
+            return f"due_at is {visit.due_at}, visited_at {visit.visited_at}"
+    return ""
+
+
+def document_of(page: Page) -> Document:
+    """A page as it is stored."""
+    return Document(
+        url=page.url,
+        fetched_at=page.fetched_at,
+        status=page.status,
+        headers=page.headers,
+        media_type=page.media_type,
+        charset=page.charset,
+        language=page.language,
+        title=page.title,
+        headings=page.headings,
+        text=page.text,
+        links=tuple((link.url, link.anchor) for link in page.links),
+        gone=page.gone,
+    )

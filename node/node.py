@@ -1,0 +1,145 @@
+"""A node as a process: sockets, files and parser processes around one `Daemon`, until it is told to stop.
+
+Everything is built by hand, in order, in `running_node`; `run_node` holds the loop and the signals.
+"""
+
+import asyncio
+import logging
+import resource
+import signal
+import socket
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from random import SystemRandom
+
+import uvloop
+
+from bootstrap import first_contacts, load_network
+from crawl import open_fetcher, open_parsers
+from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock
+from node.answers import Answers
+from node.config import Config, NodeConfig
+from node.daemon import Daemon, Shells
+from node.datadir import DataDir
+from node.diary import LOOK_EVERY_S, Diary
+from node.errors import ConfigError
+from node.version import VERSION
+from node.web import Crawler as CrawlerCard
+from node.web import WebServer
+from store import RecordStore
+
+log = logging.getLogger(__name__)
+
+OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a process 1,024 unless it asks for more
+
+
+def run_node(config: Config) -> int:
+    """Run until SIGINT or SIGTERM; 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
+    raise_open_files()
+    data = DataDir(Path(config.node.data_dir))
+    network = load_network(Path(config.node.network))
+    with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_signalled(config, data, network))
+    return 0
+
+
+def raise_open_files() -> None:
+    """Raise the soft limit of open files as far as the hard one lets us, up to OPEN_FILES."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError) as error:  # some systems refuse less than what they say
+        log.warning("open files stay at %d reason=%s; raise the limit with ulimit -n", soft, error)
+
+
+async def _until_signalled(config: Config, data: DataDir, network: Network) -> None:
+    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    assert task is not None
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        task.cancel()
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        loop.add_signal_handler(number, stop)
+    try:
+        await _serve(config, data, network)
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+        log.info("stopped")
+
+
+async def _serve(config: Config, data: DataDir, network: Network) -> None:
+    async with _running_daemon(config, data, network) as (daemon, overlay):
+        answers = Answers(daemon, overlay, network, config.store.quota_bytes, system_clock)
+        card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION))
+        web = WebServer(answers, config.node, data.read_token(), VERSION, card)
+        log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(overlay.run(), name="overlay")
+            tasks.create_task(daemon.run(), name="daemon")
+            tasks.create_task(web.run(), name="web")
+            tasks.create_task(_keep_diary(daemon), name="diary")
+
+
+async def _keep_diary(daemon: Daemon) -> None:
+    """Log what an operator would miss."""
+    diary = Diary(await daemon.moment())
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        for line in diary.lines(await daemon.moment(diary)):
+            log.info("%s", line)
+
+
+@asynccontextmanager
+async def _running_daemon(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[Daemon, LiveOverlay]]:
+    """Open everything in order, and close it in the other order."""
+    identity, rng = Identity.load(data.identity), SystemRandom()
+    place = Place(listening(config.node), data.dht)
+    async with AsyncExitStack() as stack:
+        files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
+        overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)
+        own = {endpoint.udp for endpoint in place.listening}
+        contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
+        overlay.join(contacts)
+        shells = Shells(
+            identity=identity,
+            overlay=overlay,
+            store=RecordStore.open(data.store, config.store, system_clock),
+            fetcher=await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock)),
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
+            clock=system_clock,
+            rng=rng,
+            index_path=data.index,
+            expects_others=bool(contacts),
+        )
+        daemon = Daemon(config.crawl, config.store, config.index, shells)
+        stack.push_async_callback(daemon.close)
+        yield daemon, overlay
+
+
+def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
+    """Where peers reach this node: an endpoint for each family that is configured and that this machine has."""
+    hosts = {4: config.listen_v4, 6: config.listen_v6}
+    families = [family for family in sorted(config.families) if family == 4 or has_ipv6()]
+    if not families:
+        raise ConfigError("node.families", "IPv6 alone, but this machine has no IPv6", "add 4 to node.families")
+    return tuple(Endpoint(hosts[family], config.peer_port, config.peer_port) for family in families)
+
+
+def has_ipv6() -> bool:
+    """Whether a socket of that family can be bound here at all."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

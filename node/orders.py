@@ -1,0 +1,117 @@
+"""Fetching what this node's own families cannot reach: the holder orders one GET from a peer that can.
+
+Robots, politeness and the outcome stay with the holder; the other node only carries bytes, for owners of the URL's
+slot alone, where the strategy lets the URL be crawled, and under its own bounds.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from random import Random
+from typing import Annotated
+from urllib.parse import urlsplit
+
+from msgspec import Meta
+
+from crawl import AddressRefused, Decision, FamilyMissing, Fetched, Fetcher, FetchFailed, is_canonical
+from dht import BadMessage, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+
+ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
+MAX_ORDERS = 16  # served at once, for all peers together
+MAX_CARRIERS = 3  # peers tried for one URL
+VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may send along
+MAX_HEADERS = 128  # of an answer; as many as a fetch reads
+MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
+MAX_LATENCY_S = 3600.0
+
+Url = Annotated[str, Meta(max_length=2048)]
+Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
+
+
+class FetchOrder(Message, frozen=True, array_like=True):
+    """GET this URL for me, with these headers (validators)."""
+
+    url: Url
+    headers: Annotated[tuple[Header, ...], Meta(max_length=len(VALIDATORS))]
+    max_bytes: Annotated[int, Meta(ge=1, le=1 << 40)]
+
+
+class FetchAnswer(Message, frozen=True, array_like=True):
+    """What came back, or why nothing did."""
+
+    status: Annotated[int, Meta(ge=0, le=999)] = 0
+    headers: Annotated[tuple[Header, ...], Meta(max_length=MAX_HEADERS)] = ()
+    body: Annotated[bytes, Meta(max_length=MAX_BODY_BYTES)] = b""
+    cut: bool = False
+    latency_s: Annotated[float, Meta(ge=0.0, le=MAX_LATENCY_S)] = 0.0
+    address: Annotated[str, Meta(max_length=64)] = ""
+    failure: Annotated[str, Meta(max_length=300)] = ""
+
+
+class OrderingFetcher:
+    """A `Fetcher` that has a peer carry the bytes where the host has no address of this node's families."""
+
+    def __init__(
+        self, fetcher: Fetcher, overlay: Overlay, decide: Callable[[str], Decision], max_bytes: int, rng: Random
+    ) -> None:
+        """`max_bytes`: the most that this node reads of any page, for itself or for others."""
+        self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
+        self._decide, self._max_bytes = decide, max_bytes
+        self._places = asyncio.Semaphore(MAX_ORDERS)
+        overlay.serve(FetchOrder, self._carry)
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either."""
+        try:
+            return await self._fetcher.fetch(url, headers, max_bytes)
+        except FamilyMissing as missing:
+            return await self._order(url, headers, max_bytes, missing)
+
+    async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
+        order = FetchOrder(url, tuple(headers.items()), max_bytes)
+        for peer in self._carriers(url, missing.family):
+            try:
+                answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
+            except RemoteError:
+                continue
+            if answer.failure:
+                raise FetchFailed(url, answer.failure)
+            if answer.status < 100:
+                continue
+            body = answer.body[:max_bytes]
+            return Fetched(url, answer.status, answer.headers, body, answer.cut, answer.latency_s, answer.address)
+        raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
+
+    def _carriers(self, url: str, family: int) -> list[NodeId]:
+        """Live peers that speak the family: the slot's owners first, then others in any order."""
+        view = self._overlay.view
+        owners = view.owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        able = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
+        able = [peer for peer in able if (contact := view.contact(peer)) and family in contact.families]
+        self._rng.shuffle(able)
+        able.sort(key=lambda peer: peer not in owners)
+        return able[:MAX_CARRIERS]
+
+    async def _carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+        if reason := self._objection(peer, order):
+            raise BadMessage(peer.hex(), reason)
+        async with self._places:
+            try:
+                max_bytes = min(order.max_bytes, self._max_bytes)
+                got = await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)
+            except (FetchFailed, FamilyMissing, AddressRefused) as error:
+                return FetchAnswer(failure=str(error)[:300])
+        return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
+
+    def _objection(self, peer: NodeId, order: FetchOrder) -> str:
+        """Why an order is not carried out, "" where it is; robots.txt is read whatever the rules say of pages."""
+        if not is_canonical(order.url):
+            return "orders a fetch of what is no canonical URL"
+        view = self._overlay.view
+        if peer not in view.live_owners(slot_of(placement_key(order.url), view.strategy.slot_bits)):
+            return "orders a fetch in a slot that is not its own"
+        if any(name.lower() not in VALIDATORS for name, _ in order.headers):
+            return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
+        decision = self._decide(order.url)
+        if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
+            return f"orders a fetch that is not allowed: {decision.reason}"
+        return ""

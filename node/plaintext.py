@@ -1,0 +1,87 @@
+"""Text from strangers made fit to be shown: no control characters, no reversed lines, hits as marked pieces.
+
+Pure: strings in, strings out. A page's title may hold terminal escapes or characters that turn a line round; the
+page and the command line both show it through here.
+"""
+
+from collections.abc import Iterator, Sequence
+from datetime import UTC, datetime
+from typing import NamedTuple
+from urllib.parse import unquote, urlsplit
+
+_BIDI = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+_BREAKS = frozenset("\t\n\v\f\r\x85\u2028\u2029")
+MAX_HIGHLIGHTS = 200
+
+
+class Piece(NamedTuple):
+    """A run of text; `is_hit` where it matches the query."""
+
+    text: str
+    is_hit: bool
+
+
+def plain(text: object, limit: int = 2000) -> str:
+    """One line without control or direction-changing characters, at most `limit` characters."""
+    return "".join(_kept(character) for character in str(text)[:limit])
+
+
+def pieces(text: str, highlights: Sequence[Sequence[int]]) -> list[Piece]:
+    """Cut a text at its highlights: (start, end) character offsets; overlapping or wild ones do no harm."""
+    cut: list[Piece] = []
+    at = 0
+    for start, end in _spans(highlights, len(text)):
+        if start > at:
+            cut.append(Piece(plain(text[at:start]), False))
+        if end > at:
+            cut.append(Piece(plain(text[max(start, at) : end]), True))
+            at = end
+    return [*cut, Piece(plain(text[at:]), False)] if at < len(text) else cut
+
+
+def web_link(url: object) -> str:
+    """The URL where it may stand in a link (http or https), else an empty string."""
+    text = plain(url, 4096)
+    return text if text.startswith(("http://", "https://")) else ""
+
+
+def trail(url: object, limit: int = 90) -> tuple[str, str]:
+    """A URL for reading: (host, " › path › parts"), percent-decoded, cut in the middle where it is long."""
+    parts = urlsplit(plain(url, 4096))
+    steps = [plain(unquote(step)) for step in parts.path.split("/") if step]
+    if parts.query:
+        steps.append("?" + plain(unquote(parts.query)))
+    path = "".join(f" › {step}" for step in steps)
+    if len(path) > limit:
+        path = path[: limit // 2].rstrip() + " … " + path[-limit // 2 :].lstrip()
+    return parts.netloc, path
+
+
+def around(query: str, position: int | None) -> tuple[str, str, str]:
+    """A query cut at the character that does not parse: (before, that one, after); the end is shown as a space."""
+    if position is None or position < 0:
+        return plain(query), "", ""
+    at = min(position, len(query))
+    return plain(query[:at]), plain(query[at : at + 1]) or " ", plain(query[at + 1 :])
+
+
+def day(at: object) -> str:
+    """The UTC day of an instant in Unix seconds, ISO 8601; empty where it is none."""
+    if isinstance(at, int | float) and 0 < at < 253_402_300_800:  # the year 10000: datetime ends there
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
+    return ""
+
+
+def _kept(character: str) -> str:
+    if character in _BREAKS:
+        return " "
+    if character in _BIDI or not (character.isprintable() or character in "\u00a0\u3000\u00ad\u200c\u200d"):
+        return ""
+    return character
+
+
+def _spans(highlights: Sequence[Sequence[int]], length: int) -> Iterator[tuple[int, int]]:
+    given = [h for h in highlights[:MAX_HIGHLIGHTS] if isinstance(h, list | tuple) and len(h) == 2]
+    bounded = [h for h in given if all(isinstance(n, int) for n in h)]
+    clipped = ((max(0, h[0]), min(h[1], length)) for h in bounded)
+    yield from sorted((start, end) for start, end in clipped if start < end)

@@ -1,0 +1,49 @@
+"""What the web listener needs from a node: one protocol, implemented by `node/node.py` and by the tests' fake.
+
+Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract.
+"""
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+Json = dict[str, Any]
+
+
+class Service(Protocol):
+    """A running node, seen from HTTP."""
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        language: str = "",
+        site: str = "",
+        deadline_ms: int = 2000,
+        explain: bool = False,
+    ) -> Json:
+        """The body of /api/v1/search; raises QueryError (an InputError with `position`) where the query is none."""
+
+    async def status(self) -> Json:
+        """The body of /api/v1/status."""
+
+    async def peers(self) -> list[Json]:
+        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, last_heard_s."""
+
+    async def strategy(self) -> Json:
+        """The strategy in force, its signers, warnings."""
+
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+        """Stored documents by URL, in order; `local`: only what lies on this node's own disk."""
+
+    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
+        """A document and its stored content, read from any ready replica."""
+
+    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
+        """Hand seeds to their owners: {accepted: n, refused: [{url, reason}]}."""
+
+    def pause(self, paused: bool) -> None: ...
+
+    async def publish_strategy(self, document: bytes) -> Json:
+        """Verify a signed strategy document, adopt it and spread it; raises BadStrategy."""

@@ -1,0 +1,12 @@
+"""Many nodes in one process under virtual time: the same cores and handlers as in a real node, reproducible by seed.
+
+Nouns: `World`, `SimNode`, `SimLoop`, `SimNetwork`, `ScriptedWeb`. Read loop, network, carrier (the ground);
+scriptedweb, scriptedfetch, simnode, world (whole nodes and what befalls them); census (what is so, from outside);
+trial (a story and its figures, told by the verb `simulate`). Exported is the ground; the rest is imported by name.
+"""
+
+from node.simulation.carrier import SimCarrier
+from node.simulation.loop import EPOCH, SimLoop
+from node.simulation.network import SimDatagrams, SimNetwork
+
+__all__ = ["EPOCH", "SimCarrier", "SimDatagrams", "SimLoop", "SimNetwork"]

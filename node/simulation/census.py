@@ -1,0 +1,123 @@
+"""What a world looks like from outside: what lies on whose disk, what the sites saw, what a right answer is.
+
+Looks at stores and logs alone and believes no node's figures.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from urllib.parse import urlsplit
+
+from crawl import State, Visit, decode_visit
+from dht import Slot, placement_key, slot_of
+from index import BruteForce, Text
+from node.feed import text_of
+from node.simulation.scriptedfetch import Visited
+from node.simulation.simnode import SimNode
+from store import Kind, Record
+
+FIRST, LAST = bytes(20), b"\xff" * 20
+
+
+@dataclass(slots=True)
+class Census:
+    """Per URL: the newest record of each kind, and which nodes hold that version."""
+
+    visits: dict[str, Visit] = field(default_factory=dict)
+    texts: dict[str, Text] = field(default_factory=dict)
+    holders: dict[tuple[Kind, str], set[str]] = field(default_factory=dict)
+
+    def states(self) -> dict[str, State]:
+        """What became of each URL."""
+        return {url: visit.state for url, visit in sorted(self.visits.items())}
+
+    def brute_force(self) -> BruteForce:
+        """The oracle over all documents."""
+        return BruteForce([text for _, text in sorted(self.texts.items())])
+
+
+def take_census(nodes: Iterable[SimNode]) -> Census:
+    """Read the disks of running nodes."""
+    census = Census()
+    for kind in Kind:
+        newest: dict[bytes, Record] = {}
+        held: dict[bytes, set[str]] = {}
+        for node in nodes:
+            for record in node.daemon.store.scan(kind, FIRST, LAST):
+                best = newest.get(record.id)
+                if best is None or record.version > best.version:
+                    newest[record.id], held[record.id] = record, {node.name}
+                elif record.version == best.version:
+                    held[record.id].add(node.name)
+        for record in newest.values():
+            census.holders[kind, _enter(census, record)] = held[record.id]
+    return census
+
+
+def _enter(census: Census, record: Record) -> str:
+    """Note a newest record; returns its URL, "" of a document that is gone."""
+    if record.kind == Kind.VISIT:
+        visit = decode_visit(record.body)
+        census.visits[visit.url] = visit
+        return visit.url
+    text = text_of(record)
+    if text is None:
+        return ""
+    census.texts[text.url] = text
+    return text.url
+
+
+def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:
+    """Records that an owner lacks, as the first node's view names the owners; with the names of those owners."""
+    names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
+    lacking = {}
+    for (kind, url), holders in census.holders.items():
+        slot = slot_of(placement_key(url), view.strategy.slot_bits)
+        if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
+            lacking[kind, url] = missing
+    return lacking
+
+
+def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:
+    """URLs that were asked for more than once, robots.txt apart."""
+    asked: dict[str, list[Visited]] = {}
+    for visited in log:
+        if not visited.url.endswith("/robots.txt"):
+            asked.setdefault(visited.url, []).append(visited)
+    return {url: visits for url, visits in asked.items() if len(visits) > 1}
+
+
+def hurried(log: Iterable[Visited], rest_s: float) -> list[tuple[Visited, Visited]]:
+    """Pairs of requests to one site of which the second began sooner than `rest_s` after the first had ended."""
+    pairs, last = [], dict[str, Visited]()
+    for visited in log:
+        site = urlsplit(visited.url).netloc
+        before = last.get(site)
+        if before is not None and visited.began_at < before.ended_at + rest_s - 1e-6:
+            pairs.append((before, visited))
+        last[site] = visited
+    return pairs
+
+
+def holders_of(nodes: Iterable[SimNode]) -> Mapping[Slot, list[str]]:
+    """Who may crawl each leased slot at this moment."""
+    found: dict[Slot, list[str]] = {}
+    for node in nodes:
+        for slot in node.overlay.view.leases():
+            found.setdefault(slot, []).append(node.name)
+    return found
+
+
+def is_idle(nodes: Sequence[SimNode]) -> bool:
+    """Every slot is leased, and no crawler has anything due or open."""
+    slots = 1 << nodes[0].overlay.view.strategy.slot_bits
+    if len(holders_of(nodes)) < slots:
+        return False
+    return all(not (status := node.daemon.crawler.status()).open and not status.waiting for node in nodes)
+
+
+async def is_settled(nodes: Sequence[SimNode]) -> bool:
+    """Every node says that its teams hold and have indexed the same."""
+    for node in nodes:
+        if not await node.daemon.teams.is_settled():
+            return False
+    return True

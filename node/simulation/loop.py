@@ -1,0 +1,133 @@
+"""An event loop on virtual time: when nothing is ready, the clock jumps to the next timer.
+
+An hour in which little happens passes in seconds, and the order of everything follows from the program and its seeds
+alone: timers of one instant run in the order of their making. There are no sockets, threads or signals below it, and
+executors run their calls inline. It replaces `_run_once`, asyncio's own inner step, whose work is stable since 3.4.
+
+What runs in a context where `PLACE` is set belongs to that place. While a place sleeps, whatever becomes due there
+waits until it wakes, as in a laptop whose lid is closed.
+"""
+
+import asyncio
+from collections.abc import Callable, Coroutine
+from contextvars import Context, ContextVar
+from heapq import heappop, heappush
+from typing import Any, TypeVar
+
+from dht import Clock, Now
+
+EPOCH = 1_767_225_600.0  # 2026-01-01, the wall clock's start in every simulation
+PLACE: ContextVar[str] = ContextVar("PLACE", default="")
+Result = TypeVar("Result")
+
+
+class SimLoop(asyncio.BaseEventLoop):
+    """Run a coroutine with `SimLoop().run(main())`."""
+
+    _ready: Any  # of asyncio: the handles to be run, a deque
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._now = 0.0
+        self._timers: list[tuple[float, int, asyncio.TimerHandle]] = []
+        self._made = 0
+        self._asleep: dict[str, list[asyncio.Handle]] = {}
+
+    def run(self, main: Coroutine[Any, Any, Result]) -> Result:
+        """Run `main` to its end, then cancel what is left, as asyncio.run does."""
+        with asyncio.Runner(loop_factory=lambda: self) as runner:
+            return runner.run(main)
+
+    def time(self) -> float:
+        return self._now
+
+    def clock(self, skew_s: float = 0.0) -> Clock:
+        """A node's clocks; its wall clock is `skew_s` ahead."""
+        last = Now(EPOCH + self._now + skew_s, self._now)
+
+        def clock() -> Now:
+            nonlocal last
+            if last.steady != self._now:
+                last = Now(EPOCH + self._now + skew_s, self._now)
+            return last
+
+        return clock
+
+    def sleep(self, place: str) -> None:
+        """Nothing runs at a place until `wake`; clocks go on."""
+        self._asleep.setdefault(place, [])
+
+    def wake(self, place: str) -> None:
+        """Run what became due at a place while it slept."""
+        self._ready.extend(self._asleep.pop(place))
+
+    def get_debug(self) -> bool:
+        """Never: handles ask this thrice each."""
+        return False
+
+    def call_soon(  # type: ignore[override]
+        self, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.Handle:
+        handle = asyncio.Handle(callback, args, self, context)
+        self._ready.append(handle)
+        return handle
+
+    def call_at(  # type: ignore[override]
+        self, when: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        timer = asyncio.TimerHandle(when, callback, args, self, context)
+        self._made += 1
+        heappush(self._timers, (when, self._made, timer))
+        return timer
+
+    def call_later(  # type: ignore[override]
+        self, delay: float, callback: Callable[..., Any], *args: Any, context: Context | None = None
+    ) -> asyncio.TimerHandle:
+        return self.call_at(self._now + delay, callback, *args, context=context)
+
+    def run_in_executor(self, executor: object, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
+        """Run it here and now: threads would make the order depend on the machine."""
+        future = self.create_future()
+        try:
+            future.set_result(func(*args))
+        except Exception as error:
+            future.set_exception(error)
+        return future
+
+    def _run_once(self) -> None:
+        """Run what is ready, or else let time pass until something is."""
+        ready, timers = self._ready, self._timers
+        if not ready:
+            self._pass_time()
+        while timers and timers[0][0] <= self._now:
+            ready.append(heappop(timers)[2])
+        for _ in range(len(ready)):
+            handle = ready.popleft()
+            if handle._cancelled:
+                continue
+            if self._asleep and (waiting := self._asleep.get(_place_of(handle))) is not None:
+                waiting.append(handle)
+            else:
+                handle._context.run(handle._callback, *handle._args)  # as its _run does
+
+    def _pass_time(self) -> None:
+        timers = self._timers
+        while timers and timers[0][2].cancelled():
+            heappop(timers)
+        if not timers:
+            raise RuntimeError("the simulation waits for something that nothing will bring about: a deadlock")
+        self._now = max(self._now, timers[0][0])
+
+    def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
+        """It is passed over when its time comes."""
+
+    def _process_events(self, event_list: list[object]) -> None:
+        """There are none."""
+
+    def _write_to_self(self) -> None:
+        """Nobody waits in a selector to be woken."""
+
+
+def _place_of(handle: asyncio.Handle) -> str:
+    place: str = handle._context.get(PLACE, "")  # type: ignore[attr-defined]  # public from Python 3.12 on
+    return place

@@ -1,0 +1,155 @@
+"""A network in memory: datagrams and messages with delay, loss, cuts and dead nodes, all from one seed.
+
+Nodes are known by a name of the caller's choice. The delay is drawn per packet. `trace_hash` runs over all that was
+sent, when and between whom: two runs with equal hashes went alike.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
+from contextvars import Context, copy_context
+from functools import partial
+from hashlib import blake2b
+from random import Random
+
+from dht import Address, BadMessage, Clock, Core, Driver, Event, InputError, NodeId, PeerTimeout, RemoteError
+from node.simulation.loop import SimLoop
+
+Answerer = Callable[[NodeId, str, bytes], Awaitable[bytes]]
+
+
+class SimNetwork:
+    """Joins the nodes of one simulation. `latency_s`: least and most one-way delay."""
+
+    def __init__(
+        self, loop: SimLoop, seed: int, *, latency_s: tuple[float, float] = (0.01, 0.06), loss: float = 0.0
+    ) -> None:
+        self.loop = loop
+        self.loss = loss
+        self.sent = 0  # datagrams and messages
+        self.lost = 0
+        self._rng = Random(seed)
+        self._latency_s = latency_s
+        self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
+        self._answerers: dict[NodeId, tuple[str, Answerer]] = {}
+        self._groups: Mapping[str, int] = {}
+        self._context = Context()  # what is on its way belongs to no place
+        self._trace = blake2b(digest_size=16)
+
+    @property
+    def trace_hash(self) -> str:
+        """Of everything so far, hex."""
+        return self._trace.copy().hexdigest()
+
+    def cut(self, groups: Mapping[str, int]) -> None:
+        """From now on, nodes of different groups do not reach each other; who is not named is in group 0."""
+        self._groups = groups
+
+    def heal(self) -> None:
+        """One network again."""
+        self._groups = {}
+
+    def attach(self, name: str, address: Address, receive: Callable[[bytes, Address], None]) -> None:
+        """Deliver datagrams for an address."""
+        self._sockets[address] = name, receive
+
+    def listen(self, name: str, node_id: NodeId, answerer: Answerer) -> None:
+        """Deliver messages for a node."""
+        self._answerers[node_id] = name, answerer
+
+    def leave(self, node_id: NodeId, answerer: Answerer) -> None:
+        """Deliver no more messages to this answerer."""
+        if self._answerers.get(node_id, ("", None))[1] is answerer:
+            del self._answerers[node_id]
+
+    def kill(self, name: str) -> None:
+        """Nothing reaches this node any more, nor does what is on its way from or to it."""
+        self._sockets = {a: s for a, s in self._sockets.items() if s[0] != name}
+        self._answerers = {n: s for n, s in self._answerers.items() if s[0] != name}
+
+    def send(self, name: str, data: bytes, source: Address, target: Address) -> None:
+        """Send a datagram; it arrives later or never."""
+        delay_s = self._depart("datagram", name, target.host)
+        there = self._sockets.get(target)
+        if delay_s is None or there is None or not self._joined(name, there[0]):
+            self.lost += 1
+            return
+        self.loop.call_later(delay_s, self._deliver, name, data, source, target, context=self._context)
+
+    async def ask(self, name: str, own: NodeId, peer: NodeId, message: str, body: bytes, timeout_s: float) -> bytes:
+        """Send a message and wait for its answer; raises PeerTimeout, or BadMessage with the peer's refusal."""
+        try:
+            async with asyncio.timeout(timeout_s):
+                there, answerer = await self._pass(message, name, own, peer, peer, timeout_s)
+                answer, refusal = b"", None
+                try:
+                    answer = await answerer(own, message, body)
+                except (RemoteError, InputError) as error:
+                    refusal = error
+                await self._pass(message, there, peer, own, peer, timeout_s)
+        except TimeoutError:
+            raise PeerTimeout(peer.hex(), timeout_s) from None
+        if refusal:
+            raise BadMessage(peer.hex(), str(refusal)) from refusal
+        return answer
+
+    async def _pass(
+        self, message: str, name: str, source: NodeId, target: NodeId, peer: NodeId, timeout_s: float
+    ) -> tuple[str, Answerer]:
+        """One way of a message; waits for ever where it is lost."""
+        delay_s = self._depart(message, name, target.hex())
+        there = self._answerers.get(target)
+        if delay_s is not None and there and self._joined(name, there[0]):
+            await asyncio.sleep(delay_s)
+            if self._answerers.get(target) is there and source in self._answerers:
+                return there
+        self.lost += 1
+        await asyncio.sleep(timeout_s)
+        raise PeerTimeout(peer.hex(), timeout_s)
+
+    def _depart(self, kind: str, name: str, target: str) -> float | None:
+        """Note that something is sent; its delay, or None where it is lost."""
+        self.sent += 1
+        self._trace.update(f"{self.loop.time():.9f} {kind} {name} {target}\n".encode())
+        delay_s = self._rng.uniform(*self._latency_s)
+        return None if self.loss and self._rng.random() < self.loss else delay_s
+
+    def _joined(self, a: str, b: str) -> bool:
+        return self._groups.get(a, 0) == self._groups.get(b, 0)
+
+    def _deliver(self, name: str, data: bytes, source: Address, target: Address) -> None:
+        there = self._sockets.get(target)
+        if there is None or source not in self._sockets or not self._joined(name, there[0]):
+            self.lost += 1
+            return
+        there[1](data, source)
+
+
+class SimDatagrams:
+    """What `Datagrams` is to a real node: runs a core over the simulated network, at one address a family."""
+
+    def __init__(
+        self,
+        core: Core,
+        clock: Clock,
+        network: SimNetwork,
+        name: str,
+        addresses: tuple[Address, ...],
+        on_event: Callable[[Event], None],
+    ) -> None:
+        self._network = network
+        self._name = name
+        self._addresses = {a.family: a for a in addresses}
+        self._driver = Driver(core, clock, self._send, on_event)
+        self.kick = self._driver.kick
+
+    async def run(self) -> None:
+        """Take part until cancelled or killed."""
+        receive = partial(copy_context().run, self._driver.receive)  # type: ignore[call-arg]
+        for address in self._addresses.values():
+            self._network.attach(self._name, address, receive)
+        await self._driver.run()
+
+    def _send(self, data: bytes, target: Address) -> None:
+        source = self._addresses.get(target.family)
+        if source:
+            self._network.send(self._name, data, source, target)

@@ -1,0 +1,36 @@
+"""Fetching from a scripted web, and the log of its sites: who asked for what, and when.
+
+The log is what a simulated crawl is judged by, because no node writes it.
+"""
+
+import asyncio
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from crawl import Fetched
+from node.simulation.scriptedweb import ScriptedWeb
+
+
+@dataclass(frozen=True, slots=True)
+class Visited:
+    """One request as its site saw it, in seconds of virtual time; who asked may be dead by the time of the answer."""
+
+    node: str
+    url: str
+    began_at: float
+    ended_at: float
+
+
+class ScriptedFetcher:
+    """One node's `Fetcher`."""
+
+    def __init__(self, web: ScriptedWeb, node: str, log: list[Visited]) -> None:
+        self._web, self._node, self._log = web, node, log
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """The scripted reply, after its latency."""
+        now, reply = asyncio.get_running_loop().time(), self._web.reply(url)
+        self._log.append(Visited(self._node, url, now, now + reply.latency_s))
+        await asyncio.sleep(reply.latency_s)
+        body = reply.body[:max_bytes]
+        return Fetched(url, reply.status, reply.headers, body, len(body) < len(reply.body), reply.latency_s, "")

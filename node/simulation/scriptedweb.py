@@ -1,0 +1,104 @@
+"""A web in memory, made from a seed: hosts and pages with links, redirects, vanished pages and a robots.txt.
+
+Pure: a URL in, a reply out, always the same. From the front page of host 0 every page of every host can be reached; in
+the tree of each host one page in twenty redirects within it, one in thirty to another host, one in twenty is gone; each
+host keeps a page that its robots.txt forbids. `outcome` says what a right crawl makes of each URL.
+"""
+
+from dataclasses import dataclass
+from random import Random
+from urllib.parse import urlsplit
+
+from crawl import State
+
+WORDS = 600  # in the vocabulary; word n is about as frequent as 1 / n
+PAGE_WORDS = (20, 60)
+REDIRECT_EVERY, AWAY_EVERY, GONE_EVERY = 20, 30, 20
+MEAN_LATENCY_S = 0.3
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a site answers; `latency_s` from request to last byte."""
+
+    status: int
+    headers: tuple[tuple[str, str], ...]
+    body: bytes
+    latency_s: float
+
+
+class ScriptedWeb:
+    """`hosts` × `pages` pages, the front pages and those that redirect or are gone among them."""
+
+    def __init__(self, seed: int, hosts: int, pages: int) -> None:
+        self._seed, self._hosts, self._pages = seed, hosts, pages
+        self.words = vocabulary(Random(seed))
+
+    @property
+    def seed_url(self) -> str:
+        """Where a crawl begins."""
+        return self._url(0, 0)
+
+    def outcomes(self) -> dict[str, State]:
+        """What becomes of every URL that a crawl from `seed_url` finds."""
+        found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._pages)}
+        return found | {self._private(h): State.REFUSED for h in range(self._hosts)}
+
+    def reply(self, url: str) -> Reply:
+        """The answer to a GET; 404 for whatever is not there."""
+        parts = urlsplit(url)
+        host = self._number(parts.netloc.removeprefix("site").removesuffix(".example"), self._hosts)
+        rng = Random(f"{self._seed} {url}")
+        latency_s = rng.expovariate(1 / MEAN_LATENCY_S)
+        if host is not None and parts.path == "/robots.txt":
+            return Reply(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s)
+        page = self._number(parts.path.removeprefix("/page") if parts.path != "/" else "0", self._pages)
+        if host is None or page is None or self._state(host, page) == State.GONE:
+            return Reply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
+        if self._state(host, page) == State.REDIRECT:
+            return Reply(302, (("Location", self._target(host, page)),), b"", latency_s)
+        return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), self._body(rng, host, page), latency_s)
+
+    def _state(self, host: int, page: int) -> State:
+        """Pages with children in the host's tree are always there, so that all is reached."""
+        if 2 * page + 1 < self._pages:
+            return State.FETCHED
+        if page % REDIRECT_EVERY == 3 or page % AWAY_EVERY == 7:
+            return State.REDIRECT
+        return State.GONE if page % GONE_EVERY == 5 else State.FETCHED
+
+    def _target(self, host: int, page: int) -> str:
+        return self._url(host, page // 2) if page % REDIRECT_EVERY == 3 else self._url((host + 1) % self._hosts, 0)
+
+    def _body(self, rng: Random, host: int, page: int) -> bytes:
+        """A small page that holds its words, its children in the tree and some links to anywhere."""
+        below = [self._url(host, child) for child in (2 * page + 1, 2 * page + 2) if child < self._pages]
+        if page == 0:
+            below += [self._url(child, 0) for child in (2 * host + 1, 2 * host + 2) if child < self._hosts]
+            below.append(self._private(host))
+        anywhere = [self._url(rng.randrange(self._hosts), rng.randrange(self._pages)) for _ in range(3)]
+        links = " ".join(f'<a href="{url}">{self._word(rng)}</a>' for url in below + anywhere)
+        text = " ".join(self._word(rng) for _ in range(rng.randint(*PAGE_WORDS)))
+        title = f"{self._word(rng)} {self._word(rng)} {host} {page}"
+        return f'<html lang="en"><title>{title}</title><h1>{title}</h1><p>{text}</p>{links}</html>'.encode()
+
+    def _word(self, rng: Random) -> str:
+        return self.words[int(WORDS ** rng.random()) - 1]
+
+    def _url(self, host: int, page: int) -> str:
+        return f"https://site{host}.example/" + (f"page{page}" if page else "")
+
+    def _private(self, host: int) -> str:
+        return f"https://site{host}.example/private/diary"
+
+    @staticmethod
+    def _number(text: str, below: int) -> int | None:
+        return int(text) if text.isascii() and text.isdigit() and int(text) < below else None
+
+
+def vocabulary(rng: Random) -> tuple[str, ...]:
+    """Words that nobody stems alike."""
+    found: dict[str, None] = {}
+    while len(found) < WORDS:
+        found["".join(rng.choice("bdfgklmnprtv") + rng.choice("aou") for _ in range(rng.randint(2, 4)))] = None
+    return tuple(found)

@@ -1,0 +1,129 @@
+"""One simulated node: the `LiveOverlay` and the `Daemon` of a real one, over memory instead of sockets and disks.
+
+What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+
+from bootstrap import first_contacts
+from crawl import CrawlConfig, InlineParsers
+from dht import (
+    Address,
+    Clock,
+    Core,
+    DhtConfig,
+    Endpoint,
+    Family,
+    Identity,
+    LiveOverlay,
+    Network,
+    OnEvent,
+    Parts,
+    Reach,
+    StrategyLog,
+)
+from index import IndexConfig
+from node.daemon import Daemon, Shells
+from node.simulation.carrier import SimCarrier
+from node.simulation.network import SimDatagrams, SimNetwork
+from node.simulation.scriptedfetch import ScriptedFetcher, Visited
+from node.simulation.scriptedweb import ScriptedWeb
+from store import MemoryDisk, RecordStore, StoreConfig
+
+PORT = 8091
+CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
+DHT = DhtConfig()
+STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What all nodes of a world share. `executor` is never used: the loop runs its calls inline."""
+
+    wire: SimNetwork
+    network: Network
+    web: ScriptedWeb
+    log: list[Visited]
+    executor: ThreadPoolExecutor
+
+
+@dataclass(eq=False)
+class SimNode:
+    """A node, running or not; `overlay` and `daemon` belong to its newest run."""
+
+    name: str
+    addresses: tuple[Address, ...]
+    identity: Identity
+    clock: Clock
+    folder: Path
+    rng: Random
+    disk: MemoryDisk = field(default_factory=MemoryDisk)
+    task: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self.task is not None
+
+    def build(self, around: Surroundings) -> None:
+        """Make overlay and daemon over what the disk and the folder hold."""
+        overlay = self._overlay(around)
+        own = set(self.addresses)
+        contacts = [c for c in first_contacts(around.network, overlay.view.strategy) if c not in own]
+        remembered = overlay.remember()
+        overlay.join(contacts)
+        shells = Shells(
+            identity=self.identity,
+            overlay=overlay,
+            store=RecordStore(self.disk, STORE, self.clock),
+            fetcher=ScriptedFetcher(around.web, self.name, around.log),
+            parsers=InlineParsers(),
+            clock=self.clock,
+            rng=self.rng,
+            index_path=None,
+            expects_others=bool(contacts or remembered),
+        )
+        self.overlay = overlay
+        self.daemon = Daemon(CRAWL, STORE, INDEX, shells)
+
+    async def run(self) -> None:
+        """Live until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.overlay.run(), name=f"{self.name}-overlay")
+            tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
+
+    def _overlay(self, around: Surroundings) -> LiveOverlay:
+        listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
+        core = Core(
+            self.identity,
+            bytes.fromhex(around.network.id),
+            DHT,
+            Random(self.rng.random()),
+            listening=listening,
+            reach=Reach(),
+        )
+
+        def drive(on_event: OnEvent) -> SimDatagrams:
+            return SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+
+        return LiveOverlay(
+            Parts(
+                core=core,
+                drive=drive,
+                carrier=SimCarrier(around.wire, self.name, self.identity.node_id),
+                strategies=StrategyLog(around.network, self.folder / "strategy"),
+                families=frozenset(a.family for a in self.addresses),
+                clock=self.clock,
+                executor=around.executor,
+                folder=self.folder,
+            )
+        )
+
+
+def addresses_of(number: int, families: tuple[Family, ...]) -> tuple[Address, ...]:
+    """Public addresses of a node, each node in a prefix of its own."""
+    hosts: dict[Family, str] = {4: f"9.{number // 250}.{number % 250}.1", 6: f"2606:4700:{number + 1:x}::1"}
+    return tuple(Address(hosts[family], PORT) for family in families)

@@ -1,0 +1,218 @@
+"""A world of nodes under virtual time: one network, one scripted web, one seed; nodes are killed, wiped and cut off.
+
+`simulate(story)` runs a story, an async function of its `World`, and ends when the story does.
+"""
+
+import asyncio
+import gc
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from tempfile import TemporaryDirectory
+
+from bootstrap import load_network, new_network
+from crawl import Visit
+from dht import Family, Identity, Network, Strategy
+from node.simulation.loop import EPOCH, PLACE, SimLoop
+from node.simulation.network import SimNetwork
+from node.simulation.scriptedfetch import Visited
+from node.simulation.scriptedweb import ScriptedWeb
+from node.simulation.simnode import PORT, SimNode, Surroundings, addresses_of
+from store import MemoryDisk, TooFewCopies
+
+DAY_S = 86_400
+DOORS = 3  # the first nodes are in the network file
+SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
+FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
+CRAWL_DEPTH = 100
+RARELY = (100_000, 50, 100)  # a world is many objects that stay: to look through them for garbage often costs a tenth
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """What a world is made of."""
+
+    seed: int = 1
+    hosts: int = 12
+    pages: int = 8
+    slot_bits: int = 4
+    replicas: int = 3
+    min_acks: int = 2
+    loss: float = 0.0
+
+
+@dataclass(frozen=True, slots=True)
+class Loss:
+    """A node that died or fell asleep without a word, and how many URLs it had in flight then."""
+
+    name: str
+    at: float
+    open: int
+
+
+class World:
+    """All nodes of one simulation, by name: n0, n1, …"""
+
+    def __init__(self, loop: SimLoop, tasks: asyncio.TaskGroup, plan: Plan, folder: Path) -> None:
+        self.plan, self.loop = plan, loop
+        self.nodes: dict[str, SimNode] = {}
+        self.losses: list[Loss] = []
+        self._groups: dict[str, int] = {}
+        self._sleeping: list[SimNode] = []
+        self.publisher = Identity(Random(f"publisher {plan.seed}").randbytes(32))
+        self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages)
+        self.wire = SimNetwork(loop, plan.seed, loss=plan.loss)
+        self.log: list[Visited] = []
+        self._tasks, self._folder = tasks, folder
+        self._around = Surroundings(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
+
+    async def add(self, count: int = 1, pause_s: float = 0.3) -> list[SimNode]:
+        """Start new nodes, one after the other."""
+        return [await self._add(pause_s) for _ in range(count)]
+
+    async def crawl(self, *urls: str) -> None:
+        """Hand seeds to their owners, by default the one that leads everywhere."""
+        seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
+        while True:
+            try:
+                return await self.running()[0].daemon.ingest.discover(seeds)
+            except TooFewCopies:  # the network is not up yet
+                await asyncio.sleep(1.0)
+
+    def running(self) -> list[SimNode]:
+        """The nodes that live, in the order of their making."""
+        return [node for node in self.nodes.values() if node.is_running]
+
+    async def kill(self, node: SimNode) -> None:
+        """kill -9: nothing more arrives or leaves, what was not synced is lost; returns when it is over."""
+        task = node.task
+        assert task is not None, f"{node.name} does not run"
+        self._lose(node)
+        kept = {path: path.read_bytes() for path in sorted(node.folder.rglob("*")) if path.is_file()}
+        node.task = None
+        self.wire.kill(node.name)
+        task.cancel()
+        await asyncio.wait([task])
+        await node.daemon.close()
+        node.disk.crash()
+        for path, content in kept.items():  # a killed process tidies nothing up
+            path.write_bytes(content)
+
+    async def restart(self, node: SimNode) -> None:
+        """Start a killed node on what its disk holds."""
+        node.build(self._around)
+        place = copy_context()
+        place.run(PLACE.set, node.name)
+        node.task = self._tasks.create_task(node.run(), name=node.name, context=place)
+        await asyncio.sleep(0)
+
+    def sleep(self, node: SimNode) -> None:
+        """Close a laptop's lid: nothing runs there, nothing gets through; its clocks go on."""
+        self._lose(node)
+        self.loop.sleep(node.name)
+        self._sleeping.append(node)
+        self._cut()
+
+    def wake(self, node: SimNode) -> None:
+        """Open the lid again."""
+        self._sleeping.remove(node)
+        self._cut()
+        self.loop.wake(node.name)
+
+    def wipe(self, node: SimNode) -> None:
+        """Give a killed node an empty disk."""
+        node.disk = MemoryDisk()
+
+    def cut(self, *groups: Sequence[SimNode]) -> None:
+        """Nodes of different groups do not reach each other; who is in none is with the first."""
+        self._groups = {node.name: number for number, group in enumerate(groups) for node in group}
+        self._cut()
+
+    def heal(self) -> None:
+        """One network again."""
+        self.cut()
+
+    async def pass_time(self, seconds: float) -> None:
+        """Let virtual seconds pass."""
+        await asyncio.sleep(seconds)
+
+    async def until(self, claim: Callable[[], bool], within_s: float, every_s: float = 1.0) -> float:
+        """Let time pass until a claim holds; the seconds that took. Raises AssertionError after `within_s`."""
+        began = self.loop.time()
+        while not claim():
+            assert self.loop.time() - began < within_s, f"{claim} does not hold after {within_s:.0f} s"
+            await asyncio.sleep(every_s)
+        return self.loop.time() - began
+
+    def end(self) -> None:
+        """Stop all nodes at once."""
+        for node in list(self._sleeping):
+            self.wake(node)
+        for node in self.running():
+            self.wire.kill(node.name)
+            assert node.task is not None
+            node.task.cancel()
+
+    async def _add(self, pause_s: float) -> SimNode:
+        number = len(self.nodes)
+        rng = Random(f"node {self.plan.seed} {number}")
+        name, skew_s = f"n{number}", rng.uniform(-SKEW_S, SKEW_S)
+        addresses = addresses_of(number, FAMILIES[number % len(FAMILIES)])
+        folder = self._folder / name
+        folder.mkdir()
+        node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
+        self.nodes[name] = node
+        await self.restart(node)
+        await asyncio.sleep(pause_s)
+        return node
+
+    def _lose(self, node: SimNode) -> None:
+        self.losses.append(Loss(node.name, self.loop.time(), node.daemon.crawler.status().open))
+
+    def _cut(self) -> None:
+        self.wire.cut(self._groups | {node.name: -1 - n for n, node in enumerate(self._sleeping)})
+
+    def _network(self) -> Network:
+        plan = self.plan
+        strategy = Strategy(
+            network="",
+            version=1,
+            effective_at=0,
+            next_at=int(EPOCH) + 300 * DAY_S,
+            expires_at=int(EPOCH) + 400 * DAY_S,
+            replicas=plan.replicas,
+            slot_bits=plan.slot_bits,
+            min_acks=plan.min_acks,
+        )
+        doors = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(DOORS)]
+        doors += [f"[{a.host}]:{PORT}" for n in range(DOORS) for a in addresses_of(n, (6,)) if 6 in FAMILIES[n]]
+        return load_network(new_network("simulated", [self.publisher], strategy, bootstrap=doors))
+
+
+Story = Callable[[World], Awaitable[None]]
+
+
+def simulate(story: Story, plan: Plan = Plan()) -> World:
+    """Run a story to its end; the world as it was then, its nodes stopped."""
+    loop, worlds = SimLoop(), list[World]()
+
+    async def main(folder: Path) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            world = World(loop, tasks, plan, folder)
+            worlds.append(world)
+            try:
+                await story(world)
+            finally:
+                world.end()
+
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*RARELY)
+    try:
+        with TemporaryDirectory(prefix="dse-simulation-") as folder:
+            loop.run(main(Path(folder)))
+    finally:
+        gc.set_threshold(*thresholds)
+    return worlds[0]

@@ -1,0 +1,100 @@
+"""Whether the network is settled: every ready replica of a slot holds, and has indexed, the same.
+
+Each node reports one digest a slot (what its store holds ‖ what its index has); equal digests mean equal answers.
+A node asks only the peers that it shares slots with, so the cost does not grow with the network.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from hashlib import blake2b
+from typing import Annotated
+
+from msgspec import Meta
+
+from dht import Message, NodeId, Overlay, RemoteError, Slot
+
+ASK_WITHIN_S = 3.0
+REPORT_BYTES = 16
+MAX_SLOTS = 1 << 16
+
+Bits = Annotated[int, Meta(ge=0, le=16)]
+Number = Annotated[int, Meta(ge=0, lt=MAX_SLOTS)]
+Digest = Annotated[bytes, Meta(min_length=REPORT_BYTES, max_length=REPORT_BYTES)]
+Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
+
+
+class ReportRequest(Message, frozen=True, array_like=True):
+    """Which state are your slots in? Asked in the slots of one strategy version."""
+
+    slot_bits: Bits
+
+
+class Report(Message, frozen=True, array_like=True):
+    """Digest by ready slot; `owed` counts copies that this node still has to deliver to live peers.
+
+    What is owed to a dead one waits for its return, which may never come: the living can settle without it."""
+
+    slot_bits: Bits
+    digests: Annotated[dict[Number, Digest], Meta(max_length=MAX_SLOTS)]
+    owed: Count  # to live peers: what is owed to a dead one waits for it and changes no answer
+    crawling: Count  # URLs due or open here
+
+
+class Teams:
+    """Answers and asks for team reports. `local` gives this node's own."""
+
+    def __init__(self, overlay: Overlay, local: Callable[[], Report]) -> None:
+        self._overlay, self._local = overlay, local
+        overlay.serve(ReportRequest, self._answer)
+
+    async def _answer(self, peer: NodeId, request: ReportRequest) -> Report:
+        return self._local()
+
+    async def is_settled(self) -> bool:
+        """True where every live teammate answers, nobody owes copies, and all digests of a shared slot are equal."""
+        mine = self._local()
+        view = self._overlay.view
+        teams = {Slot(slot): view.live_owners(Slot(slot)) for slot in range(2**mine.slot_bits)}
+        shared = {slot: team for slot, team in teams.items() if view.node_id in team}
+        if mine.owed or any(slot not in mine.digests for slot in shared):
+            return False
+        reports = await self._ask_all(sorted({peer for team in shared.values() for peer in team} - {view.node_id}))
+        return all(
+            report is not None and _agree(mine, report, [slot for slot, team in shared.items() if peer in team])
+            for peer, report in reports.items()
+        )
+
+    async def _ask_all(self, peers: list[NodeId]) -> dict[NodeId, Report | None]:
+        reports: dict[NodeId, Report | None] = {}
+
+        async def ask(peer: NodeId) -> None:
+            request = ReportRequest(self._overlay.view.strategy.slot_bits)
+            try:
+                reports[peer] = await self._overlay.ask(peer, request, Report, timeout_s=ASK_WITHIN_S)
+            except RemoteError:
+                reports[peer] = None
+
+        async with asyncio.TaskGroup() as tasks:
+            for peer in peers:
+                tasks.create_task(ask(peer))
+        return reports
+
+
+def _agree(mine: Report, other: Report, shared: Sequence[Slot]) -> bool:
+    """Whether a teammate says the same of the slots that it shares with us; what it says of others does not count."""
+    return (
+        other.owed == 0
+        and mine.slot_bits == other.slot_bits
+        and all(other.digests.get(slot, mine.digests[slot]) == mine.digests[slot] for slot in shared)
+    )
+
+
+def report_of(
+    slot_bits: int, stored: Mapping[Slot, bytes], indexed: Mapping[Slot, bytes], owed: int, crawling: int
+) -> Report:
+    """One digest a slot out of the store's and the index's fingerprints."""
+    digests = {
+        int(slot): blake2b(stored[slot] + indexed.get(slot, b""), digest_size=REPORT_BYTES).digest()
+        for slot in sorted(stored)
+    }
+    return Report(slot_bits, digests, owed, crawling)

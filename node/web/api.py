@@ -1,0 +1,108 @@
+"""The HTTP API below /api/v1: each handler reads a request by the table of routes, asks the node, answers JSON."""
+
+from typing import TypeVar
+
+import msgspec
+from aiohttp import web
+
+from node.service import Json, Service
+from node.web.openapi import openapi
+from node.web.parameters import Values, read_parameters
+from node.web.problems import BadParameter
+from node.web.routes import MAX_URL, route
+
+MAX_SEEDS = 1000
+MAX_DEPTH = 100
+
+Body = TypeVar("Body", bound=msgspec.Struct)
+
+
+class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/crawl: seeds, and how many links to follow from them."""
+
+    urls: list[str]
+    depth: int = 0
+
+
+class Pause(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/pause."""
+
+    paused: bool
+
+
+def parameters(request: web.Request, name: str) -> Values:
+    """The values of the request's parameters, by the route of this handler's name."""
+    return read_parameters(route(name), list(request.query.items()))
+
+
+def json_response(body: object) -> web.Response:
+    """A JSON answer; NaN and infinities become null, as JSON has none."""
+    return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
+
+
+async def search_by(service: Service, values: Values) -> Json:
+    """Ask the node what a request asks, for the API."""
+    return await service.search(
+        values.text("q"),
+        limit=values.count("limit"),
+        cursor=values.text("cursor"),
+        language=values.text("lang"),
+        site=values.text("site"),
+        deadline_ms=values.count("deadline_ms"),
+        explain=values.flag("explain"),
+    )
+
+
+class Api:
+    """The handlers, named as in the table."""
+
+    def __init__(self, service: Service, version: str) -> None:
+        self._service = service
+        self._openapi = openapi(version)
+
+    async def search(self, request: web.Request) -> web.Response:
+        return json_response(await search_by(self._service, parameters(request, "search")))
+
+    async def status(self, request: web.Request) -> web.Response:
+        return json_response(await self._service.status())
+
+    async def peers(self, request: web.Request) -> web.Response:
+        return json_response({"peers": await self._service.peers()})
+
+    async def strategy(self, request: web.Request) -> web.Response:
+        return json_response(await self._service.strategy())
+
+    async def document(self, request: web.Request) -> web.Response:
+        values = parameters(request, "document")
+        found = await self._service.document(values.texts("url"), local=values.flag("local"))
+        return json_response({"documents": found})
+
+    async def crawl(self, request: web.Request) -> web.Response:
+        order = await _body(request, CrawlOrder)
+        if not 1 <= len(order.urls) <= MAX_SEEDS:
+            raise BadParameter("urls", f"has {len(order.urls)} addresses; 1 to {MAX_SEEDS} are taken at once")
+        if any(len(url) > MAX_URL for url in order.urls):
+            raise BadParameter("urls", f"has an address of more than {MAX_URL} characters")
+        if not 0 <= order.depth <= MAX_DEPTH:
+            raise BadParameter("depth", f"is not between 0 and {MAX_DEPTH}")
+        return json_response(await self._service.crawl(order.urls, depth=order.depth))
+
+    async def pause(self, request: web.Request) -> web.Response:
+        order = await _body(request, Pause)
+        self._service.pause(order.paused)
+        return json_response({"paused": order.paused})
+
+    async def publish_strategy(self, request: web.Request) -> web.Response:
+        return json_response(await self._service.publish_strategy(await request.read()))
+
+    async def openapi(self, request: web.Request) -> web.Response:
+        return json_response(self._openapi)
+
+
+async def _body(request: web.Request, kind: type[Body]) -> Body:
+    if request.content_type != "application/json":
+        raise BadParameter("Content-Type", "is not application/json")
+    try:
+        return msgspec.json.decode(await request.read(), type=kind)
+    except msgspec.DecodeError as error:
+        raise BadParameter("body", str(error)) from None

@@ -1,0 +1,142 @@
+"""What every request passes on its way in and every answer on its way out: host, token, bounds, headers, errors."""
+
+import asyncio
+import ipaddress
+import logging
+import re
+import secrets
+from collections.abc import Awaitable, Callable
+
+import msgspec
+from aiohttp import web
+
+from node.config import NodeConfig
+from node.web.metrics import Metrics
+from node.web.problems import MEDIA_TYPE, Problem, problem_of
+from node.web.routes import Route
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+PagesProblem = Callable[[web.Request, Problem], web.Response]
+
+PAGE_POLICY = (
+    "default-src 'none'; style-src 'self'; img-src 'self' data:; form-action 'self'; frame-src 'self'; "
+    "base-uri 'none'; frame-ancestors 'none'"
+)
+HEADERS = {
+    "Content-Security-Policy": PAGE_POLICY,
+    "X-Content-Type-Options": "nosniff",
+    "Referrer-Policy": "no-referrer",  # a result's site does not learn the query
+    "Cross-Origin-Resource-Policy": "same-origin",
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "X-DNS-Prefetch-Control": "off",
+    "Cache-Control": "no-store",  # answers tell what somebody searched for
+    "Server": "dse-node",
+}
+_HOST = re.compile(r"(?:\[(?P<v6>[0-9A-Fa-f:.]{2,45})\]|(?P<name>[^:\[\]]{1,255}))(?::[0-9]{1,5})?")
+ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator must see a busy node
+
+
+class Guard:
+    """Wraps a route's handler. One per listener: it counts the requests under way."""
+
+    def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem) -> None:
+        self._config = config
+        self._names = frozenset(name.lower().rstrip(".") for name in ("localhost", *config.web_names))
+        self._token = token.encode()
+        self._metrics = metrics
+        self._page = page
+        self._open = 0
+
+    def wrap(self, route: Route, handler: Handler) -> Handler:
+        """The handler with all checks around it."""
+
+        async def guarded(request: web.Request) -> web.StreamResponse:
+            response = await self._answer(request, route, handler)
+            self._metrics.count(route.name, response.status)
+            return response
+
+        return guarded
+
+    @web.middleware
+    async def headers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        """Middleware: the host check, an answer for what no route serves, and the headers of every answer."""
+        try:
+            if not self.is_host_allowed(request.headers.get("Host", "")):
+                detail = "This name is not one of this node's; add it to node.web_names in config.toml."
+                response: web.StreamResponse = self._show(request, Problem(421, detail))
+            else:
+                response = await handler(request)
+        except web.HTTPException as error:  # from the router: no such path, or method
+            response = self._of_http(request, error)
+        for name, value in HEADERS.items():
+            response.headers.setdefault(name, value)
+        return response
+
+    def is_host_allowed(self, host: str) -> bool:
+        """Whether a Host header may reach us: a literal address or one of our names; anything else could be a
+        stranger's name that points here (DNS rebinding), whose pages would then read our answers."""
+        match = _HOST.fullmatch(host)
+        if match is None:
+            return False
+        name = match["v6"] or match["name"]
+        try:
+            ipaddress.ip_address(name)
+        except ValueError:
+            return name.lower().rstrip(".") in self._names
+        return True
+
+    async def _answer(self, request: web.Request, route: Route, handler: Handler) -> web.StreamResponse:
+        if route.needs_token and not self._has_token(request):
+            detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
+            response = self._show(request, Problem(401, detail))
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        if self._open >= self._config.web_max_requests and route.name not in ALWAYS_ANSWERED:
+            return self._show(request, Problem(503, "This node has too much to do just now.", retry_after_s=1))
+        self._open += 1
+        try:
+            async with asyncio.timeout(self._config.web_timeout_s):
+                return await handler(request)
+        except web.HTTPException as error:
+            return self._of_http(request, error)
+        except Exception as error:  # one API request: the third of the three named places
+            return self._show(request, _problem(request, error))
+        finally:
+            self._open -= 1
+
+    def _has_token(self, request: web.Request) -> bool:
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        return scheme.lower() == "bearer" and secrets.compare_digest(given.strip().encode(), self._token)
+
+    def _of_http(self, request: web.Request, error: web.HTTPException) -> web.StreamResponse:
+        if error.status < 400:
+            return web.Response(status=error.status, headers={"Location": error.headers.get("Location", "/")})
+        details = {404: "There is nothing at this address.", 413: "The body of the request is too long."}
+        response = self._show(request, Problem(error.status, details.get(error.status, error.reason)))
+        if "Allow" in error.headers:
+            response.headers["Allow"] = error.headers["Allow"]
+        return response
+
+    def _show(self, request: web.Request, problem: Problem) -> web.Response:
+        wants_page = "text/html" in request.headers.get("Accept", "") and not request.path.startswith("/api/")
+        if wants_page and request.query.get("format") != "json":
+            response = self._page(request, problem)
+        else:
+            body = msgspec.json.encode(problem.json())
+            response = web.Response(body=body, status=problem.status, content_type=MEDIA_TYPE)
+        if problem.retry_after_s:
+            response.headers["Retry-After"] = str(problem.retry_after_s)
+        return response
+
+
+def _problem(request: web.Request, error: Exception) -> Problem:
+    """Our errors by their kind; anything else is logged here, once, and told to nobody outside."""
+    problem = problem_of(error)
+    if problem is None:
+        log.exception("request failed method=%s path=%s", request.method, request.path, exc_info=error)
+        return Problem(500, "Something unforeseen happened on this node; its log says what.")
+    if problem.status == 503:
+        log.error("request refused method=%s path=%s: %s", request.method, request.path, error)
+    return problem

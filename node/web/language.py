@@ -1,0 +1,202 @@
+"""The words of the pages, in English and Chinese, and which of the two a reader gets.
+
+Pure: strings only. A page asks for `t("results.total", total=…)`; both languages have every key, a test sees to it.
+"""
+
+from collections.abc import Callable
+from typing import Literal
+
+Tongue = Literal["en", "zh"]
+Translate = Callable[..., str]
+
+TEXTS: dict[str, tuple[str, str]] = {
+    "title": ("dse: a search engine that nobody owns", "dse：不属于任何人的搜索引擎"),
+    "skip": ("Skip to the results", "跳到结果"),
+    "search.label": ("Search the web", "搜索网页"),
+    "search.button": ("Search", "搜索"),
+    "home.claim": (
+        "A search engine that nobody owns. Its index is kept by everyone who runs a node.",
+        "不属于任何人的搜索引擎。索引由每一位运行节点的人共同保存。",
+    ),
+    "home.network": ("Network", "网络"),
+    "home.nodes": ("nodes", "个节点"),
+    "home.node": ("node", "个节点"),
+    "home.documents": ("pages to search", "个网页可搜索"),
+    "home.document": ("page to search", "个网页可搜索"),
+    "home.documents.here": ("pages kept on this node", "个网页保存在本节点"),
+    "home.document.here": ("page kept on this node", "个网页保存在本节点"),
+    "home.waiting": ("pages waiting to be fetched", "个网页等待抓取"),
+    "home.empty": (
+        "Nothing has been collected yet. Hand it a first address with",
+        "目前还没有收集任何网页。可以这样给它第一个地址：",
+    ),
+    "home.help": ("How to ask", "搜索语法"),
+    "help.phrase": ("these words side by side", "连在一起的词"),
+    "help.without": ("without this word", "不含该词"),
+    "help.site": ("only this site", "只限该网站"),
+    "help.or": ("either of the two", "任一即可"),
+    "help.phrase.example": ('"open source"', '"开放源代码"'),
+    "help.without.example": ("python -snake", "苹果 -水果"),
+    "help.or.example": ("cat OR dog", "猫 OR 狗"),
+    "state.crawling": ("crawling", "正在抓取"),
+    "state.running": ("crawling", "正在抓取"),
+    "state.idle": ("idle", "空闲"),
+    "state.paused": ("paused", "已暂停"),
+    "state.waiting": ("waiting", "等待中"),
+    "crawl.running": ("crawling, {rate} pages a second", "正在抓取，每秒 {rate} 页"),
+    "crawl.idle": ("crawler: {state}", "抓取器：{state}"),
+    "results.about": ("At least {total} results", "至少 {total} 条结果"),
+    "results.exact": ("{total} results", "共 {total} 条结果"),
+    "results.one": ("1 result", "共 1 条结果"),
+    "results.none": ("Nothing found for", "没有找到"),
+    "results.took": ("{ms} ms", "{ms} 毫秒"),
+    "results.whole": ("the whole network answered", "全网均已应答"),
+    "results.partial": (
+        "Only {answered} of {slots} parts of the network answered in time, so results may be missing.",
+        "全网 {slots} 个分区中只有 {answered} 个及时应答，结果可能不完整。",
+    ),
+    "results.late": (
+        "Some nodes answered too late, so the order may differ a little from a complete answer.",
+        "部分节点应答过晚，结果排序可能与完整结果略有不同。",
+    ),
+    "results.again": ("Ask again", "重新搜索"),
+    "results.hint": (
+        "Try fewer or other words, or take away a filter. What nobody has collected yet cannot be found here.",
+        "试试更少或不同的词，或去掉筛选条件。尚未被收集的网页在这里是找不到的。",
+    ),
+    "results.next": ("Next page", "下一页"),
+    "results.first": ("First page", "第一页"),
+    "results.page": ("Page {page}", "第 {page} 页"),
+    "results.heading": ("Results", "搜索结果"),
+    "results.cached": ("stored copy", "网页快照"),
+    "results.fetched": ("collected {day}", "收集于 {day}"),
+    "results.replicas": ("kept by {count} nodes", "{count} 个节点保存"),
+    "results.replica": ("kept by 1 node", "1 个节点保存"),
+    "results.site": ("more from this site", "该网站的更多结果"),
+    "results.similar": ("same text elsewhere: {count}", "内容相同的网页：{count}"),
+    "results.why": ("why here?", "为何排在这里？"),
+    "results.untitled": ("Untitled page", "无标题网页"),
+    "filter.remove": ("remove this filter", "去掉该筛选条件"),
+    "filter.lang": ("language: {value}", "语言：{value}"),
+    "filter.site": ("site: {value}", "网站：{value}"),
+    "query.bad": ("That question does not parse", "无法解析该查询"),
+    "query.mend": ("Mend it in the box above and search again.", "请在上方修改后重新搜索。"),
+    "status.title": ("State of this node", "本节点状态"),
+    "status.node": ("Node", "节点"),
+    "status.version": ("Version", "版本"),
+    "status.nodes": ("Nodes in the network", "网络节点数"),
+    "status.families": ("Peers by protocol", "按协议的对等节点"),
+    "status.documents": ("Pages kept here", "本节点保存的网页"),
+    "status.slots": ("Parts of the key space", "键空间分区"),
+    "status.slots.value": (
+        "{owned} owned, {ready} ready to answer, {leased} being crawled",
+        "拥有 {owned}，可应答 {ready}，正在抓取 {leased}",
+    ),
+    "status.settled": ("Index", "索引"),
+    "status.settled.yes": ("settled: all copies are indexed alike", "已稳定：所有副本的索引一致"),
+    "status.settled.no": ("still catching up", "仍在追赶"),
+    "status.replicas": ("Slots with too few copies just now", "当前副本不足的分区"),
+    "status.crawl": ("Crawler", "抓取器"),
+    "status.frontier": ("Addresses waiting", "等待抓取的地址"),
+    "status.fetched": ("Pages fetched since the start", "启动以来抓取的网页"),
+    "status.rate": ("Pages a second", "每秒抓取"),
+    "status.strategy": ("Strategy document", "策略文档"),
+    "status.strategy.value": ("version {version}, valid until {day}", "第 {version} 版，有效期至 {day}"),
+    "status.disk": ("Disk", "磁盘"),
+    "status.disk.value": ("{used} of {quota}", "已用 {used}，共 {quota}"),
+    "status.live": ("renew this page every 5 seconds", "每 5 秒刷新本页"),
+    "status.still": ("stop renewing", "停止刷新"),
+    "status.warnings": ("To look at", "需要注意"),
+    "status.members": ("Members of the network", "网络成员"),
+    "peer.id": ("node", "节点"),
+    "peer.where": ("reached at", "地址"),
+    "peer.state": ("state", "状态"),
+    "peer.live": ("live", "在线"),
+    "peer.away": ("not heard of", "失联"),
+    "peer.here": ("this node", "本节点"),
+    "peer.ready": ("ready", "可应答"),
+    "peer.leased": ("crawls", "抓取"),
+    "peer.heard": ("last heard", "最后联系"),
+    "peer.ago": ("{seconds} s ago", "{seconds} 秒前"),
+    "cache.title": ("Stored copy", "网页快照"),
+    "cache.of": ("Stored copy of", "网页快照："),
+    "cache.taken": ("as it was on {day}", "抓取于 {day}"),
+    "cache.note": (
+        "Scripts, forms, links and outside images are off here. The live page may have changed.",
+        "此处脚本、表单、链接和外部图片均已停用。原网页可能已更改。",
+    ),
+    "cache.live": ("Open the live page", "打开原网页"),
+    "cache.none": ("No copy of this page is stored in the network.", "网络中没有保存该网页的快照。"),
+    "bot.title": ("About the crawler", "关于抓取器"),
+    "bot.name": ("It calls itself", "它的名称"),
+    "bot.what": (
+        "This node fetches public web pages to make them searchable. All nodes of the network together behave as one "
+        "crawler: a site is fetched by one node at a time, never two requests at once, with a pause after each.",
+        "本节点抓取公开网页，使其可被搜索。全网所有节点共同表现为一个抓取器：同一网站同一时间只由一个节点抓取，"
+        "绝不并发请求，每次请求后都会停顿。",
+    ),
+    "bot.robots": (
+        "It obeys robots.txt (RFC 9309) with Crawl-delay, noindex and nofollow, and Retry-After.",
+        "它遵守 robots.txt（RFC 9309）及 Crawl-delay、noindex、nofollow 和 Retry-After。",
+    ),
+    "bot.stop": ("To keep it out of your site, put this into robots.txt:", "若不希望被抓取，请在 robots.txt 中写入："),
+    "error.title": ("That did not work", "出错了"),
+    "error.back": ("To the front page", "返回首页"),
+    "error.404": ("There is no such page here.", "这里没有该页面。"),
+    "error.500": (
+        "Something unforeseen happened on this node; its log says what.",
+        "本节点发生了意料之外的错误，详情见日志。",
+    ),
+    "error.503": ("This node has too much to do just now; try again in a moment.", "本节点正忙，请稍后再试。"),
+    "foot.status": ("Status", "状态"),
+    "foot.bot": ("Crawler", "抓取器"),
+    "foot.api": ("API", "API"),
+    "foot.other": ("中文", "English"),
+    "foot.promise": (
+        "No scripts, no cookies, nothing from third parties.",
+        "无脚本、无 Cookie、不加载任何第三方内容。",
+    ),
+}
+
+
+def choose(wanted: str, accepted: str) -> Tongue:
+    """The language of the page: the `hl` parameter where it names one, else the better of Accept-Language."""
+    for code in (wanted, *_by_preference(accepted)):
+        language = code.lower().replace("_", "-").partition("-")[0]
+        if language == "zh":
+            return "zh"
+        if language == "en":
+            return "en"
+    return "en"
+
+
+def translator(tongue: Tongue) -> Translate:
+    """A function from a key and its values to a text; `otherwise` stands in for a key that nobody has translated."""
+    column = 1 if tongue == "zh" else 0
+
+    def translate(key: str, otherwise: str | None = None, **values: object) -> str:
+        text = TEXTS[key][column] if otherwise is None or key in TEXTS else otherwise
+        return text.format(**values) if values else text
+
+    return translate
+
+
+def _by_preference(accepted: str) -> list[str]:
+    """The codes of an Accept-Language header, most wanted first; those with q = 0 left out."""
+    weighed = []
+    for place, part in enumerate(accepted[:500].split(",")):
+        code, _, quality = part.strip().partition(";")
+        weight = _quality(quality)
+        if code and weight > 0:
+            weighed.append((-weight, place, code.strip()))
+    return [code for _, _, code in sorted(weighed)]
+
+
+def _quality(text: str) -> float:
+    name, _, value = text.strip().partition("=")
+    if name.strip() != "q":
+        return 1.0
+    try:
+        return float(value)
+    except ValueError:
+        return 0.0

@@ -1,0 +1,144 @@
+"""The OpenAPI 3.1 document of the table of routes.
+
+Pure: values only.
+"""
+
+from typing import Any
+
+from node.web.routes import JSON, ROUTES, Parameter, Route
+
+Json = dict[str, Any]
+
+_LICENCE = {"name": "Apache 2.0", "identifier": "Apache-2.0"}
+
+
+def openapi(version: str) -> Json:
+    """The OpenAPI 3.1 document of the table."""
+    paths: dict[str, Json] = {}
+    for entry in ROUTES:
+        paths.setdefault(entry.path, {})[entry.method.lower()] = _operation(entry)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": "dse-node",
+            "version": version,
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "paths": paths,
+        "components": {
+            "schemas": _SCHEMAS,
+            "securitySchemes": {
+                "token": {"type": "http", "scheme": "bearer", "description": "admin.token of the node"}
+            },
+        },
+    }
+
+
+def _operation(entry: Route) -> Json:
+    answer = {"schema": _reference(entry.schema)} if entry.schema else {"schema": {"type": "string"}}
+    operation: Json = {
+        "operationId": entry.name,
+        "summary": entry.about,
+        "responses": {
+            "200": {"description": "Done", "content": {entry.gives: answer}},
+            "default": {
+                "description": "What was wrong",
+                "content": {"application/problem+json": {"schema": _reference("Problem")}},
+            },
+        },
+    }
+    if entry.parameters:
+        operation["parameters"] = [_parameter(parameter) for parameter in entry.parameters]
+    if entry.takes:
+        operation["requestBody"] = {"required": True, "content": {JSON: {"schema": _reference(entry.takes)}}}
+    if entry.needs_token:
+        operation["security"] = [{"token": []}]
+    return operation
+
+
+def _parameter(parameter: Parameter) -> Json:
+    schema: Json
+    match parameter.kind:
+        case "count":
+            schema = {"type": "integer", "minimum": parameter.least, "maximum": parameter.most}
+        case "flag":
+            schema = {"type": "boolean"}
+        case "texts":
+            schema = {"type": "array", "items": {"type": "string"}, "minItems": 1, "maxItems": parameter.most}
+        case _:
+            schema = {"type": "string", "maxLength": parameter.most}
+    if parameter.default not in (None, ""):
+        schema["default"] = parameter.default
+    return {
+        "name": parameter.name,
+        "in": "query",
+        "description": parameter.about,
+        "required": parameter.default is None,
+        "schema": schema,
+    }
+
+
+def _reference(schema: str) -> Json:
+    return {"$ref": f"#/components/schemas/{schema}"}
+
+
+def _object(required: str = "", **properties: Json) -> Json:
+    return {"type": "object", "required": required.split(), "properties": properties, "additionalProperties": True}
+
+
+def _list(items: Json) -> Json:
+    return {"type": "array", "items": items}
+
+
+_TEXT, _COUNT, _NUMBER, _FLAG = {"type": "string"}, {"type": "integer"}, {"type": "number"}, {"type": "boolean"}
+_ANY = {"type": "object", "additionalProperties": True}
+
+_RESULT = _object(
+    "url title snippet score id",
+    url=_TEXT,
+    title=_TEXT,
+    snippet=_TEXT,
+    score=_NUMBER,
+    language=_TEXT,
+    fetched_at=_NUMBER,
+    id=_TEXT,
+    replicas=_COUNT,
+)
+_REFUSED = _object("url reason", url=_TEXT, reason=_TEXT)
+_SCHEMAS: Json = {
+    "Object": _ANY,
+    "Problem": _object("status title detail", status=_COUNT, title=_TEXT, detail=_TEXT, position=_COUNT),
+    "Search": _object(
+        "query took_ms exact partial coverage total total_is results",
+        query=_TEXT,
+        took_ms=_NUMBER,
+        exact=_FLAG,
+        partial=_FLAG,
+        coverage=_object("slots answered", slots=_COUNT, answered=_COUNT, peers_asked=_COUNT, peers_answered=_COUNT),
+        total=_COUNT,
+        total_is={"type": "string", "enum": ["exact", "at_least"]},
+        results=_list(_RESULT),
+        next_cursor={"type": ["string", "null"]},
+    ),
+    "Status": _object(
+        "node_id version peers slots documents settled crawl strategy",
+        node_id=_TEXT,
+        version=_TEXT,
+        peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT),
+        refused_packets={"type": "object", "additionalProperties": _COUNT},
+        slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
+        documents=_COUNT,
+        settled=_FLAG,
+        under_replicated=_COUNT,
+        crawl=_object(state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER),
+        strategy=_object(version=_COUNT, expires_at=_NUMBER, warnings=_list(_TEXT)),
+        disk=_object(used=_COUNT, quota=_COUNT),
+    ),
+    "Peers": _object("peers", peers=_list(_ANY)),
+    "Documents": _object("documents", documents=_list({"type": ["object", "null"]})),
+    "CrawlOrder": _object("urls", urls=_list(_TEXT), depth={"type": "integer", "minimum": 0, "maximum": 100}),
+    "Crawled": _object(
+        "accepted refused", accepted=_COUNT, refused=_list(_object("url reason", url=_TEXT, reason=_TEXT))
+    ),
+    "Pause": _object("paused", paused=_FLAG),
+}

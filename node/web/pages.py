@@ -1,0 +1,145 @@
+"""The pages for people: rendered here, complete without JavaScript, nothing from anywhere else."""
+
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.resources import files
+from typing import Any
+from urllib.parse import urlencode
+
+import jinja2
+from aiohttp import web
+
+from dht import InputError
+from node.peersview import peer_rows
+from node.plaintext import around, plain
+from node.service import Service
+from node.statusview import size, view_of
+from node.web.api import json_response, parameters
+from node.web.language import choose, translator
+from node.web.problems import Problem, problem_of
+from node.web.results import result_page
+
+PAGE_RESULTS = 10
+PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
+MAX_PEERS = 200  # rows of the table; the API gives all
+
+ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
+<circle cx="14" cy="14" r="9"/><path d="M21 21l8 8" stroke-linecap="round"/></g><g fill="#2a6f97">\
+<circle cx="14" cy="10" r="2"/><circle cx="10.5" cy="16" r="2"/><circle cx="17.5" cy="16" r="2"/></g></svg>"""
+
+
+@dataclass(frozen=True, slots=True)
+class Crawler:
+    """How this node's crawler names itself to the sites that it visits: its name in robots.txt, its full header."""
+
+    name: str = "dse-node"
+    user_agent: str = "dse-node"
+
+
+class Pages:
+    """The handlers, named as in the table of routes."""
+
+    def __init__(self, service: Service, crawler: Crawler) -> None:
+        self._service = service
+        self._crawler = crawler
+        here = files("node.web")
+        self._style = (here / "static" / "style.css").read_text()
+        self._version = sha256(self._style.encode()).hexdigest()[:10]  # a new style sheet gets a new address
+        self._templates = jinja2.Environment(
+            loader=jinja2.PackageLoader("node.web"),
+            autoescape=True,
+            trim_blocks=True,
+            lstrip_blocks=True,
+            undefined=jinja2.StrictUndefined,
+        )
+        self._templates.filters.update(size=size, number="{:,}".format)
+
+    async def home(self, request: web.Request) -> web.Response:
+        status = view_of(await self._service.status())
+        return self.render(request, "home.html", status=status)
+
+    async def results(self, request: web.Request) -> web.Response:
+        values = parameters(request, "results")
+        query = values.text("q").strip()
+        if not query:
+            raise web.HTTPSeeOther("/")
+        try:
+            answer = await self._service.search(
+                query,
+                limit=PAGE_RESULTS,
+                cursor=values.text("cursor"),
+                language=values.text("lang"),
+                site=values.text("site"),
+                deadline_ms=PAGE_DEADLINE_MS,
+                explain=values.flag("explain"),
+            )
+        except InputError as error:
+            if values.text("format") == "json":
+                raise
+            return self._bad_query(request, query, error)
+        if values.text("format") == "json":
+            return json_response(answer)
+        filters = {name: plain(values.text(name)) for name in ("lang", "site")}
+        page = values.count("page")
+        return self.render(
+            request, "results.html", query=query, answer=result_page(answer), filters=filters, page_number=page
+        )
+
+    async def status_page(self, request: web.Request) -> web.Response:
+        status = view_of(await self._service.status())
+        rows = peer_rows((await self._service.peers())[:MAX_PEERS])
+        live = "live" in request.query
+        return self.render(request, "status.html", status=status, peers=rows, live=live, me=status.node_id)
+
+    async def bot(self, request: web.Request) -> web.Response:
+        return self.render(request, "bot.html", crawler=self._crawler)
+
+    async def opensearch(self, request: web.Request) -> web.Response:
+        text = self._templates.get_template("opensearch.xml").render(origin=f"{request.scheme}://{request.host}")
+        return web.Response(text=text, content_type="application/opensearchdescription+xml")
+
+    async def style(self, request: web.Request) -> web.Response:
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=self._style, content_type="text/css", headers=headers)
+
+    async def favicon(self, request: web.Request) -> web.Response:
+        headers = {"Cache-Control": "public, max-age=604800"}
+        return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
+
+    def problem(self, request: web.Request, problem: Problem) -> web.Response:
+        """A page that says what was wrong, kindly."""
+        return self.render(request, "error.html", status_code=problem.status, problem=problem)
+
+    def render(self, request: web.Request, template: str, *, status_code: int = 200, **values: Any) -> web.Response:
+        """A page in the reader's language."""
+        wanted = request.query.get("hl", "")[:16]
+        tongue = choose(wanted, request.headers.get("Accept-Language", ""))
+        chosen = {"hl": tongue} if wanted else {}
+
+        def address(path: str, **query: object) -> str:
+            """A link on this site; keeps the language where it was asked for, leaves out what is empty."""
+            given = {name: value for name, value in {**query, **chosen}.items() if value not in ("", None)}
+            return f"{path}?{urlencode(given)}" if given else path
+
+        text = self._templates.get_template(template).render(
+            t=translator(tongue),
+            tongue=tongue,
+            hl=chosen.get("hl", ""),
+            here=address,
+            other_tongue=_other_tongue(request, tongue),
+            style_version=self._version,
+            **{"query": "", "filters": {"lang": "", "site": ""}, **values},
+        )
+        headers = {"Vary": "Accept-Language", "Content-Language": tongue}
+        return web.Response(text=text, status=status_code, content_type="text/html", headers=headers)
+
+    def _bad_query(self, request: web.Request, query: str, error: InputError) -> web.Response:
+        problem = problem_of(error) or Problem(400, "")
+        marked = around(query, problem.position)
+        return self.render(request, "badquery.html", status_code=400, query=query, problem=problem, marked=marked)
+
+
+def _other_tongue(request: web.Request, tongue: str) -> str:
+    """The address of this very page in the other language."""
+    query = {**dict(request.query), "hl": "en" if tongue == "zh" else "zh"}
+    return f"{request.path}?{urlencode(query)}"

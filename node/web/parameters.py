@@ -1,0 +1,86 @@
+"""Reads the query of a request by the table of routes: typed, bounded, or a BadParameter that names what is wrong.
+
+Pure: a mapping of texts in, values out.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from node.web.problems import BadParameter
+from node.web.routes import MAX_URL, Parameter, Route
+
+_TRUE, _FALSE = frozenset({"1", "true", "yes", "on", ""}), frozenset({"0", "false", "no", "off"})
+
+
+@dataclass(frozen=True, slots=True)
+class Values:
+    """What a request asked for; each getter is for one kind of parameter of its route."""
+
+    found: dict[str, str | int | bool | tuple[str, ...]]
+
+    def text(self, name: str) -> str:
+        return str(self.found[name])
+
+    def count(self, name: str) -> int:
+        return int(str(self.found[name]))
+
+    def flag(self, name: str) -> bool:
+        return self.found[name] is True
+
+    def texts(self, name: str) -> tuple[str, ...]:
+        value = self.found[name]
+        return value if isinstance(value, tuple) else ()
+
+
+def read_parameters(route: Route, query: Sequence[tuple[str, str]]) -> Values:
+    """The values of a route's parameters from (name, value) pairs; names that it does not know are ignored."""
+    return Values({parameter.name: _value(parameter, query) for parameter in route.parameters})
+
+
+def _value(parameter: Parameter, query: Sequence[tuple[str, str]]) -> str | int | bool | tuple[str, ...]:
+    given = [value for name, value in query if name == parameter.name]
+    if parameter.kind == "texts":
+        return _texts(parameter, given)
+    if not given:
+        if parameter.default is None:
+            raise BadParameter(parameter.name, f"is missing; it takes {parameter.about}")
+        return parameter.default
+    match parameter.kind:
+        case "count":
+            return _count(parameter, given[-1])
+        case "flag":
+            return _flag(parameter, given[-1])
+        case _:
+            return _text(parameter, given[-1])
+
+
+def _text(parameter: Parameter, value: str) -> str:
+    if len(value) > parameter.most:
+        raise BadParameter(parameter.name, f"has {len(value)} characters, at most {parameter.most} are read")
+    if parameter.default is None and not value.strip():
+        raise BadParameter(parameter.name, f"is empty; it takes {parameter.about}")
+    return value
+
+
+def _count(parameter: Parameter, value: str) -> int:
+    if not (value.isascii() and value.isdecimal() and len(value) <= 9):
+        raise BadParameter(parameter.name, "is not a whole number")
+    if not parameter.least <= int(value) <= parameter.most:
+        raise BadParameter(parameter.name, f"is not between {parameter.least} and {parameter.most}")
+    return int(value)
+
+
+def _flag(parameter: Parameter, value: str) -> bool:
+    if value.lower() not in _TRUE | _FALSE:
+        raise BadParameter(parameter.name, "is neither true nor false")
+    return value.lower() in _TRUE
+
+
+def _texts(parameter: Parameter, given: list[str]) -> tuple[str, ...]:
+    if not given:
+        raise BadParameter(parameter.name, f"is missing; it takes {parameter.about}")
+    if not parameter.least <= len(given) <= parameter.most:
+        raise BadParameter(parameter.name, f"is given {len(given)} times, at most {parameter.most} are read")
+    if any(len(value) > MAX_URL for value in given):
+        raise BadParameter(parameter.name, f"is longer than {MAX_URL} characters")
+    return tuple(given)

@@ -1,0 +1,59 @@
+"""Errors as RFC 9457 problems: one value, shown as JSON by the API and as a page to people.
+
+Pure: values only. What a stranger may not know (paths, internals) never gets in; it is in the log.
+"""
+
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Any
+
+from dht import InputError, LocalError, PeerTimeout, RemoteError
+from node.plaintext import plain
+
+MEDIA_TYPE = "application/problem+json"
+
+
+@dataclass(frozen=True, slots=True)
+class Problem:
+    """A status, one line for people, and the offset into the query where that is the matter."""
+
+    status: int
+    detail: str
+    position: int | None = None
+    retry_after_s: int | None = None
+
+    @property
+    def title(self) -> str:
+        return HTTPStatus(self.status).phrase
+
+    def json(self) -> dict[str, Any]:
+        """The members of RFC 9457, type about:blank left out, `position` as an extension."""
+        body: dict[str, Any] = {"status": self.status, "title": self.title, "detail": self.detail}
+        if self.position is not None:
+            body["position"] = self.position
+        return body
+
+
+@dataclass(eq=False)
+class BadParameter(InputError):
+    """A request that lacks a parameter, has one too many or out of bounds."""
+
+    name: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.name}: {self.reason}"
+
+
+def problem_of(error: Exception) -> Problem | None:
+    """The problem that one of our errors is; None for any other exception, which nobody foresaw."""
+    if isinstance(error, InputError):
+        position = getattr(error, "position", None)
+        return Problem(400, plain(error), position if isinstance(position, int) else None)
+    if isinstance(error, PeerTimeout | TimeoutError):
+        return Problem(504, "The network did not answer in time; ask again.", retry_after_s=1)
+    if isinstance(error, RemoteError):
+        return Problem(502, "A peer answered with something unusable; ask again.", retry_after_s=1)
+    if isinstance(error, LocalError):
+        return Problem(503, "This node cannot do that now; its log says why.", retry_after_s=10)
+    return None

@@ -1,0 +1,93 @@
+"""The web listener: binds its address, finds a handler for each route of the table, serves until it is cancelled."""
+
+import asyncio
+import logging
+import socket
+from typing import Any
+
+from aiohttp import web
+
+from node.config import NodeConfig
+from node.errors import PortInUse
+from node.service import Service
+from node.web.api import Api
+from node.web.guard import Guard, Handler
+from node.web.health import Health
+from node.web.metrics import Metrics
+from node.web.pages import Crawler, Pages
+from node.web.routes import ROUTES
+from node.web.snapshots import Snapshots
+
+log = logging.getLogger(__name__)
+
+MAX_BODY_BYTES = 1 << 20  # seeds and strategy documents are far smaller
+SHUTDOWN_S = 2.0  # how long answers under way may take when the node stops
+BACKLOG = 128
+
+
+class WebServer:
+    """Serves a node to people and programs. Build it, then `run()`; `listening` is set once requests are taken."""
+
+    def __init__(self, service: Service, config: NodeConfig, token: str, version: str, crawler: Crawler) -> None:
+        self._config = config
+        self._port = config.web_port
+        metrics, pages = Metrics(), Pages(service, crawler)
+        self._guard = Guard(config, token, metrics, pages.problem)
+        self._rooms = (Api(service, version), pages, Snapshots(service, pages), Health(service, metrics))
+        self.listening = asyncio.Event()
+
+    @property
+    def url(self) -> str:
+        """Where it is reached; the port is the real one once `listening` is set."""
+        host = self._config.web_address
+        return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
+
+    async def run(self) -> None:
+        """Serve until cancelled; raises PortInUse at once where the address cannot be had."""
+        runner = web.AppRunner(
+            self._application(),
+            access_log=None,
+            handler_cancellation=True,
+            shutdown_timeout=SHUTDOWN_S,
+            keepalive_timeout=30.0,
+        )
+        listener = _bind(self._config)
+        self._port = listener.getsockname()[1]
+        try:
+            await runner.setup()
+            await web.SockSite(runner, listener, backlog=BACKLOG).start()
+            log.info("web listener ready url=%s", self.url)
+            self.listening.set()
+            await asyncio.Event().wait()
+        finally:
+            self.listening.clear()
+            await runner.cleanup()
+            listener.close()
+
+    def _application(self) -> web.Application:
+        application = web.Application(client_max_size=MAX_BODY_BYTES, middlewares=[self._guard.headers])
+        for route in ROUTES:
+            handler = self._guard.wrap(route, self._handler(route.name))
+            for method in ("GET", "HEAD") if route.method == "GET" else (route.method,):
+                application.router.add_route(method, route.path, handler)
+        return application
+
+    def _handler(self, name: str) -> Handler:
+        room: Any = next(room for room in self._rooms if hasattr(room, name))
+        handler: Handler = getattr(room, name)
+        return handler
+
+
+def _bind(config: NodeConfig) -> socket.socket:
+    family = socket.AF_INET6 if ":" in config.web_address else socket.AF_INET
+    listener = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listener.bind((config.web_address, config.web_port))
+        listener.listen(BACKLOG)
+    except OSError as error:
+        listener.close()
+        reason, remedy = error.strerror or str(error), "set node.web_address and node.web_port in config.toml"
+        raise PortInUse(config.web_address, config.web_port, reason.lower(), remedy) from None
+    listener.setblocking(False)
+    return listener

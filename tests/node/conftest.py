@@ -1,0 +1,284 @@
+"""A web listener over a small node that answers like a real one, and a plain HTTP client for it."""
+
+import asyncio
+import http.client
+import json
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+import msgspec
+import pytest
+
+from dht import BadStrategy, InputError, Strategy
+from node.config import NodeConfig
+from node.service import Json
+from node.web import Crawler, WebServer
+
+TOKEN = "a-token-of-the-tests-0123456789abcdef"
+NODE_ID = "c0ffee0123456789c0ffee0123456789c0ffee01"
+
+PAGES: dict[str, Json] = {
+    "http://docs.python.test/3/tutorial/appetite.html": {
+        "url": "http://docs.python.test/3/tutorial/appetite.html",
+        "title": "1. Whetting Your Appetite — Python 3 documentation",
+        "language": "en",
+        "text": "If you do much work on computers, eventually you find that there is some task to automate.",
+        "fetched_at": 1_795_000_000.0,
+        "status": 200,
+        "media_type": "text/html",
+        "charset": "utf-8",
+        "content": b"<html><script>alert(1)</script><h1>Whetting Your Appetite</h1></html>",
+    },
+    "http://zh.debian.test/手册/第一章?版=3": {
+        "url": "http://zh.debian.test/手册/第一章?版=3",
+        "title": "Debian 参考手册：第一章 入门",
+        "language": "zh",
+        "text": "计算机系统的初学者应当从本章开始阅读，以便理解自由软件操作系统的基本概念。",
+        "fetched_at": 1_795_100_000.0,
+        "status": 200,
+        "media_type": "text/html",
+        "charset": "gb18030",
+        "content": "<h1>第一章</h1>".encode("gb18030"),
+    },
+    "http://evil.test/": {
+        "url": "http://evil.test/",
+        "title": "<script>alert('title')</script>\u202egnirts\x1b[31m",
+        "language": '"><script>',
+        "text": "<img src=x onerror=alert(1)> & <b>task</b> text",
+        "fetched_at": "yesterday",
+        "status": 200,
+        "media_type": "image/svg+xml",
+        "charset": "utf-8\r\nX-Bad: 1",
+        "content": b"<svg onload=alert(1)>",
+    },
+}
+
+
+@dataclass(eq=False)
+class BadQuery(InputError):
+    """What index.QueryError is to the web: an InputError with a position."""
+
+    position: int
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.reason} at character {self.position + 1}"
+
+
+class Unforeseen(Exception):
+    """Stands for a bug."""
+
+
+@dataclass
+class FakeService:
+    """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
+
+    answered: int = 256
+    asked: list[Json] = field(default_factory=list)
+    seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
+    is_paused: bool = False
+    ready: int = 60
+    gate: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def search(
+        self,
+        query: str,
+        *,
+        limit: int = 10,
+        cursor: str = "",
+        language: str = "",
+        site: str = "",
+        deadline_ms: int = 2000,
+        explain: bool = False,
+    ) -> Json:
+        self.asked.append({"query": query, "limit": limit, "cursor": cursor, "language": language, "site": site})
+        if query.startswith('"') and query.count('"') == 1:
+            raise BadQuery(0, "the phrase that begins here has no closing quotation mark")
+        if query == "!wait":
+            await self.gate.wait()
+        if query == "!bug":
+            raise Unforeseen("secret path /home/operator")
+        hits = [_hit(page, query, explain) for page in PAGES.values() if query in page["text"] + page["title"]]
+        slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
+        return {
+            "query": query,
+            "took_ms": 34.6,
+            "exact": True,
+            "partial": self.answered < 256,
+            "coverage": slots,
+            "total": 1234 if query == "task" else len(hits),
+            "total_is": "exact",
+            "results": [hit for hit in hits if not language or hit["language"] == language][:limit],
+            "suggestions": [],
+            "corrections": [],
+            "facets": {},
+            "next_cursor": "bmV4dA" if query == "task" and not cursor else None,
+        }
+
+    async def status(self) -> Json:
+        return {
+            "node_id": NODE_ID,
+            "version": "0.1.0",
+            "network": {"name": "home", "documents": 1204},
+            "peers": {"ipv4": 4, "ipv6": 3},
+            "members": 5,
+            "slots": {"owned": 61, "ready": self.ready, "leased": 17},
+            "documents": 812,
+            "settled": True,
+            "under_replicated": 0,
+            "crawl": {
+                "state": "paused" if self.is_paused else "crawling",
+                "reason": "waiting for politeness at 3 sites",
+                "frontier": 312,
+                "fetched": 900,
+                "per_s": 7.25,
+            },
+            "strategy": {"version": 3, "expires_at": 1_827_000_000, "warnings": ["the next version is 3 days late"]},
+            "disk": {"used": 512_000_000, "quota": 10_000_000_000},
+            "new_field": [1, 2, 3],
+        }
+
+    async def peers(self) -> list[Json]:
+        mine = {"node_id": NODE_ID, "endpoints": ["127.0.0.1:8091", "[::1]:8091"], "live": True, "families": [4, 6]}
+        other = {"node_id": "ab" * 20, "endpoints": [{"host": "::1", "udp_port": 9000}], "live": False, "families": [6]}
+        return [
+            {**mine, "strategy_version": 3, "ready": 60, "leased": 17, "last_heard_s": 0.0},
+            {**other, "strategy_version": 2, "ready": [1, 2], "leased": 0, "last_heard_s": 44.0},
+        ]
+
+    async def strategy(self) -> Json:
+        strategy = Strategy(
+            network="ab" * 20, version=3, effective_at=1, expires_at=2, next_at=2, publishers=("cd" * 32,)
+        )
+        about = {"digest": "ef" * 32, "signed_by": ["cd" * 32], "warnings": ["the next version is 3 days late"]}
+        return {**msgspec.to_builtins(strategy), **about}
+
+    async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
+        found = [PAGES.get(url) for url in urls]
+        return [{k: v for k, v in page.items() if k != "content"} if page else None for page in found]
+
+    async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
+        page = PAGES.get(url)
+        return (page, page["content"]) if page else None
+
+    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
+        self.seeds.append((urls, depth))
+        refused = [{"url": url, "reason": "not an http or https address"} for url in urls if not url.startswith("http")]
+        return {"accepted": len(urls) - len(refused), "refused": refused}
+
+    def pause(self, paused: bool) -> None:
+        self.is_paused = paused
+
+    async def publish_strategy(self, document: bytes) -> Json:
+        if b"signatures" not in document:
+            raise BadStrategy("signatures", "1 of 2 that are needed", "let another publisher sign it")
+        return {"version": 4}
+
+
+def _hit(page: Json, query: str, explain: bool) -> Json:
+    at = page["text"].find(query)
+    return {
+        "url": page["url"],
+        "title": page["title"],
+        "snippet": page["text"],
+        "highlights": [[at, at + len(query)]] if at >= 0 else [],
+        "score": 12.5,
+        "language": page["language"],
+        "fetched_at": page["fetched_at"],
+        "id": "00" * 20,
+        "replicas": 3,
+        "site_more": 4,
+        "similar": ["http://mirror.test/appetite.html"],
+        **({"explain": {"body": 3.5, "title": 9.0}} if explain else {}),
+    }
+
+
+class Reply(NamedTuple):
+    """One answer of the listener."""
+
+    status: int
+    headers: dict[str, str]
+    body: bytes
+
+    @property
+    def text(self) -> str:
+        return self.body.decode()
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass
+class Site:
+    """A running listener: ask it with `get` and `send`."""
+
+    service: FakeService
+    port: int
+    loop: asyncio.AbstractEventLoop
+
+    def get(self, path: str, **headers: str) -> Reply:
+        return self.send("GET", path, **headers)
+
+    def send(self, method: str, path: str, body: bytes | None = None, **headers: str) -> Reply:
+        connection = http.client.HTTPConnection("127.0.0.1", self.port, timeout=10)
+        try:
+            connection.request(method, path, body, {name.replace("_", "-"): text for name, text in headers.items()})
+            answer = connection.getresponse()
+            return Reply(answer.status, {name.lower(): text for name, text in answer.getheaders()}, answer.read())
+        finally:
+            connection.close()
+
+
+Start = Callable[..., Site]
+
+
+@pytest.fixture
+def start() -> Iterator[Start]:
+    """Start listeners on free ports, each in a thread with its own loop; all are stopped at the end."""
+    stops: list[Callable[[], None]] = []
+
+    def started(**settings: Any) -> Site:
+        site, stop = _start(NodeConfig(web_port=0, **settings))
+        stops.append(stop)
+        return site
+
+    yield started
+    for stop in stops:
+        stop()
+
+
+@pytest.fixture
+def site(start: Start) -> Site:
+    return start()
+
+
+def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
+    loop = asyncio.new_event_loop()
+    service = FakeService()
+    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)")
+    server = WebServer(service, config, TOKEN, "0.1.0", crawler)
+    task = loop.create_task(server.run())
+    thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
+    thread.start()
+    asyncio.run_coroutine_threadsafe(server.listening.wait(), loop).result(10)
+
+    def stop() -> None:
+        loop.call_soon_threadsafe(service.gate.set)
+        loop.call_soon_threadsafe(task.cancel)
+        thread.join(10)
+        assert not thread.is_alive()
+        loop.close()
+
+    return Site(service, int(server.url.rpartition(":")[2]), loop), stop
+
+
+async def _until_cancelled(task: "asyncio.Task[None]") -> None:
+    await asyncio.wait([task])
+
+
+@pytest.fixture
+def token() -> str:
+    return TOKEN

@@ -1,0 +1,248 @@
+"""The command line as an operator meets it: what it prints, where, and with which exit code."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dht import Identity, decode_signed, parse_document
+from node.cli import build_parser, main
+from node.config import load_config
+from node.datadir import DataDir
+
+ROOT = Path(__file__).parents[2]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> str:
+    """A data directory made by `init`."""
+    assert main(["init", "--data-dir", str(tmp_path / "home"), "--name", "club", "--yes"]) == 0
+    return str(tmp_path / "home")
+
+
+def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "HOME": str(cwd), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "node.cli", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=30)
+
+
+def test_alone_it_prints_help_with_examples(tmp_path: Path) -> None:
+    done = run(cwd=tmp_path)
+    assert done.returncode == 0
+    assert "dse-node demo" in done.stdout
+    for verb in ("demo", "init", "run", "search", "crawl", "status", "peers", "pause", "resume", "network", "strategy"):
+        assert f"\n    {verb}" in done.stdout
+
+
+def test_starting_is_quick_because_imports_are_lazy(tmp_path: Path) -> None:
+    program = "import sys, node.cli; node.cli.build_parser(); print(sorted(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for heavy in ("aiohttp", "msgspec", "jinja2", "tantivy", "nacl", "sqlite3"):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.parametrize(
+    "arguments", [["serch"], ["search"], ["demo", "--nodes", "12"], ["search", "x", "--limit", "0"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        build_parser().parse_args(arguments)
+    assert caught.value.code == 2
+
+
+def test_init_makes_a_private_network_of_one(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = DataDir(Path(home))
+    data.check()
+    assert load_config(data.config).node.web_port == 8090
+    assert stat.S_IMODE(data.identity.stat().st_mode) == 0o600
+    assert {key.name for key in data.keys.iterdir()} == {"club.publisher.key", "club.offline.key"}
+    capsys.readouterr()
+    assert main(["network", "show", "--data-dir", home]) == 0
+    assert "fits its keys" in capsys.readouterr().out
+    assert main(["identity", "show", "--data-dir", home, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["node_id"]) == 40
+    assert main(["init", "--data-dir", home, "--yes"]) == 1
+    assert "a node lives here already" in capsys.readouterr().err
+
+
+def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "campus.toml"
+    new = ["network", "new", "campus", "--out", str(file), "--bootstrap", "192.168.1.5:8091", "--replicas", "1"]
+    assert main(new) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"campus.toml", "campus.publisher.key", "campus.offline.key"}
+    assert stat.S_IMODE((tmp_path / "campus.publisher.key").stat().st_mode) == 0o600
+    assert main(new) == 1
+    assert "is there already" in capsys.readouterr().err
+    for name in ("one", "two"):
+        assert (
+            main(["init", "--network", str(file), "--data-dir", str(tmp_path / name), "--yes", "--profile", "guest"])
+            == 0
+        )
+    capsys.readouterr()
+    assert main(["network", "show", str(file), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["name"] == "campus"
+    assert shown["bootstrap"] == ["192.168.1.5:8091"]
+    assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
+    assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
+
+
+def test_a_forged_network_file_makes_no_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "n.toml"
+    assert main(["network", "new", "n", "--out", str(file)]) == 0
+    file.write_text(file.read_text().replace('name = "n"', 'name = "other"'))
+    assert main(["init", "--network", str(file), "--data-dir", str(tmp_path / "d"), "--yes"]) == 2
+    assert "publisher keys" in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()
+    assert main(["init", "--network", str(tmp_path / "none"), "--data-dir", str(tmp_path / "d"), "--yes"]) == 2
+
+
+def test_a_bad_configuration_is_exit_code_78(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    config = Path(home) / "config.toml"
+    config.write_text(config.read_text().replace("# web_port = 8090", "web_prot = 8090"))
+    for verb in ("run", "status"):
+        assert main([verb, "--data-dir", home]) == 78
+        error = capsys.readouterr().err
+        assert f"{config}: unknown key node.web_prot; did you mean node.web_port?" in error
+        assert error.count("\n") == 1
+    assert main(["run", "--data-dir", home + "-none"]) == 78
+    assert "dse-node init" in capsys.readouterr().err
+
+
+def test_no_node_running_is_one_line(tmp_path: Path) -> None:
+    done = run("search", "x", "--url", "http://127.0.0.1:9", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("dse-node: no node answers at http://127.0.0.1:9 (connection refused); start it with")
+    assert done.stderr.count("\n") == 1
+
+
+def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    url = ["--url", f"http://127.0.0.1:{site.port}"]
+    assert main(["search", "task", *url]) == 0
+    out = capsys.readouterr().out
+    assert " 1. 1. Whetting Your Appetite — Python 3 documentation\n    http://docs.python.test/3/tutorial/" in out
+    assert "2 of 1,234 results in 34 ms; the whole network answered (256 slots)" in out
+    assert "\x1b" not in out
+    assert main(["search", "task", "--json", "--limit", "1", *url]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 1
+    site.service.answered = 200
+    assert main(["search", "nothing like it", *url]) == 0
+    out = capsys.readouterr().out
+    assert "Nothing found for nothing like it" in out
+    assert "only 200 of 256 slots answered in time" in out
+
+
+def test_a_query_that_does_not_parse_shows_where(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", '"系统', "--url", f"http://127.0.0.1:{site.port}"]) == 2
+    error = capsys.readouterr().err
+    assert '  "系统\n  ^\n' in error
+    assert "no closing quotation mark" in error
+
+
+def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    url = ["--url", f"http://127.0.0.1:{site.port}"]
+    assert main(["status", *url]) == 0
+    out = capsys.readouterr().out
+    assert "5 nodes in the network" in out
+    assert "waiting for politeness at 3 sites" in out
+    assert "to look at: the next version is 3 days late" in out
+    assert main(["peers", *url]) == 0
+    assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
+    assert main(["peers", "--json", *url]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_administration_uses_the_token_of_the_directory(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    assert main(["pause", *place]) == 2
+    assert "token" in capsys.readouterr().err
+    (Path(home) / "admin.token").write_text(token)
+    assert main(["pause", *place]) == 0
+    assert site.service.is_paused
+    assert main(["resume", *place]) == 0
+    assert not site.service.is_paused
+    assert main(["crawl", "example.org", "http://a.test/", "--depth", "2", *place]) == 0
+    assert site.service.seeds == [(["https://example.org", "http://a.test/"], 2)]
+    assert main(["crawl", "ftp://a.test/", *place]) == 1
+    assert "refused: ftp://a.test/: not an http or https address" in capsys.readouterr().err
+
+
+def test_a_shown_strategy_is_the_draft_of_the_next(
+    site: Any, home: str, tmp_path: Path, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    key = str(Path(home) / "keys" / "club.publisher.key")
+    public = Identity.load(Path(key)).public_key.hex()
+    capsys.readouterr()
+    assert main(["strategy", "show", "--json", *place]) == 0
+    draft = json.loads(capsys.readouterr().out) | {"replicas": 2, "publishers": [public]}
+    (tmp_path / "draft.json").write_text(json.dumps(draft))
+    signed = tmp_path / "signed.json"
+    assert main(["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed)]) == 0
+    document = decode_signed(signed.read_bytes())
+    strategy = parse_document(document.document)
+    assert (strategy.version, strategy.previous, strategy.replicas) == (4, "ef" * 32, 2)
+    assert strategy.effective_at < strategy.next_at <= strategy.expires_at
+    offline = str(Path(home) / "keys" / "club.offline.key")
+    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed)]) == 0
+    assert len(decode_signed(signed.read_bytes()).signatures) == 2
+    (Path(home) / "admin.token").write_text(token)
+    assert main(["strategy", "publish", str(signed), *place]) == 0
+    assert "adopted: version 4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"replica": 2}, "did you mean replicas?"),
+        ({"replicas": "two"}, "replicas"),
+        ({"slot_bits": 40}, "slot_bits"),
+    ],
+)
+def test_a_bad_draft_is_refused_by_field(
+    site: Any, home: str, tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = tmp_path / "draft.json"
+    draft.write_text(json.dumps(site.get("/api/v1/strategy").json | {"publishers": ["ab" * 32]} | change))
+    key = str(Path(home) / "keys" / "club.publisher.key")
+    assert main(["strategy", "sign", str(draft), "--key", key]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_paths_lists_places_and_every_key(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["paths", "--data-dir", home, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["config"] == f"{home}/config.toml"
+    assert main(["paths", "--keys"]) == 0
+    assert "node.web_port = 8090" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.startswith("dse-node ")
+
+
+def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["init", "--yes", "--data-dir", str(tmp_path / "home")]
+    for pair, words in [
+        ("node.web_prot=1", "unknown key node.web_prot; did you mean node.web_port?"),
+        ("node.web_port=x", "node.web_port: expected int, got str"),
+        ("store.quota_bytes=0", "store.quota_bytes: 0 is not 1 or more"),
+        ("node.web_port", "write KEY=VALUE"),
+    ]:
+        assert main([*place, "--set", pair]) == 78
+        error = capsys.readouterr().err
+        assert f"--set {pair}: " in error and words in error
+    assert not (tmp_path / "home").exists()
+    assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts"]) == 0
+    config = load_config(tmp_path / "home" / "config.toml")
+    assert (config.node.families, config.crawl.hosts_file) == ((4,), "/etc/hosts")

@@ -1,0 +1,143 @@
+"""Fetching for others: only what they may have, only as much as we would take, and nothing strange comes back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+
+from crawl import Decision, FamilyMissing, Fetched, FetchFailed
+from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from node.orders import FetchAnswer, FetchOrder, OrderingFetcher
+
+HOLDER, CARRIER, STRANGER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
+URL = "http://a.test/page"
+
+
+@dataclass
+class Web:
+    """A fetcher that remembers what it was asked for."""
+
+    missing: bool = False
+    asked: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        if self.missing:
+            raise FamilyMissing(url, 6)
+        self.asked.append((url, dict(headers), max_bytes))
+        return Fetched(url, 200, (("Content-Type", "text/html"),), b"x" * min(max_bytes, 50), False, 0.1, "::1")
+
+
+class Pair:
+    """Overlay and view of two nodes; the slots are the holder's."""
+
+    def __init__(self) -> None:
+        self.node_id = HOLDER
+        self.strategy = type("Strategy", (), {"slot_bits": 4})
+        self.handlers: dict[type[Message], Any] = {}
+        self.answer: Any = None
+
+    @property
+    def view(self) -> "Pair":
+        return self
+
+    def serve(self, message: type[Message], handler: Any) -> None:
+        self.handlers.setdefault(message, handler)
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        return (HOLDER,)
+
+    live_owners = owners
+
+    def members(self) -> tuple[NodeId, ...]:
+        return (HOLDER, CARRIER)
+
+    def is_live(self, peer: NodeId) -> bool:
+        return True
+
+    def contact(self, peer: NodeId) -> Contact:
+        return Contact(peer, (Endpoint("::1", 1, 1),))
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        given = self.answer or await self.handlers[type(message)](HOLDER, message)
+        try:
+            return msgspec.msgpack.decode(msgspec.msgpack.encode(given), type=answer)
+        except msgspec.ValidationError as error:
+            raise BadMessage(peer.hex(), str(error)) from error
+
+
+def decide(url: str) -> Decision:
+    return Decision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
+
+
+def carrier(pair: Pair) -> Web:
+    web = Web()
+    OrderingFetcher(web, pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    return web
+
+
+async def order(pair: Pair, peer: NodeId = HOLDER, url: str = URL, max_bytes: int = 100, **headers: str) -> FetchAnswer:
+    sent = FetchOrder(url, tuple((name.replace("_", "-"), value) for name, value in headers.items()), max_bytes)
+    answer: FetchAnswer = await pair.handlers[FetchOrder](peer, sent)
+    return answer
+
+
+async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
+    pair = Pair()
+    web = carrier(pair)
+    assert (await order(pair, If_None_Match='"a"', If_Modified_Since="b")).status == 200
+    assert web.asked == [(URL, {"If-None-Match": '"a"', "If-Modified-Since": "b"}, 100)]
+    await order(pair, max_bytes=1 << 40)
+    assert web.asked[-1][2] == 1000
+    assert (await order(pair, url="http://a.test/robots.txt")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"peer": STRANGER}, "not its own"),
+        ({"url": "http://a.test/secret"}, "rule 1"),
+        ({"url": "file:///etc/passwd"}, "canonical"),
+        ({"url": "http://A.test/#x"}, "canonical"),
+        ({"url": "no url"}, "canonical"),
+        ({"Cookie": "a=b"}, "headers"),
+        ({"Authorization": "x"}, "headers"),
+    ],
+)
+async def test_other_orders_are_refused(fields: dict[str, Any], reason: str) -> None:
+    pair = Pair()
+    web = carrier(pair)
+    with pytest.raises(BadMessage, match=reason):
+        await order(pair, **fields)
+    assert not web.asked
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        FetchAnswer(status=-5),
+        FetchAnswer(status=0),
+        FetchAnswer(status=200, latency_s=float("nan")),
+        FetchAnswer(status=200, latency_s=-1e300),
+        FetchAnswer(status=200, headers=(("a", "b"),) * 1000),
+        FetchAnswer(status=200, headers=(("a", "b" * 100_000),)),
+        FetchAnswer(status=200, address="x" * 1000),
+    ],
+)
+async def test_an_answer_that_no_site_gives_is_none(answer: FetchAnswer) -> None:
+    pair = Pair()
+    carrier(pair)
+    pair.answer = answer
+    fetcher = OrderingFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    with pytest.raises(FetchFailed, match="no peer with that family"):
+        await fetcher.fetch(URL, {}, 100)
+
+
+async def test_a_page_comes_through_a_carrier() -> None:
+    pair = Pair()
+    carrier(pair)
+    fetcher = OrderingFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    got = await fetcher.fetch(URL, {}, 20)
+    assert (got.status, got.body, got.address) == (200, b"x" * 20, "::1")

@@ -1,0 +1,20 @@
+"""The rules in force are those of the strategy in force, also where two have one version."""
+
+from typing import Any
+
+from dht import Rule, Strategy
+from node.ruling import Ruling
+
+
+def strategy(**fields: Any) -> Strategy:
+    return Strategy(network="00", version=7, effective_at=0, expires_at=1 << 40, next_at=1 << 40, **fields)
+
+
+def test_a_fork_of_the_same_version_brings_its_own_rules() -> None:
+    in_force = strategy()
+    ruling = Ruling(lambda: in_force)
+    assert ruling.decide("http://a.test/").allowed
+    in_force = strategy(rules=(Rule(action="deny", host="a.test"),))
+    decision = ruling.decide("http://a.test/")
+    assert not decision.allowed and decision.reason == "rule 1 of strategy 7"
+    assert ruling.decide("http://b.test/").allowed

@@ -1,0 +1,90 @@
+"""What no request may do: come from a rebound name, take too much, or learn what went wrong inside."""
+
+import logging
+import socket
+import threading
+from typing import Any
+
+import pytest
+
+
+@pytest.mark.parametrize(
+    "host", ["127.0.0.1:8090", "localhost", "LOCALHOST:1", "[::1]:8090", "192.168.1.7", "search.home"]
+)
+def test_own_names_and_addresses_are_served(start: Any, host: str) -> None:
+    site = start(web_names=("search.home",))
+    assert site.get("/api/v1/status", Host=host).status == 200
+
+
+@pytest.mark.parametrize(
+    "host", ["evil.test", "127.0.0.1.evil.test", "localhost.evil.test:8090", "", "[::1].evil.test"]
+)
+def test_a_name_that_points_here_is_not_served(site: Any, host: str) -> None:
+    reply = site.get("/api/v1/status", Host=host)
+    assert reply.status in (400, 421)
+    assert "node_id" not in reply.text
+
+
+def test_every_answer_has_the_headers(site: Any) -> None:
+    for path in ("/", "/api/v1/status", "/nothing", "/api/v1/search", "/metrics", "/style.css"):
+        headers = site.get(path).headers
+        assert headers["x-content-type-options"] == "nosniff"
+        assert headers["referrer-policy"] == "no-referrer"
+        assert "frame-ancestors 'none'" in headers["content-security-policy"]
+        assert headers["server"] == "dse-node"
+        assert "access-control-allow-origin" not in headers
+    assert site.get("/search?q=task").headers["cache-control"] == "no-store"
+
+
+def test_a_bug_is_a_500_without_internals_logged_once(site: Any, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level(logging.ERROR):
+        reply = site.get("/api/v1/search?q=!bug")
+        page = site.get("/search?q=!bug", Accept="text/html")
+    assert reply.status == page.status == 500
+    for text in (reply.text, page.text):
+        assert "Unforeseen" not in text
+        assert "secret" not in text
+    failures = [record for record in caplog.records if "request failed" in record.getMessage()]
+    assert len(failures) == 2
+    assert "!bug" not in failures[0].getMessage()
+
+
+def test_wrong_methods_and_bodies_are_problems(site: Any, token: str) -> None:
+    reply = site.send("POST", "/api/v1/search", b"")
+    assert reply.status == 405
+    assert "GET" in reply.headers["allow"]
+    assert reply.headers["content-type"].startswith("application/problem+json")
+    large = b'{"urls": ["' + b"x" * (2 << 20) + b'"]}'
+    headers = {"Authorization": f"Bearer {token}", "Content_Type": "application/json"}
+    assert site.send("POST", "/api/v1/crawl", large, **headers).status == 413
+
+
+def test_a_request_ends_in_time(start: Any) -> None:
+    site = start(web_timeout_s=0.2)
+    reply = site.get("/api/v1/search?q=!wait")
+    assert reply.status == 504
+    assert "retry-after" in reply.headers
+
+
+def test_too_many_at_once_are_asked_to_come_back_and_health_still_answers(start: Any) -> None:
+    site = start(web_max_requests=1)
+    slow = threading.Thread(target=site.get, args=("/api/v1/search?q=!wait",), daemon=True)
+    slow.start()
+    for _ in range(1000):
+        if site.service.asked:
+            break
+        site.get("/healthz")
+    reply = site.get("/api/v1/status")
+    assert reply.status == 503
+    assert reply.headers["retry-after"] == "1"
+    assert site.get("/healthz").status == 200
+    site.loop.call_soon_threadsafe(site.service.gate.set)
+    slow.join(5)
+    assert site.get("/api/v1/status").status == 200
+
+
+def test_garbage_does_no_harm(site: Any) -> None:
+    for garbage in (b"\x00" * 100, b"\x16\x03\x01\x02\x00", b"GET / HTTP/9.9\r\n\r\n", b"GET /" + b"a" * 20_000):
+        with socket.create_connection(("127.0.0.1", site.port), timeout=5) as connection:
+            connection.sendall(garbage)
+    assert site.get("/healthz").text == "ok\n"

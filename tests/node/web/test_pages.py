@@ -1,0 +1,196 @@
+"""The pages as a reader meets them, over real HTTP."""
+
+import html
+import re
+from html.parser import HTMLParser
+from typing import Any
+from urllib.parse import quote
+
+import pytest
+
+XSS = [
+    "<script>alert(1)</script>",
+    '"><img src=x onerror=alert(1)>',
+    "' onfocus=alert(1) autofocus='",
+    "{{7*7}}",
+    "</title>",
+]
+
+
+def links(page: str) -> list[str]:
+    return [html.unescape(link) for link in re.findall(r'(?:href|src|action)="([^"]*)"', page)]
+
+
+def test_the_front_page_says_what_this_is_and_how_far_it_got(site: Any) -> None:
+    page = site.get("/").text
+    for part in ("A search engine that nobody owns", 'action="/search"', 'name="q"', "1,204", "pages to search", "312"):
+        assert part in page
+    assert "<b>5</b> nodes" in page
+    assert "crawling, 7.2 pages a second" in page
+
+
+def test_results_show_title_address_snippet_and_copy(site: Any) -> None:
+    page = site.get("/search?q=task").text
+    assert '<a href="http://docs.python.test/3/tutorial/appetite.html">1. Whetting Your Appetite' in page
+    assert "<b>docs.python.test</b> › 3 › tutorial › appetite.html" in page
+    assert "there is some <mark>task</mark> to automate" in page
+    assert "1,234 results" in page
+    assert "34 ms" in page
+    assert "the whole network answered" in page
+    assert "/cache?url=http%3A%2F%2Fdocs.python.test%2F3%2Ftutorial%2Fappetite.html" in links(page)
+    assert "/search?q=task&cursor=bmV4dA&page=2" in links(page)
+    assert 'value="task"' in page
+
+
+def test_the_next_page_says_its_number_and_leads_back(site: Any) -> None:
+    page = site.get("/search?q=task&cursor=bmV4dA&page=2").text
+    assert "Page 2" in page
+    assert "/search?q=task" in links(page)
+    assert "Next page" not in page
+    assert site.service.asked[-1]["cursor"] == "bmV4dA"
+
+
+def test_filters_are_kept_and_can_be_taken_away(site: Any) -> None:
+    page = site.get("/search?q=task&lang=en&site=python.test").text
+    assert "language: en" in page
+    assert "site: python.test" in page
+    assert "/search?q=task&site=python.test" in links(page)
+    assert "/search?q=task&lang=en" in links(page)
+    assert '<input type="hidden" name="lang" value="en">' in page
+    assert site.service.asked[-1]["language"] == "en"
+
+
+def test_a_partial_answer_says_so(site: Any) -> None:
+    site.service.answered = 240
+    page = site.get("/search?q=task").text
+    assert "Only 240 of 256 parts of the network answered in time" in page
+    assert "the whole network answered" not in page
+    assert "Ask again" in page
+
+
+def test_nothing_found_is_told_with_advice(site: Any) -> None:
+    page = site.get("/search?q=zebra").text
+    assert "Nothing found for <b>zebra</b>" in page
+    assert "Try fewer or other words" in page
+
+
+def test_a_query_that_does_not_parse_is_marked_where_it_breaks(site: Any) -> None:
+    reply = site.get("/search?q=%22open", Accept="text/html")
+    assert reply.status == 400
+    assert '<mark class="fault">&#34;</mark>open' in reply.text
+    assert "has no closing quotation mark" in reply.text
+    assert 'value="&#34;open"' in reply.text
+
+
+def test_an_empty_query_leads_home(site: Any) -> None:
+    reply = site.get("/search?q=+")
+    assert (reply.status, reply.headers["location"]) == (303, "/")
+
+
+def test_json_is_the_api_answer(site: Any) -> None:
+    assert site.get("/search?q=task&format=json").json == site.get("/api/v1/search?q=task").json
+    assert site.get("/search?q=%22x&format=json").headers["content-type"].startswith("application/problem+json")
+
+
+class Markup(HTMLParser):
+    """The tags of a page with their attributes, as a browser sees them."""
+
+    def __init__(self, page: str) -> None:
+        super().__init__()
+        self.tags: list[tuple[str, dict[str, str | None]]] = []
+        self.feed(page)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append((tag, dict(attrs)))
+
+
+@pytest.mark.parametrize("attack", XSS)
+def test_nothing_that_anybody_types_becomes_markup(site: Any, attack: str) -> None:
+    typed = quote(attack)
+    for path, boxed in ((f"/search?q={typed}", attack), (f"/search?q=%22{typed}", None), ("/search?q=task", "task")):
+        tags = Markup(site.get(f"{path}&site={typed}").text).tags
+        assert not {tag for tag, _ in tags} & {"script", "img", "svg", "object", "iframe"}
+        assert not [name for _, attributes in tags for name in attributes if name.startswith("on")]
+        (box,) = [attributes for tag, attributes in tags if attributes.get("name") == "q"]
+        assert boxed is None or box["value"] == boxed
+        assert "autofocus" not in box
+
+
+def test_nothing_that_a_site_says_becomes_markup(site: Any) -> None:
+    page = site.get("/search?q=task&explain=1").text
+    assert "&lt;script&gt;alert(&#39;title&#39;)&lt;/script&gt;" in page
+    assert "&lt;img src=x onerror=alert(1)&gt; &amp; &lt;b&gt;<mark>task</mark>&lt;/b&gt; text" in page
+    assert "<script" not in page
+    assert "\u202e" not in page
+    assert "\x1b" not in page
+    assert re.findall(r'lang="([^"]*)"', page).count("en") >= 1
+    assert 'lang="&#34;' not in page
+
+
+def test_pages_need_no_scripts_and_nobody_else(site: Any) -> None:
+    for path in ("/", "/search?q=task", "/status", "/bot", "/nothing-here"):
+        reply = site.get(path, Accept="text/html")
+        assert "<script" not in reply.text
+        loaded = re.findall(r'<(?:link|img|iframe|source)[^>]*(?:href|src)="([^"]*)"', reply.text)
+        assert loaded
+        assert all(address.startswith("/") for address in loaded)
+        policy = reply.headers["content-security-policy"]
+        assert "default-src 'none'" in policy
+        assert "script" not in policy
+
+
+@pytest.mark.parametrize("headers", [{"Accept_Language": "zh-CN,zh;q=0.9,en;q=0.8"}, {}])
+def test_chinese_readers_get_chinese(site: Any, headers: dict[str, str]) -> None:
+    hl = "" if headers else "&hl=zh"
+    page = site.get(f"/search?q=系统{hl}".replace("系统", "%E7%B3%BB%E7%BB%9F"), **headers).text
+    assert '<html lang="zh-Hans">' in page
+    assert "共 1 条结果" in page
+    assert "<mark>系统</mark>" in page
+    assert "网页快照" in page
+    assert "zh.debian.test</b> › 手册 › 第一章 › ?版=3" in page
+    if hl:
+        assert all("hl=zh" in link for link in links(page) if link.startswith(("/cache", "/status")))
+
+
+def test_the_status_page_tells_state_warnings_and_members(site: Any) -> None:
+    page = site.get("/status").text
+    for part in (
+        "60 ready to answer",
+        "settled",
+        "waiting for politeness",
+        "the next version is 3 days late",
+        "512 MB of 10.0 GB",
+    ):
+        assert part in page
+    for part in ("[::1]:9000", "not heard of", "44 s ago", "this node"):
+        assert part in page
+    assert 'http-equiv="refresh"' not in page
+    assert 'http-equiv="refresh" content="5"' in site.get("/status?live=1").text
+
+
+def test_the_bot_page_tells_site_owners_how_to_refuse(site: Any) -> None:
+    page = site.get("/bot").text
+    assert "dse-node/0.1 (+https://example.org/bot)" in page
+    assert "User-agent: dse-node\nDisallow: /" in page
+
+
+def test_a_browser_can_add_the_search(site: Any) -> None:
+    assert 'type="application/opensearchdescription+xml"' in site.get("/").text
+    reply = site.get("/opensearchdescription.xml")
+    assert reply.headers["content-type"].startswith("application/opensearchdescription+xml")
+    assert f'template="http://127.0.0.1:{site.port}/search?q={{searchTerms}}"' in reply.text
+
+
+def test_a_wrong_address_is_a_kind_page(site: Any) -> None:
+    reply = site.get("/wrong", Accept="text/html")
+    assert reply.status == 404
+    assert "There is no such page here" in reply.text
+    assert 'role="search"' in reply.text
+
+
+def test_the_style_sheet_is_cached_under_an_address_of_its_version(site: Any) -> None:
+    (address,) = [link for link in links(site.get("/").text) if link.startswith("/style.css")]
+    assert "?v=" in address
+    reply = site.get(address)
+    assert "max-age" in reply.headers["cache-control"]
+    assert "prefers-color-scheme: dark" in reply.text

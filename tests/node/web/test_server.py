@@ -1,0 +1,49 @@
+"""The listener: its health for supervisors, its figures, and a port that somebody else has."""
+
+import asyncio
+from typing import Any
+
+import pytest
+from prometheus_client.parser import text_string_to_metric_families
+
+from node.config import NodeConfig
+from node.errors import PortInUse
+from node.web import Crawler, WebServer
+
+
+def test_health_and_readiness(site: Any) -> None:
+    assert site.get("/healthz").status == 200
+    assert site.get("/readyz").status == 200
+    site.service.ready = 0
+    assert site.get("/readyz").status == 503
+    assert site.get("/healthz").status == 200
+
+
+def test_figures_are_in_the_prometheus_format(site: Any) -> None:
+    site.get("/api/v1/status")
+    text = site.get("/metrics").text
+    samples = {
+        (sample.name, tuple(sorted(sample.labels.items()))): sample.value
+        for family in text_string_to_metric_families(text)
+        for sample in family.samples
+    }
+    assert samples["dse_documents", ()] == 812
+    assert samples["dse_slots", (("state", "ready"),)] == 60
+    assert samples["dse_peers", (("family", "ipv6"),)] == 3
+    assert samples["dse_crawl_fetched_total", ()] == 900
+    assert samples["dse_http_requests_total", (("route", "status"), ("status", "200"))] == 1
+
+
+async def test_a_port_in_use_is_one_line_with_the_remedy(site: Any) -> None:
+    config = NodeConfig(web_port=site.port)
+    server = WebServer(site.service, config, "token", "0", Crawler())
+    with pytest.raises(PortInUse) as caught:
+        await asyncio.wait_for(server.run(), 5)
+    assert str(site.port) in str(caught.value)
+    assert "address already in use" in str(caught.value)
+    assert "node.web_port" in str(caught.value)
+
+
+def test_head_is_answered_without_a_body(site: Any) -> None:
+    reply = site.send("HEAD", "/")
+    assert (reply.status, reply.body) == (200, b"")

@@ -1,0 +1,177 @@
+"""Whole overlays under virtual time: the same `LiveOverlay` as over sockets, with leases, strategies and kills."""
+
+import asyncio
+import sys
+import time
+from collections.abc import Awaitable, Callable
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from random import Random
+
+import msgspec
+
+from bootstrap import load_network, new_network
+from dht import (
+    Address,
+    Contact,
+    Core,
+    DhtConfig,
+    Endpoint,
+    Identity,
+    LiveOverlay,
+    Network,
+    NodeId,
+    Parts,
+    Reach,
+    Slot,
+    Strategy,
+    StrategyLog,
+    encode_document,
+    sign_strategy,
+)
+from node.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
+
+PUBLISHER = Identity(b"\1" * 32)
+CONFIG = DhtConfig()
+
+
+def made_network(slot_bits: int) -> Network:
+    now = int(EPOCH)
+    first = Strategy(
+        network="", version=1, effective_at=0, next_at=now + 10**7, expires_at=now + 10**8, slot_bits=slot_bits
+    )
+    return load_network(new_network("simulated", [PUBLISHER], first))
+
+
+@dataclass
+class World:
+    """Nodes on one simulated network, all from one seed."""
+
+    loop: SimLoop
+    seed: int
+    slot_bits: int = 6
+    loss: float = 0.0
+    nodes: list[LiveOverlay] = field(default_factory=list)
+    tasks: dict[NodeId, asyncio.Task[None]] = field(default_factory=dict)
+    names: dict[NodeId, str] = field(default_factory=dict)
+    doubles: list[tuple[float, Slot]] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.wire = SimNetwork(self.loop, self.seed, loss=self.loss)
+        self.network = made_network(self.slot_bits)
+        self.executor = ThreadPoolExecutor(1)  # never used: the loop runs its calls inline
+        self.slots = frozenset(Slot(n) for n in range(1 << self.slot_bits))
+
+    def start(self, group: asyncio.TaskGroup) -> LiveOverlay:
+        number = len(self.nodes)
+        name, clock = f"n{number}", self.loop.clock()
+        rng = Random(self.seed * 1000 + number)
+        identity = Identity(rng.randbytes(32))
+        addresses = (Address(f"9.0.{number // 250}.{number % 250 + 1}", 8091),)
+        listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses)
+        core = Core(identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=Reach())
+        parts = Parts(
+            core=core,
+            drive=lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
+            carrier=SimCarrier(self.wire, name, identity.node_id),
+            strategies=StrategyLog(self.network),
+            families=frozenset({4}),
+            clock=clock,
+            executor=self.executor,
+        )
+        overlay = LiveOverlay(parts)
+        if self.nodes:
+            door = self.nodes[0].view.contact(self.nodes[0].node_id)
+            assert isinstance(door, Contact)
+            overlay.join([door.endpoints[0].udp])
+        overlay.announce(self.slots, 0)
+        self.names[overlay.node_id] = name
+        self.nodes.append(overlay)
+        self.tasks[overlay.node_id] = group.create_task(overlay.run())
+        return overlay
+
+    def kill(self, overlay: LiveOverlay) -> None:
+        self.wire.kill(self.names[overlay.node_id])
+        self.nodes.remove(overlay)
+        self.tasks[overlay.node_id].cancel()
+
+    def holders(self, slot: Slot) -> list[NodeId]:
+        return [node.node_id for node in self.nodes if slot in node.view.leases()]
+
+    async def watch(self, seconds: float) -> None:
+        for _ in range(int(seconds)):
+            await asyncio.sleep(1.0)
+            self.doubles += [(self.loop.time(), slot) for slot in sorted(self.slots) if len(self.holders(slot)) > 1]
+
+    def complete(self) -> bool:
+        return all(len(self.holders(slot)) == 1 for slot in self.slots)
+
+
+def simulate(world: World, story: Callable[[World, asyncio.TaskGroup], Awaitable[None]]) -> World:
+    async def main() -> None:
+        async with asyncio.TaskGroup() as group:
+            await story(world, group)
+            for task in world.tasks.values():
+                task.cancel()
+
+    world.loop.run(main())
+    return world
+
+
+async def grow(world: World, group: asyncio.TaskGroup, count: int, pause_s: float = 0.3) -> None:
+    for _ in range(count):
+        world.start(group)
+        await asyncio.sleep(pause_s)
+
+
+def test_twelve_nodes_share_the_slots_and_replace_a_killed_holder():
+    async def story(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, 12)
+        await world.watch(60)
+        assert world.complete()
+        shares = [len(node.view.leases()) for node in world.nodes]
+        assert max(shares) <= 3 * len(world.slots) / len(world.nodes)
+        victim = max(world.nodes, key=lambda node: len(node.view.leases()))
+        world.kill(victim)
+        await world.watch(38)
+        assert world.complete()
+
+    world = simulate(World(SimLoop(), 5, loss=0.02), story)
+    assert not world.doubles
+
+
+def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
+    async def story(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, 30, 0.1)
+        await asyncio.sleep(20)
+        first = world.nodes[7].strategies
+        wanted = msgspec.structs.replace(first.newest, version=2, previous=first.newest_digest, min_delay_s=2.0)
+        world.nodes[7].adopt(sign_strategy(encode_document(wanted), PUBLISHER))
+        await asyncio.sleep(20)
+        assert {node.view.strategy.version for node in world.nodes} == {2}
+
+    simulate(World(SimLoop(), 6, slot_bits=4, loss=0.05), story)
+
+
+def test_the_same_seed_gives_the_same_trace():
+    async def story(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, 6)
+        await world.watch(60)
+
+    traces = {simulate(World(SimLoop(), 7, loss=0.1), story).wire.trace_hash for _ in range(2)}
+    assert len(traces) == 1
+
+
+if __name__ == "__main__":
+    count, seconds, bits = int(sys.argv[1]), float(sys.argv[2]), int(sys.argv[3])
+
+    async def measured(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, count)
+        await world.watch(seconds)
+
+    begun = time.process_time()
+    done = simulate(World(SimLoop(), 1, slot_bits=bits, loss=0.01), measured)
+    print(
+        "cpu", time.process_time() - begun, "sent/node/s", done.wire.sent / count / seconds, "doubles", done.doubles[:5]
+    )
+    print(done.complete(), done.wire.trace_hash)

@@ -1,0 +1,37 @@
+"""The standard story: figures in the contract's shape, and an exit code that follows from them."""
+
+import json
+
+import pytest
+
+from node.cli import main
+from node.simulation.trial import plan_for, run_trial
+
+
+def test_figures_have_the_shape_of_the_contract_and_nothing_is_lost():
+    report = run_trial(nodes=5, hours=0.25, seed=3, loss=0.01)
+    assert report["documents"]["written"] == 48 and not report["documents"]["lost"]
+    assert not report["documents"]["under_replicated"] and not report["leases"]["double_connected"]
+    assert report["teams"]["agree_10s"] == 1.0
+    assert 0 < report["strategy"]["spread_s"] <= 20
+    assert report["simulated_s"] >= 900 and report["traffic"]["packets_per_node_s"] < 5
+
+
+def test_the_verb_prints_json_and_the_same_seed_prints_the_same(capsys: pytest.CaptureFixture[str]):
+    printed = []
+    for _ in range(2):
+        assert main(["simulate", "--nodes", "3", "--hours", "0.03", "--seed", "9", "--json"]) == 0
+        printed.append(json.loads(capsys.readouterr().out))
+    assert printed[0] | {"wall_s": 0} == printed[1] | {"wall_s": 0}
+
+
+def test_slots_grow_with_the_network():
+    assert [plan_for(nodes, 1, 0.0).slot_bits for nodes in (1, 5, 50, 1000)] == [4, 4, 6, 10]
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("seed", range(3))
+def test_three_hours_of_loss_and_deaths_lose_nothing(seed: int):
+    report = run_trial(nodes=16, hours=3.0, seed=seed, loss=0.02)
+    assert not report["documents"]["lost"] and not report["documents"]["under_replicated"]
+    assert not report["leases"]["double_connected"]
