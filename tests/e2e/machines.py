@@ -1,0 +1,208 @@
+"""A few machines of people who make a network of their own, each a folder and the command `dse-node` in it."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.error import HTTPError, URLError
+from urllib.parse import urlencode
+from urllib.request import Request, urlopen
+
+from node.demo.processes import free_ports
+
+ROOT = Path(__file__).parents[2]
+STOPS_WITHIN_S = 8.0
+Json = dict[str, Any]
+
+
+def dse_node(*words: str, home: Path, within_s: float = 40) -> "subprocess.CompletedProcess[str]":
+    """The command, as somebody types it at home."""
+    command = [sys.executable, "-m", "node.cli", *words]
+    return subprocess.run(command, cwd=home, env=_environment(home), capture_output=True, text=True, timeout=within_s)
+
+
+def wait_until(what: str, is_so: Callable[[], object], within_s: float = 30) -> float:
+    """Ask again until it is so; the seconds that it took."""
+    began = time.monotonic()
+    while not is_so():
+        assert time.monotonic() - began < within_s, f"not within {within_s:.0f} s: {what}"
+        time.sleep(0.15)
+    return time.monotonic() - began
+
+
+@dataclass
+class Machine:
+    """One node of one person, on ports of its own."""
+
+    home: Path
+    peer_port: int
+    web_port: int
+    process: "subprocess.Popen[bytes] | None" = None
+
+    @property
+    def data(self) -> Path:
+        return self.home / "node"
+
+    @property
+    def log(self) -> str:
+        return (self.home / "log").read_text()
+
+    def do(self, *words: str, code: int = 0) -> str:
+        """A verb for this node; its standard output, or where it should fail its standard error."""
+        done = dse_node(*words, "--data-dir", "node", home=self.home)
+        assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
+        return done.stdout if code == 0 else done.stderr
+
+    def start(self) -> None:
+        """`dse-node run`; returns when the page is there."""
+        self.begin()
+        wait_until(f"{self.home.name} answers", self.is_up)
+
+    def begin(self) -> None:
+        """`dse-node run`."""
+        with (self.home / "log").open("ab") as log:
+            command = [sys.executable, "-m", "node.cli", "run", "--data-dir", "node"]
+            self.process = subprocess.Popen(
+                command, cwd=self.home, env=_environment(self.home), stdout=log, stderr=log, start_new_session=True
+            )
+
+    def is_up(self) -> bool:
+        assert self.process and self.process.poll() is None, self.log
+        try:
+            return bool(self.status())
+        except URLError:
+            return False
+
+    def stop(self) -> None:
+        """SIGTERM, as a service manager stops it: clean, and soon."""
+        assert self.process
+        began = time.monotonic()
+        self.process.send_signal(signal.SIGTERM)
+        assert self.process.wait(STOPS_WITHIN_S + 10) == 0, self.log
+        assert time.monotonic() - began < STOPS_WITHIN_S
+        assert "Traceback" not in self.log
+
+    def kill(self) -> None:
+        """SIGKILL for it and its parsers, without warning."""
+        if self.process and self.process.poll() is None:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+    def get(self, path: str, **query: str | int) -> Json:
+        code, body = self.ask(path, query)
+        assert code == 200, body
+        return body
+
+    def ask(self, path: str, query: Mapping[str, str | int] = {}, body: bytes | None = None) -> tuple[int, Json]:
+        """One request with this node's token: the status and the JSON."""
+        url = f"http://127.0.0.1:{self.web_port}{path}" + (f"?{urlencode(query)}" if query else "")
+        token = (self.data / "admin.token").read_text().strip()
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        try:
+            with urlopen(Request(url, body, headers), timeout=20) as answer:
+                return answer.status, json.loads(answer.read())
+        except HTTPError as error:
+            return error.code, json.loads(error.read())
+
+    def status(self) -> Json:
+        return self.get("/api/v1/status")
+
+    def urls(self, query: str) -> list[str]:
+        """A search's results in their order."""
+        return [result["url"] for result in self.get("/api/v1/search", q=query, deadline_ms=5000)["results"]]
+
+    def is_quiet(self) -> bool:
+        status = self.status()
+        return status["settled"] and status["crawl"]["frontier"] == 0 and status["crawl"]["open"] == 0
+
+
+def start_all(machines: Sequence[Machine]) -> None:
+    """All at once, as after a power cut."""
+    for machine in machines:
+        machine.begin()
+    for machine in machines:
+        wait_until(f"{machine.home.name} answers", machine.is_up)
+
+
+@dataclass
+class Village:
+    """The machines, and the web that they crawl."""
+
+    folder: Path
+    port: int
+    ports: list[int]
+    machines: list[Machine] = field(default_factory=list)
+
+    def add(self, name: str, *settings: str) -> Machine:
+        """A new machine, with `init` done: loopback alone, no DNS."""
+        home = self.folder / name
+        home.mkdir()
+        peer_port, web_port = self.ports.pop(), self.ports.pop()
+        machine = Machine(home, peer_port, web_port)
+        self.machines.append(machine)
+        pairs = [
+            *(f"node.peer_port={peer_port}", f"node.web_port={web_port}"),
+            *("node.listen_v4=127.0.0.1", "node.listen_v6=::1", "dht.allow_private=true"),
+            *("crawl.allow_private=true", f"crawl.hosts_file={self.folder / 'hosts'}", "crawl.dns=false"),
+            *("crawl.min_delay_s=0.05", "store.reconcile_every_s=20.0", *settings),
+        ]
+        file = self.folder / "campus.toml"
+        network = ["--network", str(file)] if file.exists() else []
+        machine.do("init", "--yes", *network, *(word for pair in pairs for word in ("--set", pair)))
+        return machine
+
+    def fetches(self) -> list[str]:
+        """What the web was asked for, in order; robots.txt and sitemaps left out."""
+        lines = (json.loads(line) for line in (self.folder / "web.jsonl").read_text().splitlines())
+        urls = (f"http://{line['host']}{line['path']}" for line in lines)
+        return [url for url in urls if "/robots.txt" not in url and "sitemap" not in url]
+
+
+@contextmanager
+def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: int) -> Iterator[Village]:
+    """Serve `pages` (host → path → text, PORT being the web's) and end every process on the way out."""
+    ports = free_ports(12, first_port)
+    port = ports.pop(0)
+    for host, files in pages.items():
+        for path, text in files.items():
+            file = folder / "web" / host / path
+            file.parent.mkdir(parents=True, exist_ok=True)
+            file.write_text(text.replace("PORT", str(port)))
+    command = [sys.executable, "-m", "node.demo.sampleweb", "--root", str(folder / "web"), "--port", str(port)]
+    command += ["--admin-port", str(ports.pop(0)), "--log", str(folder / "web.jsonl")]
+    web = subprocess.Popen(
+        [*command, "--hosts-file", str(folder / "hosts")], env=_environment(folder), stdout=subprocess.PIPE, text=True
+    )
+    found = Village(folder, port, ports)
+    try:
+        assert web.stdout and f"on port {port}" in web.stdout.readline()
+        yield found
+    finally:
+        for machine in found.machines:
+            machine.kill()
+        web.terminate()
+        web.communicate()
+
+
+def linked(titles: Sequence[str], host: str, other: str) -> dict[str, str]:
+    """Pages about these things, each linking to the next and to the other host."""
+    pages: dict[str, str] = {}
+    for n, title in enumerate(titles):
+        name = "index.html" if n == 0 else f"{title}.html"
+        following = f"/{titles[(n + 1) % len(titles)]}.html" if n + 1 < len(titles) else "/"
+        pages[name] = (
+            f"<html><head><title>About {title}</title></head><body><h1>{title}</h1><p>Opening hours of the {title},"
+            f' as {host} has them.</p><a href="{following}">next</a> <a href="http://{other}:PORT/">there</a></body></html>'
+        )
+    return pages
+
+
+def _environment(home: Path) -> dict[str, str]:
+    return os.environ | {"HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}

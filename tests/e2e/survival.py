@@ -1,0 +1,122 @@
+"""What the survival tests share: running a demo inside a test, and judging a crawl by the web's own log."""
+
+import asyncio
+import json
+from collections import defaultdict
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import pytest
+
+from index import Text
+from node.demo.checks import check_documents
+from node.demo.judge import NOT_PAGES, judge_fetches
+from node.demo.layout import HOST_DELAY_S, DemoNode
+from node.demo.report import DemoReport
+from node.demo.runner import Demo, Options, running_demo
+
+ROOT = Path(__file__).parents[2]
+KILL_AFTER = 150  # requests in the web's log: about a third of the crawl
+SETTLED_WITHIN_S = 140.0  # from the start; a dead node's leases are free after 30 s
+
+
+@dataclass(frozen=True)
+class Crawled:
+    """A finished crawl. URLs are (host, path); instants are the web's clock, Unix seconds."""
+
+    requests: dict[tuple[str, str], list[float]]  # answered below 400: when asked for, in order
+    stored: frozenset[tuple[str, str]]
+    texts: list[Text]
+    replicas_min: int
+    gaps_under_rule: int
+    report: DemoReport = field(repr=False)
+
+    @property
+    def fetched(self) -> frozenset[tuple[str, str]]:
+        return frozenset(self.requests)
+
+    @property
+    def again(self) -> dict[tuple[str, str], list[float]]:
+        """What was asked for more than once, with all its instants."""
+        return {url: times for url, times in self.requests.items() if len(times) > 1}
+
+    @property
+    def duplicates(self) -> int:
+        """Requests beyond the first for a URL."""
+        return sum(len(times) - 1 for times in self.again.values())
+
+
+@dataclass(frozen=True)
+class Killed:
+    """A node killed in mid-crawl: when, and at most how many URLs it had in flight."""
+
+    node: DemoNode
+    looked_at: float  # Unix seconds: just before its status was asked
+    at: float
+    open: int
+
+
+@asynccontextmanager
+async def demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, **options: Any) -> AsyncIterator[Demo]:
+    """A formed network that crawls; its files are below tmp_path."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    async with running_demo(Options(port=port, **options), print) as running:
+        await running.wait_formed()
+        await running.start_crawl()
+        yield running
+
+
+def log_of(demo: Demo) -> list[dict[str, Any]]:
+    """The web's log as far as whole lines are written."""
+    text = (demo.folder / "web.jsonl").read_text()
+    return [json.loads(line) for line in text[: text.rfind("\n") + 1].splitlines()]
+
+
+async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
+    """SIGKILL a node once KILL_AFTER requests are in the web's log.
+
+    What was open at the kill is at most what its last status said, and every request to the web since then.
+    """
+    while len(log_of(demo)) < KILL_AFTER:
+        demo.check_processes()
+        await asyncio.sleep(0.02)
+    looked_at = clock()
+    status = await demo.asker.status(node)
+    demo.kill(node)
+    at = clock()
+    assert status is not None and status["crawl"]["open"] + status["crawl"]["frontier"] > 0, "killed too late"
+    since = sum(looked_at <= row["t"] <= at for row in log_of(demo))
+    return Killed(node, looked_at, at, status["crawl"]["open"] + since)
+
+
+async def finished(demo: Demo) -> Crawled:
+    """Wait until the crawl ends by itself, then judge it."""
+    assert await demo.wait_settled(SETTLED_WITHIN_S), f"not settled: {await demo.asker.statuses(demo.alive())}"
+    rows = log_of(demo)
+    requests: dict[tuple[str, str], list[float]] = defaultdict(list)
+    for row in rows:
+        if row["path"] not in NOT_PAGES and row["status"] < 400:
+            requests[row["host"], row["path"]].append(row["t"])
+    fetches, report = judge_fetches(rows, HOST_DELAY_S), DemoReport()
+    texts = await check_documents(demo.asker, demo.alive(), demo.web, fetches, report)
+    stored = frozenset((url.hostname or "", url.path) for url in (urlsplit(text.url) for text in texts))
+    return Crawled(dict(requests), stored, texts, report.replicas_min, fetches.gaps_under_rule, report)
+
+
+def processes_of(folder: Path) -> list[int]:
+    """Processes whose temporary files lie in a folder: all of a demo that was started with it. Linux alone."""
+    return [int(entry.name) for entry in Path("/proc").glob("[0-9]*") if _is_of(entry, f"TMPDIR={folder}".encode())]
+
+
+def _is_of(process: Path, marker: bytes) -> bool:
+    """Whether a process runs and has the marker in its environment."""
+    try:
+        is_marked = marker in (process / "environ").read_bytes().split(b"\0")
+        return is_marked and (process / "stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    except OSError:  # it ended meanwhile, or is another user's
+        return False

@@ -1,0 +1,139 @@
+"""README, "Run your own network", as two people and a third follow it: real processes, real sockets, one small web."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
+
+from node.node import has_ipv6
+
+pytestmark = pytest.mark.e2e
+ROOMS = ["library", "pool", "museum", "canteen", "workshop"]
+SHOPS = ["bakery", "florist", "printer", "tailor"]
+WEB = {
+    "town.test": linked(ROOMS, "town.test", "shops.test"),
+    "shops.test": linked(SHOPS, "shops.test", "town.test"),
+}
+PAGES = len(ROOMS) + len(SHOPS)
+
+
+def same_answers(machines: list[Machine], query: str = "opening hours") -> bool:
+    """The same order of the same results at each."""
+    answers = [machine.urls(query) for machine in machines]
+    return len(answers[0]) == PAGES and all(answer == answers[0] for answer in answers)
+
+
+def have_all(machines: list[Machine]) -> bool:
+    """Everybody keeps every page, and says so."""
+    return all(m.status()["documents"] == PAGES and m.is_quiet() for m in machines)
+
+
+def sees(machine: Machine, members: int) -> bool:
+    peers = machine.get("/api/v1/peers")["peers"]
+    return len(peers) == members and all(peer["live"] for peer in peers)
+
+
+def publish(town: Village, machine: Machine, changes: dict[str, object]) -> None:
+    """The README's three lines, with these changes made to the draft."""
+    draft = json.loads(machine.do("strategy", "show", "--json")) | changes
+    (machine.home / "draft.json").write_text(json.dumps(draft))
+    key, signed = str(town.folder / "campus.publisher.key"), machine.home / "signed.json"
+    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), home=machine.home)
+    assert done.returncode == 0, done.stderr
+    assert "adopted: version" in machine.do("strategy", "publish", str(signed))
+
+
+def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
+    with village(tmp_path, WEB, 21000) as town:
+        contacts = [f"127.0.0.1:{town.ports[-1]}"] + [f"[::1]:{town.ports[-1]}"] * has_ipv6()
+        words = [word for contact in contacts for word in ("--bootstrap", contact)]
+        assert dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path).returncode == 0
+
+        one = town.add("one")
+        one.start()
+        assert "identity" in one.do("paths") and len(json.loads(one.do("identity", "show", "--json"))["node_id"]) == 40
+        assert "1 address handed over" in one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        wait_until("the first node has crawled the town", lambda: have_all([one]), 40)
+        found = one.do("search", "opening hours library")
+        assert f" 1. About library\n    http://town.test:{town.port}/\n" in found
+        assert "the whole network answered" in found
+        assert "1 node: this one" in one.do("status")
+
+        two = town.add("two", "node.families=[4]")
+        third = town.add("three", f"node.families=[{6 if has_ipv6() else 4}]")
+        start_all([two, third])
+        all_three = [one, two, third]
+        for machine in all_three:
+            wait_until("each sees three", lambda m=machine: sees(m, 3))
+        wait_until("the pages have spread to the others", lambda: have_all(all_three), 40)
+        assert same_answers(all_three)
+        assert two.do("peers").count("live") == 3
+
+        publish(town, two, {"min_acks": 3, "rules": [{"host": "town.test"}, {"action": "deny"}]})
+        for machine in all_three:
+            wait_until("all obey version 2", lambda m=machine: m.status()["strategy"]["version"] == 2, 10)
+        shown = third.do("strategy", "show")
+        assert "a write waits for 3" in shown and "town.test" in shown
+        refusal = third.do("crawl", f"http://shops.test:{town.port}/new", code=1)
+        assert "rule 2 of strategy 2" in refusal
+
+        assert "paused" in one.do("pause")
+        assert "paused" in one.do("status")
+        one.do("resume")
+        assert "paused" not in one.do("status")
+
+        fetched = town.fetches()
+        assert sorted(set(fetched)) == sorted(fetched), "each page was fetched once"
+        for end in (Machine.stop, Machine.kill):
+            for machine in all_three:
+                end(machine)
+            start_all(all_three)
+            for machine in all_three:
+                wait_until("each sees three again", lambda m=machine: sees(m, 3))
+            wait_until("nothing is lost", lambda: have_all(all_three), 40)
+            wait_until("settled again, all answer alike", lambda: same_answers(all_three), 20)
+            assert one.status()["strategy"]["version"] == 2
+        assert town.fetches() == fetched, "nothing is fetched again"
+
+
+def test_nodes_meet_at_a_bare_bootstrap_node_and_do_not_need_it(tmp_path: Path) -> None:
+    with village(tmp_path, WEB, 21100) as town:
+        port = town.ports.pop()
+        new = (
+            "network",
+            "new",
+            "campus",
+            "--out",
+            "campus.toml",
+            "--bootstrap",
+            f"127.0.0.1:{port}",
+            "--replicas",
+            "2",
+        )
+        assert dse_node(*new, home=tmp_path).returncode == 0
+        command = [sys.executable, "-m", "node.cli", "bootstrap", "--network", "campus.toml", "--port", str(port)]
+        command += ["--data-dir", "meeting", "--listen-v4", "127.0.0.1", "--listen-v6", "", "--allow-private"]
+        environment = os.environ | {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
+        with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as bare:
+            try:
+                assert bare.stderr and f"127.0.0.1:{port}" in bare.stderr.readline()
+                nodes = [town.add(name, "node.families=[4]") for name in ("one", "two")]
+                start_all(nodes)
+                for node in nodes:
+                    wait_until("they find each other", lambda n=node: sees(n, 2), 20)
+            finally:
+                bare.send_signal(signal.SIGKILL)
+        one, two = nodes
+        one.do("crawl", f"http://town.test:{town.port}/", "--depth", "9")
+        wait_until("both have all", lambda: have_all(nodes), 40)
+        assert same_answers(nodes) and sees(one, 2)
+        two.stop()
+        two.start()
+        wait_until("they find each other again by themselves", lambda: sees(one, 2) and sees(two, 2), 20)
+        wait_until("and agree", lambda: have_all(nodes))
+        assert same_answers(nodes)

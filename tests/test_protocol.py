@@ -1,0 +1,97 @@
+"""PROTOCOL.md's formulas, written again from its words alone, give what the code gives."""
+
+import json
+from hashlib import blake2b, sha256
+
+import msgspec
+from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve25519, crypto_sign_ed25519_sk_to_curve25519
+from nacl.signing import SigningKey, VerifyKey
+
+from dht import Identity, Key, Now, Placement, Publishers, Slot, document_id, network_id, placement_key, slot_start
+from dht.leases import preference
+from dht.packets import Ping, Stamp, encode_packet
+from dht.requestauth import Target, sign_request
+from dht.strategy import SignedStrategy
+from dht.votes import team_digest
+from store import Kind, Version
+from store.reconcile import mark
+from tests.store.support import draft, records
+
+A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)
+URL = "http://host.example:8080/path/x?q=1"
+
+
+def h(data: bytes) -> bytes:
+    return sha256(data).digest()
+
+
+def check(key: bytes, domain: bytes, message: bytes, signature: bytes) -> None:
+    VerifyKey(key).verify(b"dse-node 1\0" + bytes([len(domain)]) + domain + message, signature)
+
+
+def shared() -> bytes:
+    secret = SigningKey(b"\1" * 32)._signing_key
+    point = crypto_sign_ed25519_pk_to_curve25519(B.public_key)
+    s = crypto_scalarmult(crypto_sign_ed25519_sk_to_curve25519(secret), point)
+    both = min(A.public_key, B.public_key) + max(A.public_key, B.public_key)
+    return blake2b(both, key=s, digest_size=32, person=b"dse-node shared").digest()
+
+
+def test_identity_keys_and_ids() -> None:
+    assert A.node_id == h(A.public_key)[:20]
+    assert A.shared_key(B.public_key) == B.shared_key(A.public_key) == shared()
+    assert document_id(URL) == h(URL.encode())[:20]
+    assert placement_key(URL) == h(b"site\0host.example:8080")[:10] + h(b"path\0/path/x?q=1")[:10]
+
+
+def test_datagrams() -> None:
+    ping = Ping(0, 9, b"", ())
+    data = encode_packet(Stamp(b"netw", A.public_key, 7, b"digest!!"), b"transact", ping, shared(), size=1232)
+    body = msgspec.msgpack.encode([0, 9, b"", []])
+    head = (
+        b"\1\1netw" + b"transact" + A.public_key + (7).to_bytes(4, "big") + b"digest!!" + len(body).to_bytes(2, "big")
+    )
+    unsigned = (head + body).ljust(1232 - 16, b"\0")
+    assert len(head) == 60
+    assert data == unsigned + blake2b(unsigned, key=shared(), digest_size=16, person=b"dse-node packet").digest()
+
+
+def test_owners_and_leases() -> None:
+    members = sorted(Identity(bytes([n]) * 32).node_id for n in range(1, 40))
+    start = slot_start(Slot(37), 8)
+    assert start == bytes([37]) + bytes(19)
+    nearest = sorted(members, key=lambda m: int.from_bytes(m, "big") ^ int.from_bytes(start, "big"))[:16]
+    weight = {m: blake2b(m + start, digest_size=8, person=b"dse-node owners").digest() + m for m in nearest}
+    ranking = sorted(nearest, key=lambda m: weight[m], reverse=True)
+    assert Placement(members, 8, 3).owners(Slot(37)) == tuple(ranking[:3])
+    order = sorted(ranking[:3], key=lambda m: blake2b(m + start, digest_size=8, person=b"lease").digest())
+    assert preference(Slot(37), 8, ranking[:3]) == order
+    assert team_digest(tuple(ranking[:3])) == blake2b(b"".join(sorted(ranking[:3])), digest_size=8).digest()
+
+
+def test_requests_networks_and_strategies() -> None:
+    line = sign_request(A, Target("ab" * 20, B.node_id, "POST", "/v1/Name"), b"body", Now(1.5, 0.0), b"n" * 12)
+    scheme, key, at, nonce, digest, signature = line.split(" ")
+    assert (scheme, at, bytes.fromhex(digest)) == ("DSE1", "1.500", h(b"body"))
+    lines = ["ab" * 20, B.node_id.hex(), "POST", "/v1/Name", digest, at, nonce]
+    check(bytes.fromhex(key), b"request", "\n".join(lines).encode(), bytes.fromhex(signature))
+    keys = sorted((A.public_key.hex(), B.public_key.hex()))
+    text = json.dumps(["名", keys, 2], separators=(",", ":"), ensure_ascii=False)
+    assert network_id("名", Publishers(tuple(reversed(keys)), 2)) == h(b"dse network\0" + text.encode())[:20].hex()
+    assert SignedStrategy(b"{}", ()).digest == h(b"dse strategy\0{}").hex()
+
+
+def test_records_and_their_proofs() -> None:
+    made = records(*(draft(n) for n in range(5)), signer=A)
+    for r in made:
+        assert r.version.digest == h(h(r.body) + h(r.content or b""))
+        fields = (
+            bytes([r.kind]) + r.id + r.key + r.version.epoch.to_bytes(8, "big") + r.version.at_ms.to_bytes(8, "big")
+        )
+        node = h(b"\0" + fields + r.expires_day.to_bytes(4, "big") + r.version.digest)
+        for level, sibling in enumerate(r.proof.path):
+            node = h(b"\1" + (sibling + node if r.proof.index >> level & 1 else node + sibling))
+        check(A.public_key, b"dse-node package root 1", node, r.proof.signature)
+    version = Version(3, 4, bytes(32))
+    wanted = h(b"\2" + bytes(20) + (3).to_bytes(8, "big") + (4).to_bytes(8, "big") + bytes(32))
+    assert mark(Kind.VISIT, Key(bytes(20)), version) == wanted
