@@ -21,17 +21,19 @@ from dht.slotset import check_slots, decode_slots
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
 STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; FACTS of the durability model: r = 3 needs 72 h
+OPERATOR_CHARS = 64
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 DOMAIN = b"heartbeat\0"
 
 
 class Load(msgspec.Struct, frozen=True, array_like=True):
-    """Shares in use, 0–100: processor, memory, disk quota."""
+    """Shares in use, 0–100: processor, memory, disk quota, bandwidth."""
 
     cpu: int = 0
     memory: int = 0
     disk: int = 0
+    network: int = 0
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
@@ -55,6 +57,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     leased: bytes = b""
     due: int = 0
     load: Load = Load()
+    operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
+    nonce: int = 0  # the identity's puzzle, solved
 
     @property
     def node_id(self) -> NodeId:
@@ -181,6 +185,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "lives longer than its grace"
     if not 0 <= heartbeat.slot_bits <= MAX_SLOT_BITS or not 0 <= heartbeat.strategy_version < 1 << 32:
         return "with a strategy version or slot_bits out of range"
+    if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
+        return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):
         return "with a load out of range"
     return ""

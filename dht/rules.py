@@ -11,7 +11,7 @@ from urllib.parse import urlsplit
 import re2
 
 from dht.errors import BadStrategy
-from dht.keys import placement_key, slot_of
+from dht.keys import NodeId, placement_key, slot_of
 from dht.strategy import Rule, Strategy
 
 PATTERN_MEMORY_BYTES = 1 << 20  # a pattern whose program needs more is refused
@@ -21,10 +21,12 @@ PATTERN_MEMORY_BYTES = 1 << 20  # a pattern whose program needs more is refused
 class Decision:
     """What the strategy says of a URL. `rule` counts from 1; 0: no rule matched, its owners crawl it."""
 
-    action: Literal["owners", "deny"]
+    action: Literal["owners", "prefer", "spread", "deny"]
     rule: int
     max_depth: int | None
     min_delay_s: float
+    peer: NodeId | None = None  # who should crawl it, where it may
+    depth: int = 0  # the site lies in 2**depth places
 
 
 class Pattern:
@@ -56,7 +58,9 @@ class Rules:
         floor = self._strategy.min_delay_s
         for number, (rule, pattern) in enumerate(self._rules, start=1):
             if self._matches(rule, pattern, url, host):
-                return Decision(rule.action, number, rule.max_depth, max(floor, rule.min_delay_s or 0.0))
+                delay_s = max(floor, rule.min_delay_s or 0.0)
+                peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
+                return Decision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
         return Decision("owners", 0, None, floor)
 
     def _matches(self, rule: Rule, pattern: Pattern | None, url: str, host: str) -> bool:

@@ -22,15 +22,18 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One crawl rule; the first that matches a URL decides. No condition set means it matches everything.
 
     `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
-    `slots`: first and last slot, inclusive.
+    `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that node crawls it wherever it is a live owner.
+    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space.
     """
 
-    action: Literal["owners", "deny"] = "owners"
+    action: Literal["owners", "prefer", "spread", "deny"] = "owners"
     host: str | None = None
     pattern: str | None = None
     slots: tuple[int, int] | None = None
     max_depth: int | None = None
     min_delay_s: float | None = None
+    peer: str | None = None  # node id, hex
+    depth: int | None = None  # 0 … 8
 
 
 class Strategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -50,6 +53,13 @@ class Strategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     rules: tuple[Rule, ...] = ()
     min_delay_s: float = 1.0  # politeness floor between two requests to a site
     max_delay_s: float = 60.0
+    balance_queue: int = 200  # Li Wei's N: URLs due at a node from which on its work is worth sharing
+    balance_ratio: float = 2.0  # his α: how many times the other's due work
+    stable_grace_s: int = 43_200  # silence after which a server's slots go to others
+    laptop_grace_s: int = 259_200  # the same for a machine that sleeps at night and over weekends
+    puzzle_bits: int = 0  # work behind an identity: leading zero bits; open networks ask for 16 and more
+    min_age_s: int = 0  # a younger peer neither votes nor counts for an acknowledgement where older ones are
+    blocked: tuple[str, ...] = ()  # node ids, hex: nobody speaks with them
     bootstrap: tuple[str, ...] = ()  # "127.0.0.1:8091", "[::1]:8091"
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version

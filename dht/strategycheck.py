@@ -23,6 +23,10 @@ MAX_HOST_CHARS = 255
 MAX_LISTED = 64  # bootstrap addresses, declared prefixes
 MAX_PUBLISHERS = 16
 MAX_DELAY_S = 3600.0
+MAX_BLOCKED = 1000
+MAX_SPREAD = 8
+MAX_PUZZLE_BITS = 28  # some minutes of one core
+GRACE_S = (60, 30 * 86400)
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
 MAX_NUMBER = 1 << 31
 
@@ -69,6 +73,15 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("ranking", strategy.ranking, 1, MAX_NUMBER)
     _check_range("min_delay_s", strategy.min_delay_s, 0, MAX_DELAY_S)
     _check_range("max_delay_s", strategy.max_delay_s, strategy.min_delay_s, MAX_DELAY_S)
+    _check_range("balance_queue", strategy.balance_queue, 1, MAX_NUMBER)
+    _check_range("balance_ratio", strategy.balance_ratio, 1.1, 1000)
+    _check_range("stable_grace_s", strategy.stable_grace_s, *GRACE_S)
+    _check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
+    _check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
+    _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
+    _check_count("blocked", strategy.blocked, MAX_BLOCKED)
+    for node in strategy.blocked:
+        _check_hex("blocked", node, KEY_BYTES)
     _check_count("rules", strategy.rules, MAX_RULES)
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)
@@ -143,6 +156,7 @@ def _check_instants(strategy: Strategy) -> None:
 
 
 def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
+    _check_action(name, rule)
     if rule.host is not None:
         sane = 0 < len(rule.host) <= MAX_HOST_CHARS and rule.host == rule.host.lower().strip()
         _require(
@@ -162,6 +176,21 @@ def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
         _check_range(f"{name}.max_depth", rule.max_depth, 0, MAX_NUMBER)
     if rule.min_delay_s is not None:
         _check_range(f"{name}.min_delay_s", rule.min_delay_s, 0, MAX_DELAY_S)
+
+
+def _check_action(name: str, rule: Rule) -> None:
+    """`peer` goes with prefer, `depth` with spread, and with nothing else."""
+    for field, value, action in (("peer", rule.peer, "prefer"), ("depth", rule.depth, "spread")):
+        _require(
+            (value is not None) == (rule.action == action),
+            f"{name}.{field}",
+            f"is {value!r} in a rule that says {rule.action!r}",
+            f'give it with "action": "{action}" and only there',
+        )
+    if rule.peer is not None:
+        _check_hex(f"{name}.peer", rule.peer, KEY_BYTES)
+    if rule.depth is not None:
+        _check_range(f"{name}.depth", rule.depth, 0, MAX_SPREAD)
 
 
 def _check_addresses(strategy: Strategy) -> None:
