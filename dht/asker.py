@@ -51,8 +51,7 @@ class Asker:
     ) -> None:
         """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
         endpoint = self._partners.endpoint(contact)
-        entry = self._routing.find(contact.node_id)
-        timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
+        timeout_s = self._routing.timeout_s(contact.node_id)
         if endpoint:
             self._open(now, Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries))
 

@@ -31,7 +31,9 @@ class Finder:
         shelf: Shelf,
         families: frozenset[Family],
         refused: Counter[str],
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
+        """`notice` is given the contacts of each answer."""
         self._own = own
         self._network = network
         self._asker = asker
@@ -39,6 +41,7 @@ class Finder:
         self._shelf = shelf
         self._families = families
         self._refused = refused
+        self._notice = notice
         self.reach = Reach()
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
@@ -60,7 +63,8 @@ class Finder:
         self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
     def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
-        walk = Walk(self._own, target, self._asker.ask, self._families, self.reach, done, records=records)
+        ask, notice = self._asker.ask, self._notice
+        walk = Walk(self._own, target, ask, self._families, self.reach, done, notice=notice, records=records)
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])
 
