@@ -26,6 +26,7 @@ from dht.errors import (
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
 from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
@@ -35,10 +36,12 @@ from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
+from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.rules import Decision, Rules
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.standing import Mode
 from dht.strategy import (
     Publishers,
     Rule,
@@ -79,12 +82,14 @@ __all__ = [
     "Identity",
     "InputError",
     "Key",
+    "Knock",
     "LiveOverlay",
     "Load",
     "LocalError",
     "Members",
     "MembersChanged",
     "Message",
+    "Mode",
     "Network",
     "News",
     "NodeId",
@@ -101,7 +106,9 @@ __all__ = [
     "Placement",
     "PortUnavailable",
     "Publishers",
+    "Question",
     "Reach",
+    "Reachability",
     "RemoteError",
     "Route",
     "Rule",
@@ -112,6 +119,7 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Verdict",
     "View",
     "add_signature",
     "bind_udp",
