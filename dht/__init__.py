@@ -13,6 +13,7 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import Core
 from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
 from dht.errors import (
+    MALFORMED,
     BadIdentity,
     BadMessage,
     BadSignature,
@@ -53,6 +54,7 @@ from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_pub
 from dht.strategylog import StrategyLog
 
 __all__ = [
+    "MALFORMED",
     "MAX_LISTED",
     "Address",
     "BadIdentity",

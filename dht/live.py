@@ -18,7 +18,7 @@ from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused,
 from dht.clock import Clock
 from dht.contact import Address, Contact, Family
 from dht.core import Core
-from dht.errors import BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
 from dht.keys import NodeId, Slot
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
@@ -196,7 +196,7 @@ class LiveOverlay:
     def _decode(self, peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
         try:
             return msgspec.msgpack.decode(body, type=answer)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
     async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
@@ -206,7 +206,7 @@ class LiveOverlay:
         decoder, handler = self._handlers[name]
         try:
             message = decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
             answer = self._encoder.encode(await handler(asker, message))
