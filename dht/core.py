@@ -93,8 +93,8 @@ class Core:
         )
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
-        self._finder = Finder(self.node_id, network, self._asker, self.routing, shelf, families, self.refused)
-        self._finder.reach = self._gossip.reach = reach
+        self._finder = Finder(self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed)
+        self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
         self._addresses = Buckets(config.address_packets_s, 2 * config.address_packets_s)
         self._peers = Buckets(config.peer_packets_s, 2 * config.peer_packets_s)
@@ -173,7 +173,7 @@ class Core:
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
-        self._gossip.reach = self._finder.reach = reach
+        self._gossip.reach = self._finder.reach = self._asker.reach = reach
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
@@ -252,11 +252,16 @@ class Core:
         contact = known.opened.contact if known else entry.contact if entry else None
         if contact:
             rtt_s = now.steady - request.sent_at if len(request.transactions) == 1 else None
-            self.routing.answered(packet.public_key, contact, rtt_s)
+            self.routing.answered(packet.public_key, contact, rtt_s, self._asker.reach.block(request.address.host))
         self._partners.answered(peer)
+        self._asker.proved(request.address.host)
         self.met.note(peer, request.address, now.steady)
         request.done(now, packet, body)
         return ""
+
+    def _signed(self, peer: NodeId) -> Contact | None:
+        known = self.members.find(peer)
+        return known.opened.contact if known else None
 
     def _compare_strategy(self, now: Now, packet: Packet) -> None:
         ours = self._asker.stamp

@@ -63,7 +63,7 @@ def test_an_unproved_ping_is_answered_within_its_size_and_makes_nobody_call_its_
 
 
 @pytest.mark.parametrize("ports", [1, 18])
-def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_a_packet_or_two(ports: int) -> None:
+def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_three_packets(ports: int) -> None:
     """A liar answers FIND with 18 friends that all live at the victim, at one port or at many."""
     town = Town()
     node = town.settle(10, 20.0)[0]
@@ -77,4 +77,21 @@ def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_a_packet_or_two(po
     new = town.flights[before:]
     assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == Kind.FIND], "the liar was asked"
     lured = [f for f in new if f.target.host == VICTIM.host]
-    assert 1 <= len(lured) <= 2
+    assert 1 <= len(lured) <= 3
+    assert node.refused["too much for a strange host"] > 0
+
+
+def test_heartbeats_that_name_a_victim_cost_it_a_packet_a_minute_and_node() -> None:
+    """Forty members that say that they live at the victim, heard of by everybody and fresh for ever."""
+    town = Town()
+    nodes = town.settle(6, 10.0)
+    before = len(town.flights)
+    for minute in range(4):
+        for n in range(40):
+            liar = Attacker(identity(300 + n), Address(VICTIM.host, 53 + n))
+            hello = Ping(0, 0, b"", (liar.heartbeat(town.now),))
+            town.throw(liar.packet(identity(1).public_key, hello), LIAR.address, Address(host(1), PORT))
+        town.run(60.0)
+        assert len(nodes[3].members) > 40, minute
+    lured = [f for f in town.flights[before:] if f.target.host == VICTIM.host]
+    assert 1 <= len(lured) <= 6 * (3 + 4)
