@@ -93,7 +93,9 @@ class Core:
         )
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
-        self._finder = Finder(self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed)
+        self._finder = Finder(
+            self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed
+        )
         self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
         self._addresses = Buckets(config.address_packets_s, 2 * config.address_packets_s)

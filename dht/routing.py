@@ -63,9 +63,7 @@ class Routing:
     def find(self, peer: NodeId) -> Entry | None:
         return self._buckets.get(self._index(peer), {}).get(peer)
 
-    def answered(
-        self, public_key: bytes, contact: Contact, rtt_s: float | None, place: bytes | None = None
-    ) -> None:
+    def answered(self, public_key: bytes, contact: Contact, rtt_s: float | None, place: bytes | None = None) -> None:
         """A contact proved that it is there; it gets a place, or waits for one. Where too many of its prefix have
         one, it gets none, and gives up its own if it moved there."""
         if contact.node_id == self._own:

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Protocol
 
-
 from crawl import Page, Visit, decode_visit, encode_visit
 from dht import MALFORMED, Clock, document_id, placement_key
 from store import Document, Draft, Kind, encode_document

@@ -75,7 +75,9 @@ def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_three_packets(port
     node.start_lookup(town.now, TARGET, lambda *_: None)
     town.run(15.0)
     new = town.flights[before:]
-    assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == Kind.FIND], "the liar was asked"
+    assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == Kind.FIND], (
+        "the liar was asked"
+    )
     lured = [f for f in new if f.target.host == VICTIM.host]
     assert 1 <= len(lured) <= 3
     assert node.refused["too much for a strange host"] > 0

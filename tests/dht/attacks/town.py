@@ -114,12 +114,17 @@ class Town:
     attackers: dict[Address, Attack] = field(default_factory=dict)
     flights: list[Flight] = field(default_factory=list)
     keys: dict[bytes, bytes] = field(default_factory=dict)  # public key by node id
+    wrong: dict[Address, float] = field(default_factory=dict)  # seconds by which a node's wall clock is ahead
     steady: float = 100.0
     _queue: list[tuple[float, int, Flight]] = field(default_factory=list)
 
     @property
     def now(self) -> Now:
         return Now(WALL + self.steady, self.steady)
+
+    def clock(self, address: Address) -> Now:
+        """The time as a node sees it."""
+        return Now(WALL + self.steady + self.wrong.get(address, 0.0), self.steady)
 
     def add(self, n: int, *, join: bool = True, config: DhtConfig | None = None, at: str = "") -> Core:
         """A node with identity n; it joins through the first one."""
@@ -157,7 +162,7 @@ class Town:
             if flight_at <= due:
                 self._land(heappop(self._queue)[2])
             else:
-                self._out(self.nodes[address].poll(self.now), address)
+                self._out(self.nodes[address].poll(self.clock(address)), address)
         self.steady = end
 
     def settle(self, nodes: int, seconds: float = 40.0) -> list[Core]:
@@ -169,9 +174,7 @@ class Town:
         self.run(seconds)
         return cores
 
-    def hire(
-        self, attacker: Attacker, contacts: tuple[Packed, ...] = (), records: tuple[bytes, ...] = ()
-    ) -> None:
+    def hire(self, attacker: Attacker, contacts: tuple[Packed, ...] = (), records: tuple[bytes, ...] = ()) -> None:
         """Let an attacker in: it greets every node, answers like a member, and FIND and GET with these."""
         self.attackers[attacker.address] = lambda now, packet, source: attacker.obey(
             now, packet, source, contacts, records
@@ -186,7 +189,7 @@ class Town:
     def _land(self, flight: Flight) -> None:
         node, attack = self.nodes.get(flight.target), self.attackers.get(flight.target)
         if node:
-            self._out(node.receive(self.now, flight.data, flight.source), flight.target)
+            self._out(node.receive(self.clock(flight.target), flight.data, flight.source), flight.target)
         elif attack:
             self._out(attack(self.now, decode_packet(flight.data), flight.source), flight.target)
 
