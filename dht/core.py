@@ -67,19 +67,22 @@ class Core:
         listening: tuple[Endpoint, ...],
         reach: Reach,
         member: bool = True,
+        quiet: bool = False,
     ) -> None:
-        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell."""
+        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
+        `quiet`: take no part until `take_part` says so."""
         families = frozenset(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
-        self.members = Members(identity.node_id, own_member=member)
+        self.members = Members(identity.node_id, own_member=member and not quiet)
         self.routing = Routing(identity.node_id)
         self.met = Met()
         self._identity = identity
         self._network = network
         self._config = config
         self._rng = rng
-        self._herald = Herald(identity, network, config, reach, listening, rng, member=member)
+        self._member = member
+        self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
         self._partners = Partners(self.members, families, rng)
         stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
         self._asker = Asker(identity, stamp, self.routing, self._partners, self.refused, rng)
@@ -183,6 +186,11 @@ class Core:
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
+
+    def take_part(self, yes: bool) -> None:
+        """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
+        self.members.take_part(yes and self._member)
+        self._herald.be_quiet(not yes)
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
