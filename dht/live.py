@@ -18,24 +18,26 @@ import msgspec
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
 from dht.contact import Address, Contact, Family
-from dht.core import Core
-from dht.errors import BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.core import BLOCKED, Core
+from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
-from dht.keys import NodeId, Slot
+from dht.keys import Key, NodeId, Slot
 from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.limits import Buckets
-from dht.messages import GetStrategy, LeaseRelease, LeaseRequest
+from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, Handler, Message
 from dht.peercache import PeerCache
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.reach import Reach
 from dht.reachability import Reachability
 from dht.slotset import encode_slots
+from dht.smallrecord import SmallRecord
 from dht.standing import Mode, Standing, left_out
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
 from dht.strategypuller import StrategyPuller
+from dht.strategyspread import READ_WITHIN_S, StrategySpread
 from dht.view import OverlayView
 
 log = logging.getLogger(__name__)
@@ -88,6 +90,8 @@ class LiveOverlay:
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
+        rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
+        self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
         self._ready: frozenset[Slot] = frozenset()
         self._due = 0
         self._joins = False
@@ -97,6 +101,7 @@ class LiveOverlay:
         self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
+        self.serve(StrategyDigest, self._spread.answer)
 
     @property
     def view(self) -> OverlayView:
@@ -154,6 +159,32 @@ class LiveOverlay:
         """What an operator should know, one sentence each."""
         return self.strategies.warnings(self._clock())
 
+    def live_peers(self) -> list[NodeId]:
+        """The live peers, sorted; this node is not among them."""
+        return sorted(self._view.live() - {self.node_id})
+
+    async def read_records(self, key: Key) -> list[SmallRecord]:
+        """The small records at a point, one an author; none where nobody answers in time."""
+        found: asyncio.Future[list[SmallRecord]] = asyncio.get_running_loop().create_future()
+        self._core.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await found
+        except TimeoutError:
+            return []
+
+    async def write_record(self, key: Key, value: bytes, life_s: float) -> int:
+        """Sign a small record and store it at a point; at how many nodes it lies."""
+        kept: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._core.write(self._clock(), key, value, life_s, lambda _, n: None if kept.done() else kept.set_result(n))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await kept
+        except TimeoutError:
+            return 0
+
     async def run(self) -> None:
         """Take part until cancelled; then free the leases and write the peer cache."""
         self._begin_leases()
@@ -174,6 +205,7 @@ class LiveOverlay:
         """What needs the carriers, and ends before them."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._puller.run(), name="overlay-strategies")
+            tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
             if self._prober is not None:
@@ -233,17 +265,20 @@ class LiveOverlay:
     def _decode(self, peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
         try:
             return msgspec.msgpack.decode(body, type=answer)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
     async def _answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Decode one message, call its handler, encode the answer."""
+        if asker in self._core.members.blocked:
+            self._core.refused[BLOCKED] += 1
+            raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
         if name not in self._handlers:
             raise BadMessage(asker.hex(), f"this node answers no {name}")
         decoder, handler = self._handlers[name]
         try:
             message = decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
             answer = self._encoder.encode(await handler(asker, message, host))
@@ -311,7 +346,8 @@ class LiveOverlay:
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
         reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach)
+        blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
         if self._prober is not None:
             self._prober.reach = reach
         self._view.refresh()

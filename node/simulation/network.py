@@ -190,9 +190,17 @@ class SimDatagrams:
     async def run(self) -> None:
         """Take part until cancelled or killed."""
         receive = partial(copy_context().run, self._driver.receive)  # type: ignore[call-arg]
+        self._receive = receive
         for address in self._addresses.values():
             self._network.attach(self._name, address, receive)
         await self._driver.run()
+
+    def move(self, address: Address) -> None:
+        """Give the node another address of a family that it has, as IPv6's privacy addresses change: nothing arrives at
+        the old one from now on."""
+        self._network.detach(self._addresses[address.family])
+        self._addresses[address.family] = address
+        self._network.attach(self._name, address, self._receive)
 
     def _send(self, data: bytes, target: Address) -> None:
         source = self._addresses.get(target.family)
