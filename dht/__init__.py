@@ -25,7 +25,19 @@ from dht.errors import (
 )
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
-from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.keys import (
+    MAX_SLOT_BITS,
+    DocumentId,
+    Key,
+    NodeId,
+    Slot,
+    distance,
+    document_id,
+    placement_key,
+    site_of,
+    slot_of,
+    slot_start,
+)
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
@@ -36,6 +48,7 @@ from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
+from dht.renumber import covered
 from dht.rules import Decision, Rules
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
@@ -54,6 +67,7 @@ from dht.strategylog import StrategyLog
 
 __all__ = [
     "MAX_LISTED",
+    "MAX_SLOT_BITS",
     "Address",
     "BadIdentity",
     "BadMessage",
@@ -118,6 +132,7 @@ __all__ = [
     "check_bounds",
     "check_network",
     "check_publishers",
+    "covered",
     "decode_signed",
     "decode_slots",
     "distance",

@@ -9,6 +9,7 @@ the last change of publishers is closed: keys that were removed cannot rewrite i
 """
 
 import logging
+from itertools import pairwise
 from pathlib import Path
 
 from dht.atomicfile import write_atomically
@@ -32,6 +33,7 @@ MAX_CHAIN_BYTES = 4 << 20
 MAX_VERSIONS = 10_000  # a version a day for 27 years
 MAX_FORKS = 16
 SOON_S = 7 * 86400.0
+RENUMBERED_S = 86400.0  # slots are handed over at a bounded rate: so long their former owners count as such
 
 
 class StrategyLog:
@@ -60,6 +62,17 @@ class StrategyLog:
             if strategy.effective_at <= now.wall:
                 return strategy
         return self._chain[0][1]
+
+    def former_bits(self, now: Now) -> tuple[int, ...]:
+        """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
+        in_force = self.current(now)
+        found: list[int] = []
+        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: in_force.version]))):
+            if now.wall - after.effective_at > RENUMBERED_S:
+                break
+            if before.slot_bits not in (in_force.slot_bits, *found):
+                found.append(before.slot_bits)
+        return tuple(found)
 
     def signed(self, version: int) -> SignedStrategy | None:
         """An accepted version as it was signed."""
