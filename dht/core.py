@@ -179,10 +179,14 @@ class Core:
         for raw in heartbeats:
             self._gossip.learn(now, raw, None)
 
-    def announce(self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None) -> None:
-        """Say this in the next heartbeats; `ready` and `leased` are encoded slot sets."""
+    def announce(
+        self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
+    ) -> None:
+        """Say this in the next heartbeats; `ready` and `leased` are encoded sets of 2**slot_bits slots."""
         words = self._herald.words
-        self._herald.say(words._replace(ready=ready, leased=leased, due=due, load=load or words.load))
+        bits = words.slot_bits if slot_bits is None else slot_bits
+        said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
+        self._herald.say(said)
 
     def set_strategy(
         self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
