@@ -31,6 +31,7 @@ class Finder:
         shelf: Shelf,
         families: frozenset[Family],
         refused: Counter[str],
+        signed: Callable[[NodeId], Contact | None],
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
         """`notice` is given the contacts of each answer."""
@@ -41,6 +42,7 @@ class Finder:
         self._shelf = shelf
         self._families = families
         self._refused = refused
+        self._signed = signed
         self._notice = notice
         self.reach = Reach()
 
@@ -63,8 +65,17 @@ class Finder:
         self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
     def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
-        ask, notice = self._asker.ask, self._notice
-        walk = Walk(self._own, target, ask, self._families, self.reach, done, notice=notice, records=records)
+        walk = Walk(
+            self._own,
+            target,
+            self._asker.ask,
+            self._families,
+            self.reach,
+            done,
+            records=records,
+            signed=self._signed,
+            notice=self._notice,
+        )
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])
 

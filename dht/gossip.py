@@ -142,10 +142,12 @@ class Gossip:
 
     def ping(self, now: Now, peer: NodeId) -> None:
         """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""
-        if peer in self._probing or not self._members.is_live(peer, now):
+        known = self._members.find(peer)
+        if known is None or peer in self._probing or not self._members.is_live(peer, now):
             self._ask(now, peer, lambda _at: None, tries=1)
             return
-        was_well, since = not self._partners.failures(peer), now.steady
+        was_well = not self._partners.failures(peer) and self._asker.is_welcome(known.opened.contact)
+        since = now.steady
 
         def again(at: Now) -> None:
             if self._members.is_live(peer, at):

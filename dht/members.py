@@ -55,10 +55,11 @@ class Members:
         self._ids: list[NodeId] = []  # of `_known`, sorted
         self._sorted: list[NodeId] = [own] if own_member else []  # members
         self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
+        self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
-        self._settled_at = float("-inf")
+        self._settled_at = self._at = float("-inf")  # `_at`: the last steady time that we were told
         self.near = WHOLE
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
@@ -66,9 +67,10 @@ class Members:
 
     def add(self, opened: Opened, now: Now, *, direct: bool = False) -> News:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
+        self._at = now.steady
         peer = opened.contact.node_id
         old = self._known.get(peer)
-        if peer == self.own or (old and opened.sequence <= old.opened.sequence):
+        if peer == self.own or peer in self.blocked or (old and opened.sequence <= old.opened.sequence):
             return News.OLD
         if old is None and not self._make_room(peer, now):
             return News.OLD
@@ -83,10 +85,16 @@ class Members:
             del self._suspected[peer]
         self._next_expiry = min(self._next_expiry, known.sent_steady + opened.heartbeat.grace_s)
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
-            self._enlist(peer, now, member=opened.heartbeat.member)
+            self._enlist(peer, member=opened.heartbeat.member)
         self.version += news is not News.SAME
         self.told += news is not News.SAME or (_leases_differ(old, opened) and self.is_near(peer))
         return news
+
+    def take_part(self, own_member: bool) -> None:
+        """Whether this node is a member itself."""
+        if own_member != self._own_member:
+            self._own_member = own_member
+            self._enlist(self.own, member=own_member)
 
     def find(self, peer: NodeId) -> Known | None:
         return self._known.get(peer)
@@ -126,10 +134,11 @@ class Members:
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace."""
+        self._at = now.steady
         if now.steady < self._next_expiry:
             return
         for peer in [p for p, k in self._known.items() if now.steady - k.sent_steady > k.opened.heartbeat.grace_s]:
-            self._drop(peer, now)
+            self._drop(peer)
         self._next_expiry = min(
             (k.sent_steady + k.opened.heartbeat.grace_s for k in self._known.values()), default=float("inf")
         )
@@ -154,6 +163,12 @@ class Members:
                 until = min(until, ends)
         return found, until
 
+    def block(self, peers: frozenset[NodeId]) -> None:
+        """These are no members from now on, and nobody else is kept out."""
+        self.blocked = peers
+        for peer in peers & self._known.keys():
+            self._drop(peer)
+
     def suspect(self, peer: NodeId, since: float) -> None:
         """It has not answered since then (steady), or refused a connection: not live until a later heartbeat."""
         if peer in self._known:
@@ -175,18 +190,18 @@ class Members:
             oldest = max(self._known, key=lambda p: distance(p, self.own))
             if distance(oldest, self.own) <= distance(peer, self.own):
                 return False
-        self._drop(oldest, now)
+        self._drop(oldest)
         return True
 
-    def _drop(self, peer: NodeId, now: Now) -> None:
+    def _drop(self, peer: NodeId) -> None:
         self.version += 1
         self.told += 1
         del self._ids[bisect_left(self._ids, peer)]
         if self._known.pop(peer).opened.heartbeat.member:
-            self._enlist(peer, now, member=False)
+            self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
 
-    def _enlist(self, peer: NodeId, now: Now, *, member: bool) -> None:
+    def _enlist(self, peer: NodeId, *, member: bool) -> None:
         """A member more, or less; neighbourhoods may shift."""
         if member:
             insort(self._sorted, peer)
@@ -196,9 +211,9 @@ class Members:
         self.epoch += 1
         block = block_of(self._sorted, self.own)
         if block != self.near:
-            judged = self.near if now.steady >= self._settled_at else self._judged
+            judged = self.near if self._at >= self._settled_at else self._judged
             self._judged = min(judged, block, key=lambda b: b.width)  # one of them is inside the other
-            self._settled_at = now.steady + SETTLE_S
+            self._settled_at = self._at + SETTLE_S
             self.near = block
             self.told += 1
 

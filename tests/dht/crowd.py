@@ -124,9 +124,10 @@ class Crowd:
 
 
 def address(n: int) -> Address:
-    return Address(f"9.{n >> 16}.{n >> 8 & 255}.{n & 255}", 8091)
+    """Each in a /24 of its own."""
+    return Address(f"9.{n >> 8}.{n & 255}.1", 8091)
 
 
 def number(place: Address) -> int:
-    _, a, b, c = map(int, place.host.split("."))
-    return (a << 16) + (b << 8) + c
+    _, a, b, _ = map(int, place.host.split("."))
+    return (a << 8) + b
