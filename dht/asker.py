@@ -11,15 +11,14 @@ from dht.clock import Now
 from dht.contact import Address, Contact
 from dht.errors import BadSignature
 from dht.identity import Identity
-from dht.packets import PACKET_LIMIT, Body, Packet, Put, Stamp, encode_packet
+from dht.packets import PACKET_LIMIT, Body, Put, Stamp, encode_packet
 from dht.partners import Partners
-from dht.requests import Request, Requests
-from dht.routing import TIMEOUT_FIRST_S, Routing
+from dht.requests import WAITS, Done, Request, Requests
+from dht.routing import Routing
+from dht.timing import TIMEOUT_FIRST_S
 
 Datagram = tuple[bytes, Address]
-TRIES = 2  # at 2 % loss, one question in 600 gets no answer
-
-Done = Callable[[Now, Packet | None, Body | None], None]
+TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
 class Asker:
@@ -51,10 +50,9 @@ class Asker:
     ) -> None:
         """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
         endpoint = self._partners.endpoint(contact)
-        entry = self._routing.find(contact.node_id)
-        timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
+        timeout_s = self._routing.timeout_s(contact.node_id)
         if endpoint:
-            self._open(now, Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries))
+            self._open(now, Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries))
 
     def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
         """Ask whoever is there; without MAC, since his key is not known."""
@@ -76,13 +74,12 @@ class Asker:
                 if request.slow:
                     request.slow(now)
             elif request.tries > 0:
-                request.timeout_s *= 2
                 self._open(now, request)
             else:
-                if request.peer:
-                    self._routing.failed(request.peer)
-                    self._partners.failed(request.peer, now)
-                request.done(now, None, None)
+                if request.contact:
+                    self._routing.failed(request.contact.node_id)
+                    self._partners.failed(request.contact.node_id, now)
+                self.requests.end(request)(now, None, None)
 
     def drain(self) -> list[Datagram]:
         """What is to be sent now."""

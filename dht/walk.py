@@ -66,8 +66,13 @@ class Walk:
         """Public keys and contacts of the nearest, nearest first."""
         return self._lookup.result()
 
-    def _offer(self, contacts: Iterable[tuple[bytes, Contact]]) -> None:
-        self._lookup.offer((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts)
+    @property
+    def hops(self) -> int:
+        """How many questions in a row led to the nearest; 0 where nobody answered."""
+        return self._lookup.hops
+
+    def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
+        self._lookup.offer(((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
@@ -96,7 +101,7 @@ class Walk:
             self.tokens[peer] = body.token
             if isinstance(body, Got):
                 self.records[peer] = body.records
-            self._offer(contacts)
+            self._offer(contacts, peer)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:
         def slow(now: Now) -> None:
