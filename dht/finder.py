@@ -31,6 +31,7 @@ class Finder:
         shelf: Shelf,
         families: frozenset[Family],
         refused: Counter[str],
+        signed: Callable[[NodeId], Contact | None],
     ) -> None:
         self._own = own
         self._network = network
@@ -39,6 +40,7 @@ class Finder:
         self._shelf = shelf
         self._families = families
         self._refused = refused
+        self._signed = signed
         self.reach = Reach()
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
@@ -65,7 +67,16 @@ class Finder:
             self.hops[walk.hops] += 1
             done(at, walk)
 
-        walk = Walk(self._own, target, self._asker.ask, self._families, self.reach, ended, records=records)
+        walk = Walk(
+            self._own,
+            target,
+            self._asker.ask,
+            self._families,
+            self.reach,
+            ended,
+            records=records,
+            signed=self._signed,
+        )
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])
 

@@ -8,8 +8,10 @@ but count.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
+from itertools import islice
 
 from dht.contact import Contact
 from dht.keys import NodeId, distance
@@ -17,6 +19,7 @@ from dht.routing import K
 
 ALPHA = 4
 CANDIDATES = 256  # of one lookup; a liar can add 16 an answer
+PLACE_LIMIT = 2  # among the nearest, of one /24 or /48: thirty identities in one rack must not be all that is found
 
 
 class State(IntEnum):
@@ -31,7 +34,16 @@ class State(IntEnum):
 class Lookup:
     """Ends (`is_done`) when the nearest k known have all answered or cannot be asked."""
 
-    def __init__(self, own: NodeId, target: bytes, k: int = K, alpha: int = ALPHA) -> None:
+    def __init__(
+        self,
+        own: NodeId,
+        target: bytes,
+        k: int = K,
+        alpha: int = ALPHA,
+        *,
+        place: Callable[[Contact], bytes | None] = lambda contact: None,
+    ) -> None:
+        """`place`: the prefix in which a contact is, None where that tells nothing; see `Reach.block`."""
         self._own = own
         self._target = target
         self._k = k
@@ -41,6 +53,10 @@ class Lookup:
         self._hops: dict[NodeId, int] = {}
         self._nearest: list[tuple[int, NodeId]] = []  # by distance, without those that failed
         self._open = 0
+        self._place = place
+        self._places: dict[NodeId, bytes | None] = {}
+        self._crowd: Counter[bytes] = Counter()
+        self._is_crowded = False  # whether any place has more candidates than may count
         self.asked = 0
 
     def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]], by: NodeId | None = None) -> None:
@@ -53,11 +69,15 @@ class Lookup:
                 self._states[peer] = State.FRESH if reachable else State.UNREACHABLE
                 self._hops[peer] = hops
                 insort(self._nearest, (distance(peer, self._target), peer))
+                place = self._places[peer] = self._place(contact)
+                if place is not None:
+                    self._crowd[place] += 1
+                    self._is_crowded = self._is_crowded or self._crowd[place] > PLACE_LIMIT
 
     def next_queries(self) -> list[tuple[bytes, Contact]]:
         """Whom to ask now; each is then open until `answered` or `failed`."""
         chosen, places = [], self._k
-        for _, peer in self._nearest:
+        for peer in self._counted():
             if self._open >= self._alpha or not places:
                 break
             state = self._states[peer]
@@ -86,7 +106,7 @@ class Lookup:
 
     @property
     def is_done(self) -> bool:
-        return all(self._states[p] in (State.ANSWERED, State.UNREACHABLE) for _, p in self._nearest[: self._k])
+        return all(self._states[p] in (State.ANSWERED, State.UNREACHABLE) for p in islice(self._counted(), self._k))
 
     @property
     def hops(self) -> int:
@@ -96,7 +116,17 @@ class Lookup:
     def result(self) -> list[tuple[bytes, Contact]]:
         """The nearest k that answered, or that nobody of our family can ask; nearest first."""
         usable = (State.ANSWERED, State.UNREACHABLE)
-        return [self._contacts[p] for _, p in self._nearest[: self._k] if self._states[p] in usable]
+        return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in usable]
+
+    def _counted(self) -> Iterator[NodeId]:
+        """Those that have not failed, nearest first; of one place no more than PLACE_LIMIT."""
+        counts: Counter[bytes] = Counter()
+        for _, peer in self._nearest:
+            place = self._places[peer] if self._is_crowded else None
+            if place is not None:
+                counts[place] += 1
+            if place is None or counts[place] <= PLACE_LIMIT:
+                yield peer
 
     def _turn(self, peer: NodeId, state: State) -> None:
         self._open -= self._states[peer] is State.OPEN

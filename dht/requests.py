@@ -37,6 +37,7 @@ class Request:
     done: Done
     slow: Callable[[Now], None] | None = None
     tries: int = 1
+    is_strange: bool = False  # nobody there has answered us yet
     sent: dict[bytes, float] = field(default_factory=dict)
 
     @property
