@@ -12,6 +12,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from crawl.pace import Census
 from crawl.visits import State, Visit
 from dht import Now, Slot, site_of
 
@@ -52,10 +53,11 @@ class _Held:
 
 
 class Frontier:
-    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one."""
+    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one;
+    `census` is told which pages are known."""
 
-    def __init__(self, limit: int, per_address: int) -> None:
-        self._limit, self._per_address = limit, per_address
+    def __init__(self, limit: int, per_address: int, census: Census) -> None:
+        self._limit, self._per_address, self._census = limit, per_address, census
         self._slots: dict[Slot, _Held] = {}
         self._entries: dict[str, _Entry] = {}
         self._flight: dict[str, Turn] = {}
@@ -197,6 +199,7 @@ class Frontier:
 
     def _insert(self, url: str, entry: _Entry, now: Now) -> None:
         self._entries[url] = entry
+        self._census.add(entry.visit)
         if entry.visit.due_at > now.wall:
             heapq.heappush(self._later, (entry.visit.due_at, entry.number, url))
             if len(self._later) > 2 * len(self._entries) + 1_000:
@@ -249,7 +252,10 @@ class Frontier:
 
     def _forget(self, url: str) -> None:
         entry = self._entries.pop(url, None)
-        if entry is not None and entry.ready:
+        if entry is None:
+            return
+        self._census.remove(entry.visit)
+        if entry.ready:
             self._ready -= 1
 
     def _skip_stale(self, host: _Host) -> None:

@@ -13,6 +13,7 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import Core
 from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
 from dht.errors import (
+    MALFORMED,
     BadIdentity,
     BadMessage,
     BadSignature,
@@ -38,20 +39,24 @@ from dht.keys import (
     slot_of,
     slot_start,
 )
+from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
+from dht.moves import Part, parts
 from dht.network import Network, check_network, network_id
 from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
+from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.renumber import covered
-from dht.rules import Decision, Rules
+from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.standing import Mode
 from dht.strategy import (
     Publishers,
     Rule,
@@ -63,9 +68,11 @@ from dht.strategy import (
     parse_document,
 )
 from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
-from dht.strategylog import StrategyLog
+from dht.strategydiff import Difference, FieldChange, RuleChange, difference
+from dht.strategylog import Entry, StrategyLog
 
 __all__ = [
+    "MALFORMED",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "Address",
@@ -82,23 +89,28 @@ __all__ = [
     "Datagrams",
     "Decision",
     "DhtConfig",
+    "Difference",
     "DocumentId",
     "Driver",
     "Drives",
     "DseError",
     "Endpoint",
+    "Entry",
     "Event",
     "Family",
+    "FieldChange",
     "Heartbeat",
     "Identity",
     "InputError",
     "Key",
+    "Knock",
     "LiveOverlay",
     "Load",
     "LocalError",
     "Members",
     "MembersChanged",
     "Message",
+    "Mode",
     "Network",
     "News",
     "NodeId",
@@ -106,7 +118,9 @@ __all__ = [
     "OnEvent",
     "Opened",
     "Overlay",
+    "Part",
     "Parts",
+    "Pattern",
     "PeerCache",
     "PeerGone",
     "PeerRefused",
@@ -115,10 +129,13 @@ __all__ = [
     "Placement",
     "PortUnavailable",
     "Publishers",
+    "Question",
     "Reach",
+    "Reachability",
     "RemoteError",
     "Route",
     "Rule",
+    "RuleChange",
     "Rules",
     "SignedStrategy",
     "Slot",
@@ -126,6 +143,7 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Verdict",
     "View",
     "add_signature",
     "bind_udp",
@@ -135,11 +153,13 @@ __all__ = [
     "covered",
     "decode_signed",
     "decode_slots",
+    "difference",
     "distance",
     "document_id",
     "encode_document",
     "encode_signed",
     "encode_slots",
+    "host_matches",
     "network_id",
     "node_id_of",
     "open_heartbeat",
@@ -147,6 +167,7 @@ __all__ = [
     "owners",
     "parse_address",
     "parse_document",
+    "parts",
     "placement_key",
     "sign_heartbeat",
     "sign_record",
