@@ -58,8 +58,7 @@ class Asker:
     ) -> None:
         """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
         endpoint = self._partners.endpoint(contact)
-        entry = self._routing.find(contact.node_id)
-        timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
+        timeout_s = self._routing.timeout_s(contact.node_id)
         if endpoint:
             request = Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries)
             request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
@@ -68,6 +67,11 @@ class Asker:
     def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
         """Ask whoever is there; without MAC, since his key is not known."""
         self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+
+    def is_welcome(self, contact: Contact) -> bool:
+        """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
+        endpoint = self._partners.endpoint(contact)
+        return endpoint is not None and (self.reach.block(endpoint.host) is None or endpoint.host in self._proved)
 
     def proved(self, host: str) -> None:
         """Somebody answered what was sent to this host: we are welcome there."""

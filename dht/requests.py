@@ -13,6 +13,7 @@ from dht.keys import NodeId
 from dht.packets import Body, Packet
 
 OPEN_LIMIT = 1024  # a node at work has a few dozen
+LATE_S = 0.5  # a timeout noticed so late says that we were busy or asleep; the answer may wait in the socket
 
 
 @dataclass(slots=True)
@@ -34,6 +35,7 @@ class Request:
     is_strange: bool = False  # nobody there has answered us yet
     sent_at: float = 0.0
     transactions: list[bytes] = field(default_factory=list)
+    excused: bool = False
 
 
 class Requests:
@@ -72,9 +74,13 @@ class Requests:
         """Requests whose half (False) or whole (True) timeout has passed; the latter with tries left stay open."""
         found: list[tuple[Request, bool]] = []
         while self._due and self._due[0][0] <= now.steady:
-            _, _, transaction, is_timeout = heappop(self._due)
+            at, _, transaction, is_timeout = heappop(self._due)
             request = self._open.get(transaction)
             if request is None:
+                continue
+            if is_timeout and now.steady - at > LATE_S and not request.excused:
+                request.excused = True
+                self._push(now.steady + LATE_S, transaction, is_timeout)
                 continue
             if is_timeout:
                 request.tries -= 1

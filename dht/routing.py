@@ -59,6 +59,12 @@ class Routing:
         self._k = k
         self._buckets: dict[int, dict[NodeId, Entry]] = {}
         self._waiting: dict[int, dict[NodeId, Entry]] = {}
+        self._usual = Entry(b"", Contact(own, ()))  # as if all were one contact
+
+    def timeout_s(self, peer: NodeId) -> float:
+        """How long to wait for a peer's answer: by its own past ones, else by those of all."""
+        entry = self.find(peer)
+        return entry.timeout_s if entry and entry.rtt_s else self._usual.timeout_s
 
     def find(self, peer: NodeId) -> Entry | None:
         return self._buckets.get(self._index(peer), {}).get(peer)
@@ -68,6 +74,7 @@ class Routing:
         one, it gets none, and gives up its own if it moved there."""
         if contact.node_id == self._own:
             return
+        self._usual.answered(rtt_s)
         index = self._index(contact.node_id)
         bucket = self._buckets.setdefault(index, {})
         old = bucket.pop(contact.node_id, None)
