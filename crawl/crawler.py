@@ -19,6 +19,7 @@ from crawl.handover import Handover
 from crawl.keeper import Keeper
 from crawl.pace import Census
 from crawl.parsed import Parsers
+from crawl.permits import Free, Permits
 from crawl.request import Requests
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -42,8 +43,11 @@ class Crawler:
         decide: Decide,
         clock: Clock,
         rng: Random,
+        permits: Permits | None = None,
     ) -> None:
+        """`permits`: asked before each request, where several nodes crawl one site."""
         self._config, self._clock = config, clock
+        self._permits: Permits = permits or Free()
         self._tally = Tally()
         census = Census(config)
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
@@ -149,11 +153,18 @@ class Crawler:
         """One turn from its request to its recorded outcome."""
         outcome: Visit | None = None
         try:
+            permit = await self._permits.ask(turn.visit)
+            if permit.wait_s or permit.known is not None:
+                outcome = permit.known
+                self._end_request(turn, permit.wait_s, "")
+                return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
                 self._end_request(turn, 0.0, "")
+                await self._permits.done(turn.visit.url, 0.0)
                 return
             step = await self._requests.make(turn)
             self._end_request(turn, step.delay_s, step.address)
+            await self._permits.done(turn.visit.url, step.delay_s)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
