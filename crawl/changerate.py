@@ -1,9 +1,9 @@
 """How often a page changes, learned from visits at irregular times.
 
-Pure: a history in, a rate out. Changes are taken as a Poisson process, of which a visit sees only whether there was one.
-Source: Cho & Garcia-Molina, Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them unchanged,
-the rate is ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts are times,
-which is the same for regular visits; for irregular ones it is their maximum-likelihood equation with the intervals that
+Pure: a history in, a rate out. Changes are taken as a Poisson process, of which a visit sees only whether there was
+one. Source: Cho & Garcia-Molina, Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them
+unchanged, the rate is ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts
+are times, which is the same for regular visits; for irregular ones it is their maximum-likelihood equation with the intervals that
 ended in a change taken at their mean, so that three numbers are all the history there is.
 """
 
@@ -13,7 +13,9 @@ from typing import Annotated
 import msgspec
 
 PRIOR_UNCHANGED = 0.5  # intervals added to what was seen unchanged: Cho & Garcia-Molina's correction of the bias
-PRIOR_CHANGES = 0.3  # changes added: a page that never changed may; 0.2 … 1 tried on six kinds of webs, all within a point
+PRIOR_CHANGES = (
+    0.3  # changes added: a page that never changed may; 0.2 … 1 tried on six kinds of webs, all within a point
+)
 MAX_CHANGES = 16  # beyond it the history is halved, so that a page may change its habits
 MAX_SPAN_S = 31_536_000  # the same for a history that reaches further back than a year
 
@@ -45,9 +47,7 @@ def seen(history: History, now: float, *, changed: bool) -> History:
         mean_s = changed_s / changes if changes else 0.0
         changes, unchanged_s = changes // 2, unchanged_s // 2
         changed_s = int(changes * mean_s)
-    return msgspec.structs.replace(
-        history, seen_at=at, changes=changes, changed_s=changed_s, unchanged_s=unchanged_s
-    )
+    return msgspec.structs.replace(history, seen_at=at, changes=changes, changed_s=changed_s, unchanged_s=unchanged_s)
 
 
 def change_rate(history: History, usual_s: float) -> float:

@@ -76,8 +76,9 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     parser_memory_bytes: int = 2_147_483_648  # address space of a parser process; beyond it the page is given up
 
     # when again
-    revisit: Literal["gain", "changed", "all"] = "gain"  # visits where they gain most freshness, or where a page has
-    # probably changed, or alike: for comparison
+    revisit: Literal["gain", "changed", "all"] = (
+        "gain"  # the other two, WebGather's, are for comparison (crawl/pace.py)
+    )
     revisit_s: float = 7 * DAY_S  # between two visits of a page, averaged over all pages: the budget of visits
     min_revisit_s: float = 3_600.0  # between two visits of one page, however often it changes
     max_revisit_s: float = 60 * DAY_S  # even a page that never changes may vanish
