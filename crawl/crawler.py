@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -84,6 +84,10 @@ class Crawler:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
+
+    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+        """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
+        self._frontier.renumber(slot_of)
 
     def pause(self, paused: bool) -> None:
         """Start nothing until told otherwise."""

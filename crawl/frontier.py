@@ -9,7 +9,7 @@ Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap o
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
@@ -117,6 +117,11 @@ class Frontier:
             if host := self._hosts.get(site):
                 host.ready = [item for item in host.ready if self._is_current(item[2], item[1])]
                 heapq.heapify(host.ready)
+
+    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+        """Slots are numbered anew, and none is held: URLs in flight return to the slots that this names."""
+        for url, turn in self._flight.items():
+            turn.slot = slot_of(url)
 
     def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
         """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""

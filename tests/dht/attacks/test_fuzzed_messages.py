@@ -34,9 +34,21 @@ from dht import (
     Strategy,
     StrategyLog,
 )
-from dht.messages import Claim, Done, GetStrategy, LeaseRelease, LeaseReply, LeaseRequest, StrategyChain, Vote
+from dht.messages import (
+    Claim,
+    Done,
+    GetStrategy,
+    LeaseRelease,
+    LeaseReply,
+    LeaseRequest,
+    StrategyChain,
+    StrategyDigest,
+    Vote,
+)
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.orders import FetchAnswer, FetchOrder
+from node.seeds import HandSeeds, SeedsTaken
 from node.teams import Report, ReportRequest
 from store.messages import (
     FetchRecords,
@@ -55,6 +67,10 @@ from store.reconcile import Mode, Range
 from store.record import Kind
 
 ID, HASH = b"i" * 20, b"h" * 32
+FETCH, FETCHED = (
+    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
+    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
+)
 HIT = HitRow(ID, ID, HASH, b"d" * 16, 1.5, ((1, 0, 0, 2),), (1, 2, 3, 4), 7)
 RANGE = Range(b"\xff" * 42, Mode.FINGERPRINT, HASH, ())
 MESSAGES: list[Message] = [
@@ -76,8 +92,15 @@ MESSAGES: list[Message] = [
     StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),)),
     AskBest(1, 1, 8, (1,), "query", 10, (1, 2, 3, 4), (3,), 10, 100),
     BestAnswer((1,), (2,), (HIT,), True, 0.0),
-    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
-    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
+    FETCH,
+    FETCHED,
+    PollOrders(3),
+    OrderBatch((Order(1, FETCH),), 0.0),
+    OrderDone(1, FETCHED),
+    OrderTaken(),
+    HandSeeds((("http://a.example/ü", 2),)),
+    SeedsTaken(),
+    StrategyDigest(3, HASH),
     ReportRequest(8),
     Report(8, {1: b"f" * 16}, 0, True),
 ]
@@ -92,7 +115,7 @@ def subclasses(kind: type[Message]) -> Iterator[type[Message]]:
 
 
 def test_every_message_of_every_package_is_among_the_samples() -> None:
-    parts = {Claim, Vote}  # of other messages
+    parts = {Claim, Vote, Order}  # of other messages
     assert set(subclasses(Message)) - parts == {type(message) for message in MESSAGES}
 
 
