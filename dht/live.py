@@ -118,6 +118,10 @@ class LiveOverlay:
         """Whether this node is a member or a bootstrap node, and no client."""
         return self._core.takes_part
 
+    def allows(self, host: str) -> bool:
+        """Whether a stranger's word may make this node send to an address."""
+        return self._reach.allows(host)
+
     def reachability(self) -> dict[Family, Reachability]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""
         return dict(self._prober.found) if self._prober is not None else {}
