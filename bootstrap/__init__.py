@@ -1,6 +1,7 @@
 """Networks and first contact. Imports `dht` only.
 
-Nouns: network file (`networks.py`), first contact (`contact.py`; behind a URL, `seedurl.py`; a name, `names.py`), and the bare bootstrap node (`__main__.py`).
+Nouns: network file (`networks.py`; behind a URL: `seedurl.py`), first contact (`contact.py`; by name: `names.py`), and
+the bare bootstrap node (`__main__.py`).
 """
 
 from bootstrap.contact import first_contacts

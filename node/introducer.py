@@ -1,7 +1,7 @@
 """Whom a node asks to let it in once the peers that it knows do not answer: names, the seed URL.
 
 At the start and while it is alone, the network file's DNS names are looked up and its seed URL is read again, at
-growing intervals; the URL once a day besides. Only first contacts are taken from there, and only such as the network allows.
+growing intervals; the URL once a day besides. First contacts that the network allows are all that is taken from there.
 """
 
 import asyncio

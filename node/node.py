@@ -26,6 +26,7 @@ from node.datadir import DataDir
 from node.diary import LOOK_EVERY_S, Diary
 from node.errors import ConfigError
 from node.introducer import Introducer
+from node.lan import Lan, on_lan
 from node.version import VERSION
 from node.web import Crawler as CrawlerCard
 from node.web import WebServer
@@ -91,6 +92,9 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
             tasks.create_task(_keep_diary(daemon), name="diary")
             introducer = Introducer(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(introducer.run(), name="introducer")
+            if config.node.lan_discovery and (places := on_lan(listening(config.node))):
+                lan = Lan(overlay.view.node_id, network.id, places, overlay.join)
+                tasks.create_task(lan.run(), name="lan")
 
 
 async def _keep_diary(daemon: Daemon) -> None:
