@@ -28,6 +28,7 @@ class NodeConfig:
     data_dir: str = ""  # path; where everything is kept; empty: the directory of this file
     network: str = ""  # path; the network file; empty: network.toml in the data directory
     mode: Mode = "auto"  # auto, member or client; a client owns nothing; auto: client where strangers cannot reach it
+    map_ports: bool = True  # whether to ask the router by UPnP for open ports, where all addresses are listened on
     lan_discovery: bool = True  # whether nodes of this network on the same LAN find each other by mDNS
     seed_url: str = ""  # URL; of the network file, read again once a day and when no known peer answers; empty: none
     families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; one that this machine lacks is left out
