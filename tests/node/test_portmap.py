@@ -10,6 +10,7 @@ from aiohttp import web
 
 from dht import Endpoint
 from node.portmap import LEASE_S, PortMap, _is_private
+from tests.dht.test_live import until
 
 PORT = 8091
 IPC, FIREWALL = "WANIPConnection:2", "WANIPv6FirewallControl:1"
@@ -179,9 +180,7 @@ async def test_both_protocols_are_mapped_with_a_lease_pinholes_opened_and_all_re
     router: Router,
 ) -> None:
     async def look() -> None:
-        async with asyncio.timeout(10):
-            while len(router.pinholes) < 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(router.pinholes) == 2, 10)
         assert set(router.mapped) == {(str(PORT), "UDP"), (str(PORT), "TCP")}
         for fields in router.mapped.values():
             wanted = {"NewInternalClient": "127.0.0.1", "NewInternalPort": str(PORT), "NewRemoteHost": ""}
@@ -200,9 +199,7 @@ async def test_a_router_that_knows_permanent_mappings_only_gets_these(router: Ro
     router.permanent_only = True
 
     async def look() -> None:
-        async with asyncio.timeout(10):
-            while len(router.mapped) < 2:
-                await asyncio.sleep(0.01)
+        await until(lambda: len(router.mapped) == 2, 10)
         assert {fields["NewLeaseDuration"] for fields in router.mapped.values()} == {"0"}
         assert not router.pinholes
 
@@ -215,9 +212,7 @@ async def test_a_router_that_talks_without_end_is_left_alone(router: Router, cap
     caplog.set_level("INFO", "node.portmap")
 
     async def look() -> None:
-        async with asyncio.timeout(10):
-            while "no router here maps ports" not in caplog.text:
-                await asyncio.sleep(0.01)
+        await until(lambda: "no router here maps ports" in caplog.text, 10)
 
     await during(router, [], look)
     assert not router.log
