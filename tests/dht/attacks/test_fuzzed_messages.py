@@ -181,7 +181,7 @@ def both_ways(kind: type[Message], body: bytes) -> None:
         with suppress(RemoteError):
             assert isinstance(await OVERLAY.ask(LIAR.node_id, Done(), kind, timeout_s=1.0), kind)
         with suppress(RemoteError):
-            await OVERLAY._answer(LIAR.node_id, kind.__name__, body)
+            await OVERLAY._answer(LIAR.node_id, kind.__name__, body, "9.9.9.9")
 
     asyncio.run(story())
 
