@@ -193,7 +193,7 @@ class Core:
     def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
         """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
         for raw in heartbeats:
-            self._gossip.learn(now, raw, None)
+            self._gossip.recall(now, raw)
 
     def announce(
         self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None

@@ -194,7 +194,7 @@ class LiveOverlay:
             return 0
 
     async def run(self) -> None:
-        """Take part until cancelled; then free the leases and write the peer cache."""
+        """Take part until cancelled; then free the leases, say farewell and write the peer cache."""
         self._begin_leases()
         try:
             async with asyncio.TaskGroup() as carriers:
@@ -204,6 +204,8 @@ class LiveOverlay:
                     await self._work()
                 finally:
                     await self._give_up()
+                    self._core.leave(self._clock())
+                    self._driver.kick()
         finally:
             self._save_peers()
             if self._keeper is not None:
@@ -417,15 +419,18 @@ class LiveOverlay:
             if kept == self._core.members.version and rounds % CACHE_ANYWAY:
                 continue
             kept, heartbeats = self._core.members.version, self._heartbeats()
+            if not heartbeats:
+                continue  # all have been silent for too long; what the file has is still a way back
             try:
                 await loop.run_in_executor(self._parts.executor, self._cache.save, heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
     def _save_peers(self) -> None:
-        if self._cache is not None:
+        heartbeats = self._heartbeats()
+        if self._cache is not None and heartbeats:
             try:
-                self._cache.save(self._heartbeats())
+                self._cache.save(heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 

@@ -21,6 +21,7 @@ FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
 SETTLE_S = LIVE_S + 10.0  # a far peer that becomes near is judged as a near one from then on: all have been heard anew
 SENT_SLACK_S = 0.2  # by which we may take a heartbeat for younger than it is: the quickest way of a packet
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
+FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
@@ -56,6 +57,7 @@ class Members:
         self._sorted: list[NodeId] = [own] if own_member else []  # members
         self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
+        self._forgotten: list[Opened] = []
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
@@ -126,6 +128,11 @@ class Members:
         first, end = span(self._ids, block)
         return self._ids[first:end]
 
+    def known_in(self, block: Block) -> list[Known]:
+        """What is known of the peers of a block, by id."""
+        known = self._known
+        return [known[peer] for peer in self.ids(block)]
+
     def named(self, prefix: bytes) -> NodeId | None:
         """The known peer whose id begins with these bytes; the first, where there are several."""
         place = bisect_left(self._ids, prefix)
@@ -133,15 +140,21 @@ class Members:
         return found if found is not None and found.startswith(prefix) else None
 
     def expire(self, now: Now) -> None:
-        """Forget who has been silent for longer than the grace."""
+        """Forget who has been silent for longer than the grace; `take_forgotten` has them."""
         self._at = now.steady
         if now.steady < self._next_expiry:
             return
         for peer in [p for p, k in self._known.items() if now.steady - k.sent_steady > k.opened.heartbeat.grace_s]:
+            self._forgotten = [*self._forgotten[-FORGOTTEN:], self._known[peer].opened]
             self._drop(peer)
         self._next_expiry = min(
             (k.sent_steady + k.opened.heartbeat.grace_s for k in self._known.values()), default=float("inf")
         )
+
+    def take_forgotten(self) -> list[Opened]:
+        """Who was forgotten for its silence since the last call, the last of them."""
+        forgotten, self._forgotten = self._forgotten, []
+        return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""

@@ -130,7 +130,7 @@ def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> 
 
 def open_heartbeat(data: bytes, now: Now, network: bytes, reach: Reach) -> Opened:
     """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones."""
-    opened = _open(data, network, reach)
+    opened = open_heartbeat_once(data, network, reach)
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
@@ -151,8 +151,8 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
 
 
 @lru_cache(maxsize=16384)
-def _open(data: bytes, network: bytes, reach: Reach) -> Opened:
-    """All checks that time cannot change."""
+def open_heartbeat_once(data: bytes, network: bytes, reach: Reach) -> Opened:
+    """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     try:
