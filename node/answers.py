@@ -1,6 +1,6 @@
 """What a running node answers to people and programs: the `Service` behind the web listener and the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ from crawl import BadUrl, Visit, canonical_url
 from dht import (
     BadStrategy,
     Clock,
+    Entry,
     LiveOverlay,
     Network,
     NodeId,
@@ -19,6 +20,7 @@ from dht import (
     slot_of,
 )
 from node.daemon import Daemon
+from node.preview import Previews
 from node.version import VERSION
 from store import Document, Kind, Record, decode_document
 
@@ -35,6 +37,7 @@ class Answers:
         self._daemon, self._overlay, self._strategies = daemon, overlay, overlay.strategies
         self._network, self._quota, self._clock = network, quota, clock
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
+        self._previews = Previews(daemon, overlay, clock)
 
     async def search(
         self,
@@ -89,9 +92,13 @@ class Answers:
             "strategy": {
                 "version": strategy.version,
                 "expires_at": strategy.expires_at,
+                "next_at": strategy.next_at,
+                "newest": self._strategies.newest.version,
+                "effective_at": self._strategies.newest.effective_at,
+                "forks": self._strategies.fork_count,
                 "warnings": list(self._strategies.warnings(self._clock())),
             },
-            "warnings": [reason] if (reason := self._daemon.hindrance()) else [],
+            "warnings": list(self._warnings()),
             "disk": {"used": kept.used_bytes, "quota": self._quota},
         }
 
@@ -99,17 +106,31 @@ class Answers:
         """See Service."""
         return [self._peer(peer) for peer in self._overlay.view.members()]
 
-    async def strategy(self) -> Json:
+    async def strategy(self, which: str = "") -> Json:
         """See Service. Besides the document's fields: digest, signed_by, warnings."""
-        strategy = self._overlay.view.strategy
-        signed = self._strategies.signed(strategy.version)
-        assert signed is not None, "the strategy in force is always kept"
+        in_force, newest = self._overlay.view.strategy.version, self._strategies.newest.version
+        numbers = {"": in_force, "newest": newest}
+        version = numbers.get(which, int(which) if which.isascii() and which.isdecimal() and len(which) < 10 else 0)
+        signed = self._strategies.signed(version)
+        if signed is None:
+            raise BadStrategy("version", f"{which!r} is not known here", f'ask for 1 to {newest}, or "newest"')
+        strategy = parse_document(signed.document)
         return {
             **msgspec.to_builtins(strategy),
             "digest": signed.digest,
             "signed_by": [signature.key for signature in signed.signatures],
             "warnings": list(self._strategies.warnings(self._clock())),
         }
+
+    async def strategy_log(self) -> Json:
+        """See Service."""
+        in_force = self._overlay.view.strategy.version
+        versions = [_version(entry, in_force) for entry in self._strategies.history()]
+        return {"versions": versions, "warnings": list(self._strategies.warnings(self._clock()))}
+
+    async def preview_strategy(self, document: bytes) -> Json:
+        """See Service."""
+        return await self._previews.preview(document)
 
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         """See Service. A URL that is none, or not stored, gives null."""
@@ -166,6 +187,12 @@ class Answers:
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
 
+    def _warnings(self) -> Iterator[str]:
+        if reason := self._daemon.hindrance():
+            yield reason
+        if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
+            yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
+
     def _others(self) -> list[NodeId]:
         return [peer for peer in self._overlay.view.members() if peer != self._overlay.view.node_id]
 
@@ -198,6 +225,23 @@ class Answers:
         if now - self._settled[0] >= SETTLED_FOR_S:
             self._settled = now, await self._daemon.teams.is_settled()
         return self._settled[1]
+
+
+def _version(entry: Entry, in_force: int) -> Json:
+    strategy = entry.strategy
+    return {
+        "version": strategy.version,
+        "digest": entry.digest,
+        "signed_by": list(entry.signed_by),
+        "effective_at": strategy.effective_at,
+        "expires_at": strategy.expires_at,
+        "next_at": strategy.next_at,
+        "publishers": list(strategy.publishers),
+        "threshold": strategy.threshold,
+        "changes_publishers": entry.changes_publishers,
+        "forks": list(entry.rivals),
+        "in_force": strategy.version == in_force,
+    }
 
 
 def known_url(text: str) -> str:
