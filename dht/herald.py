@@ -29,6 +29,7 @@ class Words(NamedTuple):
     load: Load = Load()
     strategy_version: int = 0
     slot_bits: int = 8
+    refuses: bytes = b""
 
 
 class Herald:
@@ -119,6 +120,7 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
+            refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False

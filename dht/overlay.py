@@ -60,6 +60,9 @@ class View(Protocol):
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
+    def refuses(self, peer: NodeId) -> bytes:
+        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
+
     def owned(self) -> frozenset[Slot]:
         """Slots that this node owns or stands in for."""
 

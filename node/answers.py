@@ -87,6 +87,7 @@ class Answers:
                 "fetched": crawl.fetched,
                 "failed": crawl.failed,
                 "refused": dict(crawl.refused),
+                "refuse": {"entries": len(self._daemon.refusals), "told": len(self._daemon.refusals.told) // 4},
                 "per_s": round(crawl.per_s, 2),
             },
             "strategy": {
@@ -161,7 +162,9 @@ class Answers:
                 refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
                 continue
             decision = self._daemon.decide(url)
-            if decision.allowed:
+            if refusal := self._daemon.refusals.reason(url):
+                refused.append({"url": text, "reason": f"refused by this node's {refusal}; another node takes it"})
+            elif decision.allowed:
                 seeds.append(Visit(url=url, depth=depth))
             else:
                 refused.append({"url": text, "reason": decision.reason})
@@ -201,9 +204,10 @@ class Answers:
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
-            leased = frozenset(view.leases())
+            leased, told = frozenset(view.leases()), self._daemon.refusals.told
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
+            told = heartbeat.refuses
         return {
             "node_id": peer.hex(),
             "self": peer == view.node_id,
@@ -213,6 +217,7 @@ class Answers:
             "strategy_version": version,
             "ready": len(ready),
             "leased": len(leased),
+            "refuses": len(told) // 4,
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 

@@ -5,11 +5,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Fetcher, Parsers
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Parsers, Refusals
 from dht import Clock, DocumentId, Identity, Key, Overlay, Slot
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.diary import Diary, Moment
@@ -62,14 +62,15 @@ class Daemon:
         )
         self.ingest = Ingest(self.replicator, shells.clock)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
+        self.refusals = Refusals(crawl.refuse)
+        rng, most_bytes = Random(shells.rng.random()), crawl.max_body_bytes
+        self._fetcher = OrderingFetcher(shells.fetcher, shells.overlay, self.decide, most_bytes, rng, self.refusals)
         self.crawler = Crawler(
             crawl,
             self.ingest,
-            OrderingFetcher(
-                shells.fetcher, shells.overlay, self.decide, crawl.max_body_bytes, Random(shells.rng.random())
-            ),
+            self._fetcher,
             shells.parsers,
-            self.decide,
+            self._decide_here,
             shells.clock,
             Random(shells.rng.random()),
         )
@@ -120,6 +121,12 @@ class Daemon:
             documents=self.index.documents,
             is_settled=asks and await self.teams.is_settled(),
         )
+
+    def _decide_here(self, url: str) -> Decision:
+        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self._fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
 
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""

@@ -1,4 +1,7 @@
-"""Fetching what this node's own families cannot reach: the holder orders one GET from a peer that can.
+"""Fetching through others: the holder orders one GET from a peer that can, or that should, make the request.
+
+A peer can where the host has no address of this node's families; it should where a rule prefers it, and others must
+where this node's operator refuses the URL (`ways.py`).
 
 Robots, politeness and the outcome stay with the holder; the other node only carries bytes, for owners of the URL's
 slot alone, where the strategy lets the URL be crawled, and under its own bounds.
@@ -12,8 +15,20 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from crawl import AddressRefused, Decision, FamilyMissing, Fetched, Fetcher, FetchFailed, is_canonical
+from crawl import (
+    AddressRefused,
+    Decision,
+    FamilyMissing,
+    FetchDeclined,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    Refusals,
+    is_canonical,
+    tells_of,
+)
 from dht import BadMessage, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from node.ways import Way, way_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
 MAX_ORDERS = 16  # served at once, for all peers together
@@ -22,6 +37,7 @@ VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may sen
 MAX_HEADERS = 128  # of an answer; as many as a fetch reads
 MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
 MAX_LATENCY_S = 3600.0
+NO_REFUSALS = Refusals(())
 
 Url = Annotated[str, Meta(max_length=2048)]
 Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
@@ -48,19 +64,35 @@ class FetchAnswer(Message, frozen=True, array_like=True):
 
 
 class OrderingFetcher:
-    """A `Fetcher` that has a peer carry the bytes where the host has no address of this node's families."""
+    """A `Fetcher` that has a peer carry the bytes where that peer can, should or must."""
 
     def __init__(
-        self, fetcher: Fetcher, overlay: Overlay, decide: Callable[[str], Decision], max_bytes: int, rng: Random
+        self,
+        fetcher: Fetcher,
+        overlay: Overlay,
+        decide: Callable[[str], Decision],
+        max_bytes: int,
+        rng: Random,
+        refusals: Refusals = NO_REFUSALS,
     ) -> None:
-        """`max_bytes`: the most that this node reads of any page, for itself or for others."""
+        """`max_bytes`: the most that this node reads of any page, for itself or for others. `refusals`: what its
+        operator will not have it fetch."""
+        self._refusals = refusals
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
         self._places = asyncio.Semaphore(MAX_ORDERS)
         overlay.serve(FetchOrder, self._carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either."""
+        """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either, FetchDeclined where
+        this node must not and no other owner did."""
+        way = self._way(url)
+        order = FetchOrder(url, tuple(headers.items()), max_bytes)
+        for peer in way.peers[:MAX_CARRIERS]:
+            if answer := await self._ordered(peer, order):
+                return answer
+        if way.refused:
+            raise FetchDeclined(url, _declined(way))
         try:
             return await self._fetcher.fetch(url, headers, max_bytes)
         except FamilyMissing as missing:
@@ -69,17 +101,36 @@ class OrderingFetcher:
     async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
         for peer in self._carriers(url, missing.family):
-            try:
-                answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
-            except RemoteError:
-                continue
-            if answer.failure:
-                raise FetchFailed(url, answer.failure)
-            if answer.status < 100:
-                continue
-            body = answer.body[:max_bytes]
-            return Fetched(url, answer.status, answer.headers, body, answer.cut, answer.latency_s, answer.address)
+            if answer := await self._ordered(peer, order):
+                return answer
         raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
+
+    async def _ordered(self, peer: NodeId, order: FetchOrder) -> Fetched | None:
+        """What one peer brought; None where it refused or was silent. Raises FetchFailed where the site failed."""
+        try:
+            answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
+        except RemoteError:
+            return None
+        if answer.failure:
+            raise FetchFailed(order.url, answer.failure)
+        if answer.status < 100:
+            return None
+        body = answer.body[: order.max_bytes]
+        return Fetched(order.url, answer.status, answer.headers, body, answer.cut, answer.latency_s, answer.address)
+
+    def declined(self, url: str) -> str:
+        """Why nobody can be asked to fetch a URL that this node refuses; "" where somebody can, or it does not."""
+        if not self._refusals.reason(url):
+            return ""
+        way = self._way(url)
+        return "" if way.peers else _declined(way)
+
+    def _way(self, url: str) -> Way:
+        view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
+        if not refused and preferred is None:
+            return Way()
+        owners = view.live_owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Live peers that speak the family: the slot's owners first, then others in any order."""
@@ -111,7 +162,13 @@ class OrderingFetcher:
             return "orders a fetch in a slot that is not its own"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
+        if refused := self._refusals.reason(order.url):
+            return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
         if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""
+
+
+def _declined(way: Way) -> str:
+    return f"refused here by {way.refused}: no other live owner of its slot fetches it just now"

@@ -62,6 +62,7 @@ class SimNode:
     folder: Path
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
+    crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
 
     @property
@@ -87,7 +88,8 @@ class SimNode:
             expects_others=bool(contacts or remembered),
         )
         self.overlay = overlay
-        self.daemon = Daemon(CRAWL, STORE, INDEX, shells)
+        self.daemon = Daemon(self.crawl, STORE, INDEX, shells)
+        overlay.refuse(self.daemon.refusals.told)
 
     async def run(self) -> None:
         """Live until cancelled."""
