@@ -13,6 +13,7 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import Core
 from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
 from dht.errors import (
+    MALFORMED,
     BadIdentity,
     BadMessage,
     BadSignature,
@@ -55,6 +56,7 @@ from dht.strategydiff import Difference, FieldChange, RuleChange, difference
 from dht.strategylog import Entry, StrategyLog
 
 __all__ = [
+    "MALFORMED",
     "MAX_LISTED",
     "Address",
     "BadIdentity",

@@ -67,19 +67,22 @@ class Core:
         listening: tuple[Endpoint, ...],
         reach: Reach,
         member: bool = True,
+        quiet: bool = False,
     ) -> None:
-        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell."""
+        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
+        `quiet`: take no part until `take_part` says so."""
         families = frozenset(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
-        self.members = Members(identity.node_id, own_member=member)
+        self.members = Members(identity.node_id, own_member=member and not quiet)
         self.routing = Routing(identity.node_id)
         self.met = Met()
         self._identity = identity
         self._network = network
         self._config = config
         self._rng = rng
-        self._herald = Herald(identity, network, config, reach, listening, rng, member=member)
+        self._member = member
+        self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
         self._partners = Partners(self.members, families, rng)
         stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
         self._asker = Asker(identity, stamp, self.routing, self._partners, self.refused, rng)
@@ -94,8 +97,10 @@ class Core:
         )
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
-        self._finder = Finder(self.node_id, network, self._asker, self.routing, shelf, families, self.refused)
-        self._finder.reach = self._gossip.reach = reach
+        self._finder = Finder(
+            self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed
+        )
+        self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
         self._addresses = Buckets(config.address_packets_s, 2 * config.address_packets_s)
         self._peers = Buckets(config.peer_packets_s, 2 * config.peer_packets_s)
@@ -181,10 +186,15 @@ class Core:
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
-        self._gossip.reach = self._finder.reach = reach
+        self._gossip.reach = self._finder.reach = self._asker.reach = reach
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
+
+    def take_part(self, yes: bool) -> None:
+        """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
+        self.members.take_part(yes and self._member)
+        self._herald.be_quiet(not yes)
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
@@ -273,11 +283,16 @@ class Core:
         contact = known.opened.contact if known else entry.contact if entry else None
         if contact:
             rtt_s = now.steady - request.sent_at if len(request.transactions) == 1 else None
-            self.routing.answered(packet.public_key, contact, rtt_s)
+            self.routing.answered(packet.public_key, contact, rtt_s, self._asker.reach.block(request.address.host))
         self._partners.answered(peer)
+        self._asker.proved(request.address.host)
         self.met.note(peer, request.address, now.steady)
         request.done(now, packet, body)
         return ""
+
+    def _signed(self, peer: NodeId) -> Contact | None:
+        known = self.members.find(peer)
+        return known.opened.contact if known else None
 
     def _compare_strategy(self, now: Now, packet: Packet) -> None:
         ours = self._asker.stamp

@@ -19,10 +19,11 @@ from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused,
 from dht.clock import Clock
 from dht.contact import Address, Contact, Family
 from dht.core import BLOCKED, Core
-from dht.errors import BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
 from dht.keys import Key, NodeId, Slot
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
+from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, Handler, Message
 from dht.peercache import PeerCache
@@ -42,6 +43,7 @@ CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbe
 STOP_S = 3.0  # for telling the others that the leases are free
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
+GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 OnEvent = Callable[[Event], None]
 
@@ -82,6 +84,7 @@ class LiveOverlay:
         self._ready: frozenset[Slot] = frozenset()
         self._due = 0
         self._joins = False
+        self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
         self._tell_strategy()
@@ -234,7 +237,7 @@ class LiveOverlay:
     def _decode(self, peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
         try:
             return msgspec.msgpack.decode(body, type=answer)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
     async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
@@ -247,7 +250,7 @@ class LiveOverlay:
         decoder, handler = self._handlers[name]
         try:
             message = decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
             answer = self._encoder.encode(await handler(asker, message))
@@ -261,16 +264,17 @@ class LiveOverlay:
         return answer
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
-        """Members are served, to endpoints of members that have answered there: anybody may name any address."""
-        members = self._core.members
-        if members.find(asker) is None:
+        """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
+        may name any address."""
+        members, now = self._core.members, self._clock()
+        if not self._reach.allows(host):
             return False
         contacts = [known.opened.contact for _, known in members.known()]
         named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
-        met = any(self._core.has_met(self._clock(), peer, address) for peer, address in named[:NAMED])
+        met = any(self._core.has_met(now, peer, address) for peer, address in named[:NAMED])
         if named and not met:
             self._driver.kick()
-        return met
+        return met and (members.find(asker) is not None or self._guests.take("", now.steady))
 
     # Strategies
 
@@ -282,7 +286,7 @@ class LiveOverlay:
     def _tell_strategy(self) -> None:
         """Put the newest version into packets, and the one in force into effect."""
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
-        reach = Reach(current.declared_prefixes, self._parts.allow_private)
+        reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)

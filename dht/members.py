@@ -76,6 +76,12 @@ class Members:
         self.told += news is not News.SAME or old is None or old.opened.heartbeat.leased != opened.heartbeat.leased
         return news
 
+    def take_part(self, own_member: bool) -> None:
+        """Whether this node is a member itself."""
+        if own_member != self._own_member:
+            self._own_member = own_member
+            self._changed()
+
     def find(self, peer: NodeId) -> Known | None:
         return self._known.get(peer)
 

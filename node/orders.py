@@ -1,14 +1,13 @@
-"""Fetching through others: the holder orders one GET from a peer that can, or that should, make the request.
+"""Fetching by others: what this node's own families cannot reach, what a rule prefers another owner for, what this
+node's operator refuses (ways.py), and what clients that wait for work may carry.
 
-A peer can where the host has no address of this node's families; it should where a rule prefers it, and others must
-where this node's operator refuses the URL (`ways.py`).
-
-Robots, politeness and the outcome stay with the holder; the other node only carries bytes, for owners of the URL's
-slot alone, where the strategy lets the URL be crawled, and under its own bounds.
+Robots, politeness and the outcome stay with the holder, who orders one GET; the other node only carries bytes, for
+owners of the URL's slot alone, where the strategy lets the URL be crawled, and under its own bounds. Clients
+(clients.py) get pages only, when this node's own fetches are as many as it may have open, and now and then otherwise.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -38,6 +37,7 @@ MAX_HEADERS = 128  # of an answer; as many as a fetch reads
 MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
 MAX_LATENCY_S = 3600.0
 NO_REFUSALS = Refusals(())
+CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
 Url = Annotated[str, Meta(max_length=2048)]
 Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
@@ -63,8 +63,13 @@ class FetchAnswer(Message, frozen=True, array_like=True):
     failure: Annotated[str, Meta(max_length=300)] = ""
 
 
+CarryByClient = Callable[[FetchOrder], Awaitable[FetchAnswer | None]]
+"""Has a client carry out an order; None where none waits, or nothing came of it."""
+
+
 class OrderingFetcher:
-    """A `Fetcher` that has a peer carry the bytes where that peer can, should or must."""
+    """A `Fetcher` that has a peer carry the bytes where that peer can, should or must, and clients where they are of
+    use."""
 
     def __init__(
         self,
@@ -73,36 +78,75 @@ class OrderingFetcher:
         decide: Callable[[str], Decision],
         max_bytes: int,
         rng: Random,
+        *,
+        max_own: int = 1 << 20,
+        by_client: CarryByClient | None = None,
         refusals: Refusals = NO_REFUSALS,
     ) -> None:
-        """`max_bytes`: the most that this node reads of any page, for itself or for others. `refusals`: what its
-        operator will not have it fetch."""
+        """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
+        own that are open at once. `refusals`: what its operator will not have it fetch."""
         self._refusals = refusals
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
-        self._places = asyncio.Semaphore(MAX_ORDERS)
-        overlay.serve(FetchOrder, self._carry)
+        self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
+        self._by_client, self._pages = by_client, 0
+        overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either, FetchDeclined where
         this node must not and no other owner did."""
+        if got := await self._from_owner(url, headers, max_bytes):
+            return got
+        if got := await self._from_client(url, headers, max_bytes):
+            return got
+        try:
+            async with self._own:
+                return await self._fetcher.fetch(url, headers, max_bytes)
+        except FamilyMissing as missing:
+            return await self._order(url, headers, max_bytes, missing)
+
+    def declined(self, url: str) -> str:
+        """Why nobody can be asked to fetch a URL that this node refuses; "" where somebody can, or it does not."""
+        if not self._refusals.reason(url):
+            return ""
+        way = self._way(url)
+        return "" if way.peers else _declined(way)
+
+    async def _from_owner(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
+        """As another owner brought it, who is preferred or must; None where this node shall see to it."""
         way = self._way(url)
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
         for peer in way.peers[:MAX_CARRIERS]:
-            if answer := await self._ordered(peer, order):
-                return answer
+            if got := await self._ordered(peer, order):
+                return got
         if way.refused:
             raise FetchDeclined(url, _declined(way))
-        try:
-            return await self._fetcher.fetch(url, headers, max_bytes)
-        except FamilyMissing as missing:
-            return await self._order(url, headers, max_bytes, missing)
+        return None
+
+    def _way(self, url: str) -> Way:
+        view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
+        if not refused and preferred is None:
+            return Way()
+        owners = view.live_owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
+
+    async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
+        """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
+        robots.txt is told by its path, and where a redirect leads on by its bound."""
+        if self._by_client is None or max_bytes != self._max_bytes or urlsplit(url).path == "/robots.txt":
+            return None
+        self._pages += 1
+        if not self._own.locked() and self._pages % CLIENTS_SHARE:
+            return None
+        answer = await self._by_client(FetchOrder(url, tuple(headers.items()), max_bytes))
+        # A client's failure is not the site's, and who answered there is only its word.
+        return _fetched(url, answer, max_bytes, address="") if answer and not answer.failure else None
 
     async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
         for peer in self._carriers(url, missing.family):
-            if answer := await self._ordered(peer, order):
-                return answer
+            if got := await self._ordered(peer, order):
+                return got
         raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
 
     async def _ordered(self, peer: NodeId, order: FetchOrder) -> Fetched | None:
@@ -113,24 +157,7 @@ class OrderingFetcher:
             return None
         if answer.failure:
             raise FetchFailed(order.url, answer.failure)
-        if answer.status < 100:
-            return None
-        body = answer.body[: order.max_bytes]
-        return Fetched(order.url, answer.status, answer.headers, body, answer.cut, answer.latency_s, answer.address)
-
-    def declined(self, url: str) -> str:
-        """Why nobody can be asked to fetch a URL that this node refuses; "" where somebody can, or it does not."""
-        if not self._refusals.reason(url):
-            return ""
-        way = self._way(url)
-        return "" if way.peers else _declined(way)
-
-    def _way(self, url: str) -> Way:
-        view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
-        if not refused and preferred is None:
-            return Way()
-        owners = view.live_owners(slot_of(placement_key(url), view.strategy.slot_bits))
-        return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
+        return _fetched(order.url, answer, order.max_bytes, answer.address)
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Live peers that speak the family: the slot's owners first, then others in any order."""
@@ -142,7 +169,8 @@ class OrderingFetcher:
         able.sort(key=lambda peer: peer not in owners)
         return able[:MAX_CARRIERS]
 
-    async def _carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+    async def carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+        """Carry out an order of a peer; raises BadMessage where it must not be."""
         if reason := self._objection(peer, order):
             raise BadMessage(peer.hex(), reason)
         async with self._places:
@@ -168,6 +196,13 @@ class OrderingFetcher:
         if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""
+
+
+def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fetched | None:
+    """What a site would have given, None where it is nothing that a site gives."""
+    if answer.status < 100:
+        return None
+    return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)
 
 
 def _declined(way: Way) -> str:
