@@ -32,6 +32,7 @@ class Counts:
 
     own: Mapping[Slot, Kept]
     reported: Mapping[Slot, Kept]
+    usual_bytes: float = 0.0  # of a record, where none of these parts was weighed
 
     @property
     def mean(self) -> tuple[float, float]:
@@ -44,6 +45,8 @@ class Counts:
     def record_bytes(self) -> float:
         """Bytes of one record, over what was weighed here."""
         weighed = [kept for kept in self.own.values() if kept.bytes]
+        if not weighed:
+            return self.usual_bytes
         return sum(k.bytes for k in weighed) / max(1, sum(k.documents + k.visits for k in weighed))
 
 

@@ -32,6 +32,7 @@ PEERS_ASKED = 32  # for what lies in slots that this node has not
 ASK_WITHIN_S = 3.0
 SLOTS_ASKED = 1024  # in one message
 WEIGH_FOR_S = 4.0  # bytes of slots are summed row by row: for so long, the rest is estimated
+KEY_BYTES = 20
 MAX_URLS = 20_000  # looked at one by one, some 100 µs each
 NAMED_HOSTS = 64
 PAUSE_EVERY = 64
@@ -96,12 +97,14 @@ class Previews:
         loop = asyncio.get_running_loop()
         found = await loop.run_in_executor(None, lambda: list(parts(old, new, before.slot_bits, after.slot_bits)))
         changed = [part.slot for part in found if part.gained]
-        in_force = view.strategy.slot_bits
+        in_force, store = view.strategy.slot_bits, self._daemon.store
         ready = self._daemon.replicator.ready_slots()
         own = [slot for slot in changed if _coarse(slot, bits, in_force) in ready]
         mine = frozenset(own)
         others = [slot for slot in changed if slot not in mine]
-        return moved(found, Counts(await self._count(own, bits), await self._ask(others, bits)))
+        whole = store.summary(bytes(KEY_BYTES), b"\xff" * KEY_BYTES)
+        usual_bytes = store.used_bytes / max(1, whole.documents + whole.visits)
+        return moved(found, Counts(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, Kept]:
         """What lies here; bytes are summed while there is time."""

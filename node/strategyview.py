@@ -93,10 +93,14 @@ def log_lines(log: Json) -> Iterator[str]:
     for entry in versions:
         marks = ["in force"] if entry.get("in_force") is True else []
         if entry.get("changes_publishers") is True:
-            many = len(entry.get("publishers") or [])
+            many = len(_texts(entry, "publishers"))
             marks.append(f"publishers from here on: {entry.get('threshold')} of {many}")
-        signers = ", ".join(str(key)[:SHORT] for key in entry.get("signed_by") or []) or "nobody"
-        words = [f"{entry.get('version'):>5}", str(entry.get("digest"))[:SHORT], instant(entry.get("effective_at"))]
+        signers = ", ".join(key[:SHORT] for key in _texts(entry, "signed_by")) or "nobody"
+        words = [
+            f"{plain(entry.get('version'), 10):>5}",
+            str(entry.get("digest"))[:SHORT],
+            instant(entry.get("effective_at")),
+        ]
         line = f"{'  '.join(words)}  signed by {signers}" + (f"  ({'; '.join(marks)})" if marks else "")
         yield plain(line, 300)
         for rival in _texts(entry, "forks"):

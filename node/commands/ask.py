@@ -59,7 +59,7 @@ def peers(arguments: Namespace) -> int:
             str(row.ready),
             str(row.leased),
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
-            f"{row.refuses} hosts" if row.refuses else "-",
+            str(row.refuses) if row.refuses else "-",
         )
         for row in peer_rows(body["peers"])
     ]
