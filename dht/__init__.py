@@ -26,7 +26,20 @@ from dht.errors import (
 )
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
-from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.keys import (
+    MAX_SLOT_BITS,
+    DocumentId,
+    Key,
+    NodeId,
+    Slot,
+    distance,
+    document_id,
+    placement_key,
+    site_of,
+    slot_of,
+    slot_start,
+)
+from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
@@ -37,10 +50,13 @@ from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
+from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
+from dht.renumber import covered
 from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.standing import Mode
 from dht.strategy import (
     Publishers,
     Rule,
@@ -58,6 +74,7 @@ from dht.strategylog import Entry, StrategyLog
 __all__ = [
     "MALFORMED",
     "MAX_LISTED",
+    "MAX_SLOT_BITS",
     "Address",
     "BadIdentity",
     "BadMessage",
@@ -86,12 +103,14 @@ __all__ = [
     "Identity",
     "InputError",
     "Key",
+    "Knock",
     "LiveOverlay",
     "Load",
     "LocalError",
     "Members",
     "MembersChanged",
     "Message",
+    "Mode",
     "Network",
     "News",
     "NodeId",
@@ -110,7 +129,9 @@ __all__ = [
     "Placement",
     "PortUnavailable",
     "Publishers",
+    "Question",
     "Reach",
+    "Reachability",
     "RemoteError",
     "Route",
     "Rule",
@@ -122,12 +143,14 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Verdict",
     "View",
     "add_signature",
     "bind_udp",
     "check_bounds",
     "check_network",
     "check_publishers",
+    "covered",
     "decode_signed",
     "decode_slots",
     "difference",
