@@ -204,6 +204,10 @@ class Core:
         said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
         self._herald.say(said)
 
+    def refuse(self, hosts: bytes) -> None:
+        """Say in heartbeats which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._herald.say(self._herald.words._replace(refuses=hosts))
+
     def set_strategy(
         self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
     ) -> None:

@@ -30,6 +30,7 @@ class Words(NamedTuple):
     load: Load = Load()
     strategy_version: int = 0
     slot_bits: int = 8
+    refuses: bytes = b""
 
 
 class Herald:
@@ -148,6 +149,7 @@ class Herald:
             self.words.due,
             self.words.load,
             leaving=self._leaving,
+            refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False

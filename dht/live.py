@@ -143,6 +143,11 @@ class LiveOverlay:
         self._view.say_ready(ready)
         self._tell()
 
+    def refuse(self, hosts: bytes) -> None:
+        """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
+        self._core.refuse(hosts)
+        self._driver.kick()
+
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""
         chosen = [address for address in addresses if address.family in self._parts.families]

@@ -133,6 +133,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
         )
         daemon = Daemon(config.crawl, config.store, config.index, shells)
+        overlay.refuse(daemon.refusals.told)
         stack.push_async_callback(daemon.close)
         yield daemon, overlay
 
