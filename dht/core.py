@@ -317,7 +317,8 @@ class Core:
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:

@@ -140,6 +140,11 @@ class Gossip:
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
 
+    def hear_more(self, now: Now) -> None:
+        """A peer says that this node's address changed: ask the next one soon."""
+        if self._boosts.take("", now.steady):
+            self._soon(now)
+
     def ping(self, now: Now, peer: NodeId) -> None:
         """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""
         known = self._members.find(peer)
