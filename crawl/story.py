@@ -168,6 +168,7 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
         headings=parsed.headings,
         text=parsed.text,
         links=parsed.links,
+        signature=parsed.signature,
     )
 
 
