@@ -41,7 +41,7 @@ LEAVE_LIMIT = 64  # near peers that hear from us that we stop
 GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
 HAMLET = 16  # up to here, all hear it at once
-CROWD = 50  # live near peers at which exchanges come at their fastest
+CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
 
 
