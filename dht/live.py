@@ -23,9 +23,11 @@ from dht.events import Event, StrategyAhead
 from dht.keys import NodeId, Slot
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest
-from dht.overlay import Answer, Asked, Handler, Message
+from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
 from dht.peercache import PeerCache
 from dht.reach import Reach
+from dht.records import Load
+from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
@@ -75,8 +77,9 @@ class LiveOverlay:
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         self._ready: frozenset[Slot] = frozenset()
-        self._due = 0
+        self._due, self._load = 0, Load()
         self._joins = False
+        self._sharing = Sharing(self._view)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
         self._tell_strategy()
@@ -96,11 +99,25 @@ class LiveOverlay:
         """Answer this type of message."""
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
-        self._ready, self._due = ready, due
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, how busy it is."""
+        self._ready, self._due, self._load = ready, due, load or self._load
         self._view.say_ready(ready)
         self._tell()
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on."""
+        self._view.show_work(work.is_busy)
+        self._sharing.work = work
+
+    @property
+    def load(self) -> Load:
+        """How busy this machine is, as the heartbeats say it."""
+        return self._load
+
+    def balance(self) -> Balance:
+        """What is due here and at others, what moved and why."""
+        return self._sharing.report(self._clock(), self._keeper.leases if self._keeper is not None else None)
 
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""
@@ -254,7 +271,8 @@ class LiveOverlay:
             path = self._parts.folder / "votes.json" if self._parts.folder is not None else None
             settle_s = SETTLE_S if self._joins else 0.0
             clock, executor = self._clock, self._parts.executor
-            self._keeper = keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s)
+            keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s, sharing=self._sharing)
+            self._keeper = keeper
             self._view.show_leases(keeper.held)
             self.serve(LeaseRequest, keeper.answer_request)
             self.serve(LeaseRelease, keeper.answer_release)
@@ -286,7 +304,8 @@ class LiveOverlay:
     def _tell(self) -> None:
         limit = 1 << self._view.strategy.slot_bits
         ready = encode_slots(slot for slot in self._ready if slot < limit)
-        self._core.announce(ready=ready, leased=encode_slots(self._view.leases()), due=self._due)
+        leased = encode_slots(self._view.leases())
+        self._core.announce(ready=ready, leased=leased, due=self._due, load=self._load)
         self._driver.kick()
 
     # The long memory of peers

@@ -73,6 +73,7 @@ class Daemon:
             shells.clock,
             Random(shells.rng.random()),
         )
+        shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay)
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
@@ -136,14 +137,17 @@ class Daemon:
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown
-            self.overlay.announce(shown, self.crawler.status().due)
+            self._tell()
+
+    def _tell(self) -> None:
+        self.overlay.announce(self._shown, sum(self.crawler.due().values()))
 
     async def _announce(self) -> None:
         rounds = 0
         while True:
             self._show(self.replicator.ready_slots())
             if rounds % ANNOUNCE_DUE == 0:
-                self.overlay.announce(self._shown, self.crawler.status().due)
+                self._tell()
             self.crawler.hinder(self.hindrance())
             rounds += 1
             await asyncio.sleep(ANNOUNCE_EVERY_S)
