@@ -13,6 +13,7 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import Core
 from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
 from dht.errors import (
+    MALFORMED,
     BadIdentity,
     BadMessage,
     BadSignature,
@@ -25,20 +26,37 @@ from dht.errors import (
 )
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
-from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.keys import (
+    MAX_SLOT_BITS,
+    DocumentId,
+    Key,
+    NodeId,
+    Slot,
+    distance,
+    document_id,
+    placement_key,
+    site_of,
+    slot_of,
+    slot_start,
+)
+from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
+from dht.moves import Part, parts
 from dht.network import Network, check_network, network_id
 from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
+from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
-from dht.rules import Decision, Rules
+from dht.renumber import covered
+from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.standing import Mode
 from dht.strategy import (
     Publishers,
     Rule,
@@ -50,10 +68,13 @@ from dht.strategy import (
     parse_document,
 )
 from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
-from dht.strategylog import StrategyLog
+from dht.strategydiff import Difference, FieldChange, RuleChange, difference
+from dht.strategylog import Entry, StrategyLog
 
 __all__ = [
+    "MALFORMED",
     "MAX_LISTED",
+    "MAX_SLOT_BITS",
     "Address",
     "BadIdentity",
     "BadMessage",
@@ -68,23 +89,28 @@ __all__ = [
     "Datagrams",
     "Decision",
     "DhtConfig",
+    "Difference",
     "DocumentId",
     "Driver",
     "Drives",
     "DseError",
     "Endpoint",
+    "Entry",
     "Event",
     "Family",
+    "FieldChange",
     "Heartbeat",
     "Identity",
     "InputError",
     "Key",
+    "Knock",
     "LiveOverlay",
     "Load",
     "LocalError",
     "Members",
     "MembersChanged",
     "Message",
+    "Mode",
     "Network",
     "News",
     "NodeId",
@@ -92,7 +118,9 @@ __all__ = [
     "OnEvent",
     "Opened",
     "Overlay",
+    "Part",
     "Parts",
+    "Pattern",
     "PeerCache",
     "PeerGone",
     "PeerRefused",
@@ -101,10 +129,13 @@ __all__ = [
     "Placement",
     "PortUnavailable",
     "Publishers",
+    "Question",
     "Reach",
+    "Reachability",
     "RemoteError",
     "Route",
     "Rule",
+    "RuleChange",
     "Rules",
     "SignedStrategy",
     "Slot",
@@ -112,19 +143,23 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Verdict",
     "View",
     "add_signature",
     "bind_udp",
     "check_bounds",
     "check_network",
     "check_publishers",
+    "covered",
     "decode_signed",
     "decode_slots",
+    "difference",
     "distance",
     "document_id",
     "encode_document",
     "encode_signed",
     "encode_slots",
+    "host_matches",
     "network_id",
     "node_id_of",
     "open_heartbeat",
@@ -132,6 +167,7 @@ __all__ = [
     "owners",
     "parse_address",
     "parse_document",
+    "parts",
     "placement_key",
     "sign_heartbeat",
     "sign_record",

@@ -11,12 +11,16 @@ from dht.clock import Now
 from dht.contact import Address, Contact
 from dht.errors import BadSignature
 from dht.identity import Identity
+from dht.limits import Buckets
 from dht.packets import PACKET_LIMIT, Body, Packet, Put, Stamp, encode_packet
 from dht.partners import Partners
+from dht.reach import Reach
 from dht.requests import Request, Requests
 from dht.routing import TIMEOUT_FIRST_S, Routing
 
 Datagram = tuple[bytes, Address]
+STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
+PROVED_LIMIT = 8192  # hosts that did; as many as members are remembered, in both families
 TRIES = 2  # at 2 % loss, one question in 600 gets no answer
 
 Done = Callable[[Now, Packet | None, Body | None], None]
@@ -34,6 +38,9 @@ class Asker:
         self.refused = refused
         self._rng = rng
         self._out: list[Datagram] = []
+        self._strange = Buckets(1 / STRANGE_S, STRANGE_BURST)
+        self._proved: dict[str, None] = {}
+        self.reach = Reach()
         self.stamp = stamp
         self.requests = Requests()
         self.sent: Counter[str] = Counter()
@@ -54,11 +61,20 @@ class Asker:
         entry = self._routing.find(contact.node_id)
         timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
         if endpoint:
-            self._open(now, Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries))
+            request = Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries)
+            request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
+            self._open(now, request)
 
     def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
         """Ask whoever is there; without MAC, since his key is not known."""
         self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+
+    def proved(self, host: str) -> None:
+        """Somebody answered what was sent to this host: we are welcome there."""
+        self._proved.pop(host, None)
+        self._proved[host] = None
+        if len(self._proved) > PROVED_LIMIT:
+            del self._proved[next(iter(self._proved))]
 
     def answer(self, transaction: bytes, body: Body, key: bytes, to: Address, *, limit: int) -> bool:
         """Answer a question under the key shared with its asker; False, and nothing sent, beyond `limit` bytes."""
@@ -95,6 +111,12 @@ class Asker:
 
     def _open(self, now: Now, request: Request) -> None:
         transaction = self._rng.randbytes(8)
+        if request.is_strange and not self._strange.take(request.address.host, now.steady):
+            # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.
+            request.tries, request.timeout_s = 1, 0.0
+            self.requests.add(transaction, request, now)
+            self.refused["too much for a strange host"] += 1
+            return
         if not self.requests.add(transaction, request, now):
             self.refused["too many open requests"] += 1
             return

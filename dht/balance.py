@@ -72,7 +72,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class Outlook:
     """The last look, for people: due work here, its mean over the peers compared, why nothing moves (or what did)."""
 
     mine: int = 0
@@ -92,7 +92,7 @@ class Balancer:
     def __init__(self) -> None:
         self._rest_until: dict[NodeId, float] = {}
         self.moves: deque[tuple[float, Lot]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
-        self.standing = Standing()
+        self.outlook = Outlook()
 
     def met(self, peer: NodeId, now: float) -> None:
         """Something moved between this node and a peer: no other move of the pair for a while."""
@@ -107,7 +107,7 @@ class Balancer:
             self.moves.append((now, lot))
         mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
         reason = lot.reason if lot is not None else why_not(due, rules, self._rest_until.keys())
-        self.standing = Standing(due.mine, mean, len(due.there), reason)
+        self.outlook = Outlook(due.mine, mean, len(due.there), reason)
         return lot
 
 

@@ -14,7 +14,7 @@ from dht.asker import Asker, Datagram
 from dht.chance import Rng
 from dht.clock import Now
 from dht.config import DhtConfig
-from dht.contact import Address, Contact, Endpoint
+from dht.contact import Address, Contact, Endpoint, Family
 from dht.doors import Doors
 from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.events import Event, MembersChanged, StrategyAhead
@@ -46,8 +46,9 @@ from dht.reach import Reach
 from dht.records import Load
 from dht.responder import Responder
 from dht.routing import Routing
-from dht.smallrecord import Shelf, SmallRecord
+from dht.smallrecord import Shelf, SmallRecord, sign_record
 
+BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
@@ -66,19 +67,22 @@ class Core:
         listening: tuple[Endpoint, ...],
         reach: Reach,
         member: bool = True,
+        quiet: bool = False,
     ) -> None:
-        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell."""
+        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
+        `quiet`: take no part until `take_part` says so."""
         families = frozenset(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
-        self.members = Members(identity.node_id, own_member=member)
+        self.members = Members(identity.node_id, own_member=member and not quiet)
         self.routing = Routing(identity.node_id)
         self.met = Met()
         self._identity = identity
         self._network = network
         self._config = config
         self._rng = rng
-        self._herald = Herald(identity, network, config, reach, listening, rng, member=member)
+        self._member, self._takes_part = member, not quiet
+        self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
         self._partners = Partners(self.members, families, rng)
         stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
         self._asker = Asker(identity, stamp, self.routing, self._partners, self.refused, rng)
@@ -93,8 +97,10 @@ class Core:
         )
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
-        self._finder = Finder(self.node_id, network, self._asker, self.routing, shelf, families, self.refused)
-        self._finder.reach = self._gossip.reach = reach
+        self._finder = Finder(
+            self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed
+        )
+        self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
         self._addresses = Buckets(config.address_packets_s, 2 * config.address_packets_s)
         self._peers = Buckets(config.peer_packets_s, 2 * config.peer_packets_s)
@@ -152,6 +158,16 @@ class Core:
         """Where peers reach this node, as far as it knows."""
         return self._herald.endpoints()
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether peers hear of this node."""
+        return self._takes_part
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """The same with those that are not announced."""
+        return self._herald.addresses()
+
     # What the node calls; each takes effect at the next `poll`.
 
     def join(self, now: Now, addresses: Iterable[Address]) -> None:
@@ -163,17 +179,37 @@ class Core:
         for raw in heartbeats:
             self._gossip.learn(now, raw, None)
 
-    def announce(self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None) -> None:
-        """Say this in the next heartbeats; `ready` and `leased` are encoded slot sets."""
+    def announce(
+        self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
+    ) -> None:
+        """Say this in the next heartbeats; `ready` and `leased` are encoded sets of 2**slot_bits slots."""
         words = self._herald.words
-        self._herald.say(words._replace(ready=ready, leased=leased, due=due, load=load or words.load))
+        bits = words.slot_bits if slot_bits is None else slot_bits
+        said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
+        self._herald.say(said)
 
-    def set_strategy(self, version: int, digest: bytes, slot_bits: int, reach: Reach) -> None:
-        """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes."""
+    def set_strategy(
+        self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
+    ) -> None:
+        """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
+        `blocked` is not listened to and no member."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
-        self._gossip.reach = self._finder.reach = reach
+        self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self.members.block(blocked)
+        for peer in blocked:
+            self.routing.forget(peer)
+
+    def take_part(self, yes: bool) -> None:
+        """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
+        self._takes_part = yes
+        self.members.take_part(yes and self._member)
+        self._herald.be_quiet(not yes)
+
+    def leave_out(self, families: frozenset[Family]) -> None:
+        """Do not announce this node's addresses of these families."""
+        self._herald.leave_out(families)
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
@@ -196,6 +232,14 @@ class Core:
         """Store a small record; `done` gets how many nodes have it. Raises RemoteError where it is none."""
         self._finder.put(now, record, done)
 
+    def write(self, now: Now, key: Key, value: bytes, life_s: float, done: Callable[[Now, int], None]) -> None:
+        """Sign a small record of this node and store it; `done` gets how many nodes have it."""
+        expires_at = now.wall + life_s
+        record = sign_record(
+            self._identity, self._network, key=key, sequence=int(now.wall), expires_at=expires_at, value=value
+        )
+        self._finder.put(now, record, done)
+
     def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
         """Read what lies at a point: the newest valid record of each author."""
         self._finder.get(now, key, done)
@@ -210,6 +254,8 @@ class Core:
             return "another network"
         if packet.public_key == self._identity.public_key:
             return "own packet"
+        if self.members.blocked and node_id_of(packet.public_key) in self.members.blocked:
+            return BLOCKED
         key = self._identity.shared_key(packet.public_key)
         if packet.has_mac:
             if not is_from(packet, key):
@@ -252,11 +298,16 @@ class Core:
         contact = known.opened.contact if known else entry.contact if entry else None
         if contact:
             rtt_s = now.steady - request.sent_at if len(request.transactions) == 1 else None
-            self.routing.answered(packet.public_key, contact, rtt_s)
+            self.routing.answered(packet.public_key, contact, rtt_s, self._asker.reach.block(request.address.host))
         self._partners.answered(peer)
+        self._asker.proved(request.address.host)
         self.met.note(peer, request.address, now.steady)
         request.done(now, packet, body)
         return ""
+
+    def _signed(self, peer: NodeId) -> Contact | None:
+        known = self.members.find(peer)
+        return known.opened.contact if known else None
 
     def _compare_strategy(self, now: Now, packet: Packet) -> None:
         ours = self._asker.stamp

@@ -6,6 +6,11 @@ person asking can fix it. `LocalError`: this machine failed: stop loudly. Each p
 
 from dataclasses import dataclass
 
+import msgspec
+
+MALFORMED = (msgspec.DecodeError, UnicodeDecodeError, RecursionError)
+"""What a decoder raises for a stranger's bytes: no such fields, text that is no UTF-8, arrays nested without end."""
+
 
 class DseError(Exception):
     """The root of every error that this project raises."""

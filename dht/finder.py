@@ -31,6 +31,7 @@ class Finder:
         shelf: Shelf,
         families: frozenset[Family],
         refused: Counter[str],
+        signed: Callable[[NodeId], Contact | None],
     ) -> None:
         self._own = own
         self._network = network
@@ -39,6 +40,7 @@ class Finder:
         self._shelf = shelf
         self._families = families
         self._refused = refused
+        self._signed = signed
         self.reach = Reach()
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
@@ -60,7 +62,16 @@ class Finder:
         self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
     def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
-        walk = Walk(self._own, target, self._asker.ask, self._families, self.reach, done, records=records)
+        walk = Walk(
+            self._own,
+            target,
+            self._asker.ask,
+            self._families,
+            self.reach,
+            done,
+            records=records,
+            signed=self._signed,
+        )
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])
 

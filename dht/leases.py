@@ -6,22 +6,23 @@ spread evenly. The others ask only when nobody has held it for PATIENCE_S times 
 as it is a live owner; it yields at once where a majority or the preferred one holds, which heals two networks that
 meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S, and for as long as
 a fetch is open there, it keeps the votes but no longer shows the lease, so that what it began to fetch is written
-before the next holder looks.
+before the next holder looks; so too when it is a live owner no longer. When slots are split, who holds one holds its
+parts, and its voters have promised them.
 
-A move (moves.py) puts an heir before everybody else in a slot's order for a while: the slot is handed over to it as
+A move (heirs.py) puts an heir before everybody else in a slot's order for a while: the slot is handed over to it as
 slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Protocol
 
 from dht.clock import Now
+from dht.heirs import Move, Moves
 from dht.keys import NodeId, Slot, slot_start
 from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, LeaseRequest, Vote
-from dht.moves import Move, Moves
 from dht.votes import HOLD_S, Team, Voter, majority, team_digest
 
 RENEW_S = 8.0  # five more tries fit before a hold runs out
@@ -39,6 +40,9 @@ class Sight(Protocol):
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot as ready."""
+
+    def ready(self, slot: Slot) -> Sequence[NodeId]:
+        """Who announces the slot as ready and is believed: owners, and former ones that have yet to hand it over."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
@@ -63,6 +67,7 @@ class Round:
     """What to send now. `releases` need no answer."""
 
     sent_at: float
+    slot_bits: int
     requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
     releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
     attempts: dict[Slot, Attempt] = field(default_factory=dict)
@@ -93,6 +98,7 @@ class Leases:
         self._mine: list[Slot] = []
         self._gone: list[tuple[Slot, int, Team]] = []
         self._moves = Moves(node_id)
+        self._leaving: dict[Slot, tuple[float, _Held]] = {}  # slots of others now, to be released at that time
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
         self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
 
@@ -100,13 +106,29 @@ class Leases:
         """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
         self._not_before = max(self._not_before, until)
 
+    def split(self, slot_bits: int) -> None:
+        """The strategy has 2**slot_bits slots now, more than before; `look` follows, with their teams."""
+        doublings = slot_bits - self._slot_bits
+        self._slot_bits = slot_bits
+        self.voter.split(doublings)
+        self._held = {part: replace(held) for s, held in self._held.items() for part in _parts(s, doublings)}
+        self._leaving = {part: leaving for s, leaving in self._leaving.items() for part in _parts(s, doublings)}
+        self._gone = [(part, epoch, team) for s, epoch, team in self._gone for part in _parts(s, doublings)]
+        self._moves.split(lambda slot: _parts(slot, doublings))
+        self._vacant_since, self._retry_at, self._freed = {}, {}, {}
+        self._shown = (0.0, self._shown[1])
+
     def look(self, now: Now, teams: Sequence[Team]) -> None:
-        """Take the live owners of every slot; a slot that is no longer ours is given back at once."""
+        """Take the live owners of every slot; one that is no longer ours is shown no more, and released DRAIN_S later:
+        when the next holder looks, what was being fetched there must be written, and its sites must have rested."""
         self.voter.look(now, teams)
         self._mine = [Slot(slot) for slot, team in enumerate(teams) if self._node_id in team]
         mine = set(self._mine)
         for slot in [slot for slot in self._held if slot not in mine]:
-            self._drop(slot)
+            self._leaving[slot] = (now.steady + DRAIN_S, self._held.pop(slot))
+        for slot in [slot for slot in self._leaving if slot in mine]:
+            self._held.setdefault(slot, self._leaving.pop(slot)[1])
+        self._shown = (0.0, self._shown[1])
         self._moves.keep_only(mine)
         for forgotten in (self._vacant_since, self._retry_at):
             for slot in [slot for slot in forgotten if slot not in mine]:
@@ -154,6 +176,7 @@ class Leases:
     def step(self, now: Now, sight: Sight) -> Round:
         """What to send at this moment; call it about once a second."""
         wanted: list[tuple[Slot, bool]] = []
+        self._leave(now, sight)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
@@ -167,7 +190,8 @@ class Leases:
             elif self._asks(now, slot, sight):
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
-        asked = Round(now.steady, attempts={slot: attempt for slot, attempt in attempts.items() if attempt})
+        begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
+        asked = Round(now.steady, self._slot_bits, attempts=begun)
         self._address(asked)
         for slot in list(asked.attempts):
             self._count(now, asked, slot)
@@ -175,6 +199,8 @@ class Leases:
 
     def heard(self, now: Now, asked: Round, peer: NodeId, reply: LeaseReply) -> None:
         """Take one peer's votes; what it was not asked is ignored."""
+        if asked.slot_bits != self._slot_bits:
+            return
         claimed = {claim.slot for claim in asked.requests[peer].claims}
         for vote in reply.votes:
             if vote.slot in claimed:
@@ -182,6 +208,9 @@ class Leases:
 
     def finish(self, now: Now, asked: Round) -> Round:
         """Close a round when all have answered or time is up; returns what must be released."""
+        if asked.slot_bits != self._slot_bits:
+            self._give_up_round(asked)
+            return self._releases(now)
         for slot, attempt in asked.attempts.items():
             held = self._held.get(slot)
             if len(attempt.granted) >= majority(len(attempt.team)):
@@ -220,6 +249,7 @@ class Leases:
         """Stop holding everything (the node stops): what to tell the others."""
         for slot in list(self._held):
             self._drop(slot)
+        self._leave(now, None)
         return self._releases(now)
 
     def _inherit(self, now: Now, peer: NodeId, heirs: Sequence[Heir]) -> None:
@@ -244,19 +274,13 @@ class Leases:
     def _renews(self, now: Now, slot: Slot, held: _Held, sight: Sight, horizon: float) -> bool:
         """Whether to renew now: it is due before the horizon, or the team is another one."""
         team = self.voter.team(slot)
-        if self._is_drained(now, slot, held, sight):
+        if held.drained_at is not None and _is_drained(now, slot, held.drained_at, sight):
             self._hand_over(now, slot)
             return False
         if horizon < held.renew_at and team == held.team:
             return False
         self._compare(now, slot, held, sight)
         return now.steady >= self._retry_at.get(slot, 0.0)
-
-    def _is_drained(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> bool:
-        """Whether what began under a lease that is handed over has come to its end, or had its time."""
-        if held.drained_at is None or now.steady < held.drained_at:
-            return False
-        return not sight.is_busy(slot) or now.steady >= held.drained_at - DRAIN_S + DRAIN_MOST_S
 
     def _hand_over(self, now: Now, slot: Slot) -> None:
         """Release a drained slot, and say who comes next where a move is in force."""
@@ -303,6 +327,8 @@ class Leases:
         since = self._vacant_since.setdefault(slot, now.steady)
         if now.steady < max(self._not_before, self._retry_at.get(slot, 0.0)):
             return False
+        if sight.ready(slot) and not sight.is_ready(self._node_id, slot):
+            return False  # who has the slot's visits is there: without them this node would fetch what was fetched
         order = self._candidates(now, slot, sight)
         if self._node_id not in order:
             return False
@@ -389,6 +415,19 @@ class Leases:
         self._shown = (0.0, self._shown[1])
         self._give_back(slot, held.asked, held.team)
 
+    def _leave(self, now: Now, sight: Sight | None) -> None:
+        """Release the slots of others that have been drained; without `sight` all of them."""
+        for slot in [s for s, (at, _) in self._leaving.items() if not sight or _is_drained(now, s, at, sight)]:
+            _, held = self._leaving.pop(slot)
+            self._give_back(slot, held.asked, held.team)
+
+    def _give_up_round(self, asked: Round) -> None:
+        """The slots were split while this round was under way: what it asked for is asked for again, part by part."""
+        for slot, attempt in asked.attempts.items():
+            if not attempt.holding:
+                for part in _parts(slot, self._slot_bits - asked.slot_bits):
+                    self._give_back(part, attempt.epoch, attempt.team)
+
     def _give_back(self, slot: Slot, epoch: int, team: Team) -> None:
         self.voter.release(self._node_id, slot, epoch)
         told = sorted({*team, *self.voter.team(slot)} - {self._node_id})
@@ -405,7 +444,17 @@ class Leases:
             peer: LeaseRelease(self._slot_bits, tuple(gone), tuple(heirs[s] for s, _ in gone if s in heirs))
             for peer, gone in ((peer, [(Slot(s), e) for s, e in lists[peer]]) for peer in sorted(lists))
         }
-        return Round(now.steady, releases=releases)
+        return Round(now.steady, self._slot_bits, releases=releases)
+
+
+def _is_drained(now: Now, slot: Slot, at: float, sight: Sight) -> bool:
+    """Whether what began under a lease that goes to another has come to its end, or had its time."""
+    return now.steady >= at and (not sight.is_busy(slot) or now.steady >= at - DRAIN_S + DRAIN_MOST_S)
+
+
+def _parts(slot: Slot, doublings: int) -> list[Slot]:
+    """The slots that a slot was split into."""
+    return [Slot((slot << doublings) + n) for n in range(1 << max(0, doublings))] if doublings >= 0 else []
 
 
 def preference(slot: Slot, slot_bits: int, peers: Sequence[NodeId]) -> list[NodeId]:

@@ -5,11 +5,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,21 +18,28 @@ import msgspec
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
 from dht.contact import Address, Contact, Family
-from dht.core import Core
-from dht.errors import BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.core import BLOCKED, Core
+from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
-from dht.keys import NodeId, Slot
+from dht.keys import Key, NodeId, Slot
+from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
-from dht.messages import GetStrategy, LeaseRelease, LeaseRequest
+from dht.limits import Buckets
+from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
 from dht.peercache import PeerCache
+from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.reach import Reach
+from dht.reachability import Reachability
 from dht.records import Load
 from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
+from dht.smallrecord import SmallRecord
+from dht.standing import Mode, Standing, left_out
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
 from dht.strategypuller import StrategyPuller
+from dht.strategyspread import READ_WITHIN_S, StrategySpread
 from dht.view import OverlayView
 
 log = logging.getLogger(__name__)
@@ -39,10 +47,13 @@ log = logging.getLogger(__name__)
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
 STOP_S = 3.0  # for telling the others that the leases are free
+STANDING_S = 0.5  # between two looks at what peers say of this node's addresses
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
+GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 OnEvent = Callable[[Event], None]
+HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that is told the address, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +70,11 @@ class Parts:
     allow_private: bool = False  # as in DhtConfig
     folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
+    mode: Mode = "member"
+    is_declared: bool = True  # whether the operator says where this node is reached, in every family
+    knock: Knock | None = None  # None: never find out whether strangers reach this node, and never for others
+    probe_s: float = 0.0  # as in DhtConfig
+    rng: Random = field(default_factory=Random)
 
 
 class LiveOverlay:
@@ -73,17 +89,21 @@ class LiveOverlay:
         self._clock = clock
         self._driver = parts.drive(self._happened)
         self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
-        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], Handler[Any]]] = {}
+        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
-        self._ready: frozenset[Slot] = frozenset()
+        rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
+        self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
         self._due, self._load = 0, Load()
         self._joins = False
         self._sharing = Sharing(self._view)
+        self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
+        self.serve(StrategyDigest, self._spread.answer)
 
     @property
     def view(self) -> OverlayView:
@@ -95,13 +115,25 @@ class LiveOverlay:
         """Packets that were not taken, or not sent, since the start, by reason."""
         return self._core.refused
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether this node is a member or a bootstrap node, and no client."""
+        return self._core.takes_part
+
+    def reachability(self) -> dict[Family, Reachability]:
+        """What peers found out about this node's addresses, by family; empty where nobody asks."""
+        return dict(self._prober.found) if self._prober is not None else {}
+
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message."""
+        self._serve_from(message, lambda asker, decoded, _host: handler(asker, decoded))
+
+    def _serve_from(self, message: type[Message], handler: HandlerFrom) -> None:
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, how busy it is."""
-        self._ready, self._due, self._load = ready, due, load or self._load
+        self._due, self._load = due, load or self._load
         self._view.say_ready(ready)
         self._tell()
 
@@ -143,6 +175,32 @@ class LiveOverlay:
         """What an operator should know, one sentence each."""
         return self.strategies.warnings(self._clock())
 
+    def live_peers(self) -> list[NodeId]:
+        """The live peers, sorted; this node is not among them."""
+        return sorted(self._view.live() - {self.node_id})
+
+    async def read_records(self, key: Key) -> list[SmallRecord]:
+        """The small records at a point, one an author; none where nobody answers in time."""
+        found: asyncio.Future[list[SmallRecord]] = asyncio.get_running_loop().create_future()
+        self._core.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await found
+        except TimeoutError:
+            return []
+
+    async def write_record(self, key: Key, value: bytes, life_s: float) -> int:
+        """Sign a small record and store it at a point; at how many nodes it lies."""
+        kept: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._core.write(self._clock(), key, value, life_s, lambda _, n: None if kept.done() else kept.set_result(n))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await kept
+        except TimeoutError:
+            return 0
+
     async def run(self) -> None:
         """Take part until cancelled; then free the leases and write the peer cache."""
         self._begin_leases()
@@ -163,8 +221,12 @@ class LiveOverlay:
         """What needs the carriers, and ends before them."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._puller.run(), name="overlay-strategies")
+            tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
+            if self._prober is not None:
+                tasks.create_task(self._prober.run(), name="overlay-prober")
+                tasks.create_task(self._keep_standing(self._prober), name="overlay-standing")
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Send one message and return its answer; see `Overlay`."""
@@ -176,9 +238,15 @@ class LiveOverlay:
             raise PeerTimeout(peer.hex(), 0.0)
         return self._decode(peer, await self._ask_routes(contact, name, body, timeout_s), answer)
 
+    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
+        """The same of whoever is at a contact, directly: no relay, and its silence is no sign of anything."""
+        name, body = type(message).__name__, self._encoder.encode(message)
+        heard = await self._parts.carrier.ask(Route(contact), name, body, timeout_s=timeout_s)
+        return self._decode(contact.node_id, heard, answer)
+
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:
-            return await self._answer(self.node_id, name, body)
+            return await self._answer(self.node_id, name, body, "")
         except (RemoteError, InputError) as error:
             raise PeerRefused(self.node_id.hex(), str(error)) from error
 
@@ -213,20 +281,23 @@ class LiveOverlay:
     def _decode(self, peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:
         try:
             return msgspec.msgpack.decode(body, type=answer)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
-    async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
+    async def _answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Decode one message, call its handler, encode the answer."""
+        if asker in self._core.members.blocked:
+            self._core.refused[BLOCKED] += 1
+            raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
         if name not in self._handlers:
             raise BadMessage(asker.hex(), f"this node answers no {name}")
         decoder, handler = self._handlers[name]
         try:
             message = decoder.decode(body)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
-            answer = self._encoder.encode(await handler(asker, message))
+            answer = self._encoder.encode(await handler(asker, message, host))
         except (RemoteError, InputError, LocalError):
             raise
         except Exception as error:  # one foreign message must not stop the node
@@ -237,16 +308,47 @@ class LiveOverlay:
         return answer
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
-        """Members are served, to endpoints of members that have answered there: anybody may name any address."""
-        members = self._core.members
-        if members.find(asker) is None:
+        """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
+        may name any address."""
+        members, now = self._core.members, self._clock()
+        if not self._reach.allows(host):
             return False
         contacts = [known.opened.contact for _, known in members.known()]
         named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
-        met = any(self._core.has_met(self._clock(), peer, address) for peer, address in named[:NAMED])
+        met = any(self._core.has_met(now, peer, address) for peer, address in named[:NAMED])
         if named and not met:
             self._driver.kick()
-        return met
+        return met and (members.find(asker) is not None or self._guests.take("", now.steady))
+
+    # Reachability
+
+    def _open_prober(self, parts: Parts) -> Prober | None:
+        if parts.knock is None:
+            return None
+        prober = Prober(
+            self._core, self._view, self, parts.knock, self._clock, parts.rng, parts.families, parts.probe_s
+        )
+        self._serve_from(ProbeMe, prober.answer_me)
+        self.serve(Probe, prober.answer)
+        self.serve(AreYouThere, prober.answer_there)
+        return prober
+
+    async def _keep_standing(self, prober: Prober) -> None:
+        """Take part while strangers reach this node, and say only where they do."""
+        mode, is_declared = self._parts.mode, self._parts.is_declared or not self._parts.probe_s
+        standing = Standing(mode, is_declared=is_declared, joins=self._joins)
+        while True:
+            verdicts = prober.verdicts()
+            takes_part = standing.takes_part(self._clock().steady, verdicts)
+            if takes_part != self.takes_part:
+                log.info(
+                    "this node is a %s from now on", "member" if takes_part else "client: nobody gets through to it"
+                )
+                self._core.take_part(takes_part)
+                self._view.refresh()
+            self._core.leave_out(left_out(verdicts))
+            self._driver.kick()
+            await asyncio.sleep(STANDING_S)
 
     # Strategies
 
@@ -258,11 +360,14 @@ class LiveOverlay:
     def _tell_strategy(self) -> None:
         """Put the newest version into packets, and the one in force into effect."""
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
-        reach = Reach(current.declared_prefixes, self._parts.allow_private)
+        reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach)
+        blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
+        if self._prober is not None:
+            self._prober.reach = reach
         self._view.refresh()
-        self._driver.kick()
+        self._tell()
 
     # Leases and heartbeats
 
@@ -302,10 +407,14 @@ class LiveOverlay:
             log.info("leases not released in time; the others wait until they run out")
 
     def _tell(self) -> None:
-        limit = 1 << self._view.strategy.slot_bits
-        ready = encode_slots(slot for slot in self._ready if slot < limit)
-        leased = encode_slots(self._view.leases())
-        self._core.announce(ready=ready, leased=leased, due=self._due, load=self._load)
+        """What is announced and the number of slots that it counts by change together."""
+        while True:
+            bits, ready, leased = self._view.strategy.slot_bits, self._view.own_ready(), self._view.leases()
+            if self._view.strategy.slot_bits == bits:
+                break  # all three are of one moment
+        said = encode_slots(slot for slot in ready if slot < 1 << bits)
+        told = encode_slots(leased)
+        self._core.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
         self._driver.kick()
 
     # The long memory of peers

@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 import msgspec
 
-from dht.errors import BadMessage
+from dht.errors import MALFORMED, BadMessage
 
 PACKET_LIMIT = 1232
 VERSION = 1
@@ -185,7 +185,7 @@ def decode_body(packet: Packet) -> Body:
     """Read the body; raises BadMessage."""
     try:
         return _DECODERS[packet.kind].decode(packet.body)
-    except (msgspec.DecodeError, RecursionError) as error:
+    except MALFORMED as error:
         raise BadMessage(packet.public_key.hex()[:16], f"{packet.kind.name} does not decode: {error}") from error
 
 

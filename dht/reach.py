@@ -19,6 +19,11 @@ class Reach(NamedTuple):
         """Whether a literal address may be contacted; everything that is not a plain unicast address may not."""
         return _allows(self.prefixes, self.allow_private, host)
 
+    def block(self, host: str) -> bytes | None:
+        """Whose an address probably is: its /24, or /48 of IPv6. None inside declared prefixes and for private ones,
+        where one prefix says nothing about who is there."""
+        return _block(self.prefixes, host)
+
 
 @lru_cache(maxsize=8192)
 def _allows(prefixes: tuple[str, ...], allow_private: bool, host: str) -> bool:
@@ -33,3 +38,11 @@ def _allows(prefixes: tuple[str, ...], allow_private: bool, host: str) -> bool:
     if address.is_global or allow_private:
         return True
     return any(address in ipaddress.ip_network(p, strict=False) for p in prefixes)
+
+
+@lru_cache(maxsize=32768)
+def _block(prefixes: tuple[str, ...], host: str) -> bytes | None:
+    address = ipaddress.ip_address(host)
+    if not address.is_global or any(address in ipaddress.ip_network(p, strict=False) for p in prefixes):
+        return None
+    return address.packed[:3] if address.version == 4 else address.packed[:6]

@@ -12,7 +12,7 @@ import msgspec
 
 from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
-from dht.errors import BadMessage, BadSignature
+from dht.errors import MALFORMED, BadMessage, BadSignature
 from dht.identity import Identity, node_id_of, verify
 from dht.keys import MAX_SLOT_BITS, NodeId, Slot
 from dht.reach import Reach
@@ -156,7 +156,7 @@ def _open(data: bytes, network: bytes, reach: Reach) -> Opened:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     try:
         heartbeat = _decoder.decode(data[64:])
-    except msgspec.DecodeError as error:
+    except MALFORMED as error:
         raise BadMessage("", f"heartbeat does not decode: {error}") from error
     if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
         raise BadSignature("heartbeat", "not signed by the key in it for this network")

@@ -20,7 +20,7 @@ class Request:
     """One question. `peer` and `public_key` are None at a first contact by address.
 
     `done(now, packet, body)` is called once, with None twice if there was no answer; `slow(now)` after half the
-    timeout. `trusted`: the peer lied if another answers.
+    timeout.
     """
 
     body: Body
@@ -31,6 +31,7 @@ class Request:
     done: Callable[[Now, Packet | None, Body | None], None]
     slow: Callable[[Now], None] | None = None
     tries: int = 1
+    is_strange: bool = False  # nobody there has answered us yet
     sent_at: float = 0.0
     transactions: list[bytes] = field(default_factory=list)
 

@@ -16,6 +16,7 @@ from dht.keys import KEY_BITS, NodeId, distance
 
 K = 16
 WAITING = 16  # contacts that wait for a place, per bucket
+PLACE_IN_BUCKET, PLACE_IN_TABLE = 2, 10  # contacts of one /24 or /48: one subscriber must not surround us
 FAILS = 2  # failures in a row until a contact may be replaced
 TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S = 1.0, 0.25, 3.0
 
@@ -26,6 +27,7 @@ class Entry:
 
     public_key: bytes
     contact: Contact
+    place: bytes | None = None  # the prefix from which it answered, see `Reach.block`
     fails: int = 0
     rtt_s: float = 0.0
     deviation_s: float = 0.0
@@ -61,15 +63,20 @@ class Routing:
     def find(self, peer: NodeId) -> Entry | None:
         return self._buckets.get(self._index(peer), {}).get(peer)
 
-    def answered(self, public_key: bytes, contact: Contact, rtt_s: float | None) -> None:
-        """A contact proved that it is there; it gets a place, or waits for one."""
+    def answered(self, public_key: bytes, contact: Contact, rtt_s: float | None, place: bytes | None = None) -> None:
+        """A contact proved that it is there; it gets a place, or waits for one. Where too many of its prefix have
+        one, it gets none, and gives up its own if it moved there."""
         if contact.node_id == self._own:
             return
         index = self._index(contact.node_id)
         bucket = self._buckets.setdefault(index, {})
-        entry = bucket.pop(contact.node_id, None) or Entry(public_key, contact)
-        entry.contact = contact
+        old = bucket.pop(contact.node_id, None)
+        entry = old or Entry(public_key, contact)
+        stays = old is not None and old.place == place
+        entry.contact, entry.place = contact, place
         entry.answered(rtt_s)
+        if not stays and self._is_crowded(bucket, place):
+            return
         if len(bucket) >= self._k:
             gone = next((peer for peer, old in bucket.items() if old.fails >= FAILS), None)
             if gone is None:
@@ -87,10 +94,16 @@ class Routing:
         if entry is None:
             return
         entry.fails += 1
-        if entry.fails >= FAILS and waiting:
+        fits = (p for p in reversed(waiting) if not self._is_crowded(bucket, waiting[p].place))
+        if entry.fails >= FAILS and (newest := next(fits, None)):
             del bucket[peer]
-            newest = next(reversed(waiting))
             bucket[newest] = waiting.pop(newest)
+
+    def forget(self, peer: NodeId) -> None:
+        """Give up a contact, wherever it is."""
+        index = self._index(peer)
+        self._buckets.get(index, {}).pop(peer, None)
+        self._waiting.get(index, {}).pop(peer, None)
 
     def closest(self, target: bytes, count: int) -> list[Entry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
@@ -105,6 +118,12 @@ class Routing:
 
     def __len__(self) -> int:
         return sum(len(b) for b in self._buckets.values())
+
+    def _is_crowded(self, bucket: dict[NodeId, Entry], place: bytes | None) -> bool:
+        if place is None:
+            return False
+        here = sum(entry.place == place for entry in bucket.values())
+        return here >= PLACE_IN_BUCKET or sum(entry.place == place for entry in self.entries()) >= PLACE_IN_TABLE
 
     def _index(self, peer: NodeId) -> int:
         return KEY_BITS - distance(peer, self._own).bit_length()

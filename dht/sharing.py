@@ -6,7 +6,7 @@ Once a minute, at a second of its own in each node. What others have to do is wh
 from dataclasses import dataclass
 from hashlib import blake2b
 
-from dht.balance import LOOK_S, MOVE_S, Balancer, Due, Lot, Rules, Standing, staying
+from dht.balance import LOOK_S, MOVE_S, Balancer, Due, Lot, Outlook, Rules, staying
 from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.leases import Leases
@@ -22,7 +22,7 @@ class Balance:
     """The state of sharing, for people. `moves`: (Unix seconds, what moved), oldest first; `lent`: slots that are with
     others because of a move that this node heard of, `borrowed`: that are here because of one."""
 
-    standing: Standing
+    outlook: Outlook
     moves: tuple[tuple[float, Lot], ...] = ()
     lent: int = 0
     borrowed: int = 0
@@ -63,9 +63,9 @@ class Sharing:
     def report(self, now: Now, leases: Leases | None) -> Balance:
         """As of now."""
         if leases is None:
-            return Balance(Standing())
+            return Balance(Outlook())
         moves = tuple((now.wall - (now.steady - at), lot) for at, lot in self._balancer.moves)
-        return Balance(self._balancer.standing, moves, len(leases.lent(now)), len(leases.borrowed(now)))
+        return Balance(self._balancer.outlook, moves, len(leases.lent(now)), len(leases.borrowed(now)))
 
     def _due(self, now: Now, leases: Leases, work: CrawlWork) -> Due:
         view, held, due = self._view, leases.held(now), work.due()

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 import msgspec
 
 from dht.clock import Now
-from dht.errors import BadMessage, BadSignature
+from dht.errors import MALFORMED, BadMessage, BadSignature
 from dht.identity import Identity, verify
 from dht.keys import KEY_BYTES, Key, NodeId, distance
 
@@ -51,7 +51,7 @@ def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
         raise BadMessage("", f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
     try:
         record = _decoder.decode(data[64:])
-    except msgspec.DecodeError as error:
+    except MALFORMED as error:
         raise BadMessage("", f"record does not decode: {error}") from error
     if not verify(DOMAIN + network, record.public_key, data[64:], data[:64]):
         raise BadSignature("record", "not signed by the key in it for this network")

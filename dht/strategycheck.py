@@ -52,6 +52,7 @@ def check(signed: SignedStrategy, network: str, trusted: Publishers, previous: S
     if strategy.network != network:
         raise BadStrategy("network", f"is {strategy.network[:80]!r}, this network is {network}", "sign it for this one")
     _check_place(strategy, previous)
+    _check_slots(strategy, previous)
     _check_signatures(signed, trusted)
     check_bounds(strategy)  # compiles up to 1,000 patterns: only for those who may ask for it
     return strategy
@@ -100,6 +101,15 @@ def check_publishers(publishers: Publishers) -> None:
     _check_range("threshold", publishers.threshold, 1, len(keys))
 
 
+def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
+    """Distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
+    valid: list[str] = []
+    for signature in signed.signatures[:MAX_PUBLISHERS]:
+        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
+            valid.append(signature.key)
+    return tuple(valid)
+
+
 def parse_address(text: str) -> Endpoint:
     """Read "127.0.0.1:8091" or "[::1]:8091" (the UDP and TCP port); raises BadStrategy."""
     host, colon, port = text.rpartition(":")
@@ -120,6 +130,14 @@ def _signature(document: bytes, publisher: Identity) -> Signature:
     return Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, document).hex())
 
 
+def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    """Slots are split, one doubling a version: nobody has the whole of two that would be joined."""
+    if previous is not None:
+        bits = parse_document(previous.document).slot_bits
+        remedy = f"keep {bits} or choose {bits + 1}: slots may be doubled once a version, and never halved"
+        _require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
+
+
 def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:
     if previous is None:
         _require(strategy.version == 1, "version", f"is {strategy.version}, but nothing precedes it", "begin with 1")
@@ -132,11 +150,7 @@ def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:
 
 
 def _check_signatures(signed: SignedStrategy, trusted: Publishers) -> None:
-    """Count distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
-    valid: set[str] = set()
-    for signature in signed.signatures[:MAX_PUBLISHERS]:
-        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
-            valid.add(signature.key)
+    valid = signers(signed, trusted)
     if len(valid) < trusted.threshold:
         reason = f"{len(valid)} valid of {trusted.threshold} needed from {', '.join(k[:16] for k in trusted.keys)}"
         raise BadStrategy("signatures", reason, "have more of these publishers sign the same document")

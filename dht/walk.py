@@ -46,13 +46,16 @@ class Walk:
         done: Callable[[Now, "Walk"], None],
         *,
         records: bool = False,
+        signed: Callable[[NodeId], Contact | None] = lambda peer: None,
     ) -> None:
-        self._lookup = Lookup(own, target)
+        """`signed`: how a peer says itself that it is reached, which counts more than what others say."""
+        self._lookup = Lookup(own, target, place=self._place)
         self._body: Body = Get(target) if records else Find(target)
         self._ask = ask
         self._families = families
         self._reach = reach
         self._done = done
+        self._signed = signed
         self._finished = False
         self.records: dict[NodeId, tuple[bytes, ...]] = {}
         self.tokens: dict[NodeId, bytes] = {}
@@ -65,6 +68,11 @@ class Walk:
     def result(self) -> list[tuple[bytes, Contact]]:
         """Public keys and contacts of the nearest, nearest first."""
         return self._lookup.result()
+
+    def _place(self, contact: Contact) -> bytes | None:
+        """Where we would meet a contact."""
+        ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
+        return self._reach.block(ours[0].host)
 
     def _offer(self, contacts: Iterable[tuple[bytes, Contact]]) -> None:
         self._lookup.offer((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts)
@@ -96,7 +104,7 @@ class Walk:
             self.tokens[peer] = body.token
             if isinstance(body, Got):
                 self.records[peer] = body.records
-            self._offer(contacts)
+            self._offer((key, self._signed(contact.node_id) or contact) for key, contact in contacts)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:
         def slow(now: Now) -> None:

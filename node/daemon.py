@@ -10,14 +10,17 @@ from pathlib import Path
 from random import Random
 
 from crawl import CrawlConfig, Crawler, Fetcher, Parsers
-from dht import Clock, DocumentId, Identity, Key, Overlay, Slot
+from dht import Clock, DocumentId, Identity, Key, Overlay, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
+from node.clients import Clients
 from node.diary import Diary, Moment
 from node.feed import StoreFeed, text_of
 from node.holding import Holding, slot_range
 from node.ingest import Ingest, visit_flaw
 from node.orders import OrderingFetcher
+from node.polls import Polls
 from node.ruling import Ruling
+from node.seeds import Seeds
 from node.teams import Report, Teams, report_of
 from store import Kind, RecordStore, Replicator, StoreConfig
 
@@ -47,6 +50,7 @@ class Daemon:
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, shells: Shells) -> None:
         self.overlay, self.store = shells.overlay, shells.store
         self._shown: frozenset[Slot] = frozenset()
+        self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock = shells.clock
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -62,12 +66,22 @@ class Daemon:
         )
         self.ingest = Ingest(self.replicator, shells.clock)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
+        self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
+        self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
+        fetcher = OrderingFetcher(
+            shells.fetcher,
+            shells.overlay,
+            self.decide,
+            crawl.max_body_bytes,
+            Random(shells.rng.random()),
+            max_own=crawl.max_open_fetches,
+            by_client=self.clients.carry,
+        )
+        self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
             crawl,
             self.ingest,
-            OrderingFetcher(
-                shells.fetcher, shells.overlay, self.decide, crawl.max_body_bytes, Random(shells.rng.random())
-            ),
+            fetcher,
             shells.parsers,
             self.decide,
             shells.clock,
@@ -89,6 +103,12 @@ class Daemon:
             tasks.create_task(self.crawler.run(), name="crawler")
             tasks.create_task(self._holding.run(), name="holding")
             tasks.create_task(self._announce(), name="announce")
+            tasks.create_task(self.polls.run(), name="polls")
+
+    def pause(self, paused: bool) -> None:
+        """Fetch nothing, for this node or for others, until told otherwise."""
+        self.crawler.pause(paused)
+        self.polls.is_paused = paused
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
@@ -134,6 +154,8 @@ class Daemon:
 
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
+        bits = self.overlay.view.strategy.slot_bits
+        self._shown, self._shown_bits = covered(self._shown, self._shown_bits, bits), bits
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown

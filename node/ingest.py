@@ -8,10 +8,8 @@ from collections.abc import Sequence
 from math import isfinite
 from typing import Protocol
 
-import msgspec
-
 from crawl import Page, Visit, decode_visit, encode_visit
-from dht import Clock, document_id, placement_key
+from dht import MALFORMED, Clock, document_id, placement_key
 from store import Document, Draft, Kind, encode_document
 
 DAY_S = 86_400
@@ -70,7 +68,7 @@ def visit_flaw(kind: Kind, body: bytes) -> str:
     if kind == Kind.VISIT:
         try:
             visit = decode_visit(body)
-        except msgspec.DecodeError as error:
+        except MALFORMED as error:
             return str(error)
         if not (isfinite(visit.due_at) and isfinite(visit.visited_at)):
             return f"due_at is {visit.due_at}, visited_at {visit.visited_at}"

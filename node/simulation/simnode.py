@@ -20,6 +20,7 @@ from dht import (
     Family,
     Identity,
     LiveOverlay,
+    Mode,
     Network,
     OnEvent,
     Parts,
@@ -29,6 +30,7 @@ from dht import (
 from index import IndexConfig
 from node.daemon import Daemon, Shells
 from node.simulation.carrier import SimCarrier
+from node.simulation.knock import sim_knock
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scriptedfetch import ScriptedFetcher, Visited
 from node.simulation.scriptedweb import ScriptedWeb
@@ -63,6 +65,8 @@ class SimNode:
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
     task: asyncio.Task[None] | None = None
+    mode: Mode = "member"  # auto: what peers find out about its address decides
+    is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
     @property
     def is_running(self) -> bool:
@@ -93,7 +97,8 @@ class SimNode:
         """Live until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.overlay.run(), name=f"{self.name}-overlay")
-            tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
+            if not self.is_bare:
+                tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
 
     def _overlay(self, around: Surroundings) -> LiveOverlay:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
@@ -104,6 +109,8 @@ class SimNode:
             Random(self.rng.random()),
             listening=listening,
             reach=Reach(),
+            member=not self.is_bare,
+            quiet=self.mode != "member",
         )
 
         def drive(on_event: OnEvent) -> SimDatagrams:
@@ -119,6 +126,12 @@ class SimNode:
                 clock=self.clock,
                 executor=around.executor,
                 folder=self.folder,
+                member=not self.is_bare,
+                mode=self.mode,
+                is_declared=False,
+                knock=sim_knock(around.wire, self.name, self.identity, bytes.fromhex(around.network.id), self.rng),
+                probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
+                rng=Random(self.rng.random()),
             )
         )
 

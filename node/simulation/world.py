@@ -13,9 +13,11 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import msgspec
+
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Family, Identity, Network, Strategy
+from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
 from node.simulation.loop import EPOCH, PLACE, SimLoop
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
@@ -73,14 +75,35 @@ class World:
         """Start new nodes, one after the other."""
         return [await self._add(pause_s) for _ in range(count)]
 
-    async def crawl(self, *urls: str) -> None:
-        """Hand seeds to their owners, by default the one that leads everywhere."""
+    async def add_client(self, families: tuple[Family, ...] = (4,), mode: Mode = "client") -> SimNode:
+        """Start a node behind a NAT."""
+        self.wire.hide(f"n{len(self.nodes)}")
+        return await self._add(families=families, mode=mode)
+
+    async def add_finder(self, families: tuple[Family, ...]) -> SimNode:
+        """Start a node that has to find out whether it is reached."""
+        return await self._add(families=families, mode="auto")
+
+    async def add_doors(self) -> list[SimNode]:
+        """Start the nodes of the network file as bare bootstrap nodes; before any other."""
+        return [await self._add(is_bare=True) for _ in range(DOORS)]
+
+    async def crawl(self, *urls: str, by: SimNode | None = None) -> None:
+        """Have a node hand seeds to their owners, by default the one that leads everywhere."""
         seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
         while True:
             try:
-                return await self.running()[0].daemon.ingest.discover(seeds)
-            except TooFewCopies:  # the network is not up yet
+                return await (by or self.running()[0]).daemon.seeds.publish(seeds)
+            except (TooFewCopies, PeerTimeout):  # the network is not up yet
                 await asyncio.sleep(1.0)
+
+    def publish(self, **changes: object) -> Strategy:
+        """Sign the next version of the strategy with these fields changed, and hand it to the last node."""
+        overlay = self.running()[-1].overlay
+        newest = overlay.strategies.newest
+        follows = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        wanted = msgspec.structs.replace(newest, **follows | changes)
+        return overlay.adopt(sign_strategy(encode_document(wanted), self.publisher))
 
     def running(self) -> list[SimNode]:
         """The nodes that live, in the order of their making."""
@@ -156,14 +179,22 @@ class World:
             assert node.task is not None
             node.task.cancel()
 
-    async def _add(self, pause_s: float) -> SimNode:
+    async def _add(
+        self,
+        pause_s: float = 0.3,
+        families: tuple[Family, ...] = (),
+        *,
+        mode: Mode = "member",
+        is_bare: bool = False,
+    ) -> SimNode:
         number = len(self.nodes)
         rng = Random(f"node {self.plan.seed} {number}")
         name, skew_s = f"n{number}", rng.uniform(-SKEW_S, SKEW_S)
-        addresses = addresses_of(number, FAMILIES[number % len(FAMILIES)])
+        addresses = addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
         folder = self._folder / name
         folder.mkdir()
         node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
+        node.mode, node.is_bare = mode, is_bare
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)

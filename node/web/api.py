@@ -5,6 +5,7 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from dht import MALFORMED
 from node.service import Json, Service
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
@@ -104,5 +105,5 @@ async def _body(request: web.Request, kind: type[Body]) -> Body:
         raise BadParameter("Content-Type", "is not application/json")
     try:
         return msgspec.json.decode(await request.read(), type=kind)
-    except msgspec.DecodeError as error:
+    except MALFORMED as error:
         raise BadParameter("body", str(error)) from None

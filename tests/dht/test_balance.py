@@ -63,12 +63,12 @@ def test_a_pair_rests_after_a_move_on_both_sides():
     balancer, seen = Balancer(), due(dict.fromkeys(range(20), 200), {A: 300})
     assert balancer.look(0.0, seen, RULES)
     assert balancer.look(PAIR_S - 1, seen, RULES) is None
-    assert "01010101… something moved within 10 minutes" in balancer.standing.reason
+    assert "01010101… something moved within 10 minutes" in balancer.outlook.reason
     assert balancer.look(PAIR_S + 1, seen, RULES)
     receiver = Balancer()
     receiver.met(A, 0.0)
     assert receiver.look(1.0, seen, RULES) is None
-    assert len(balancer.moves) == 2 and balancer.standing.mean == 300
+    assert len(balancer.moves) == 2 and balancer.outlook.mean == 300
 
 
 def test_slots_stay_while_their_preferred_owner_is_no_less_busy():

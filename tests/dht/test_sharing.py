@@ -47,7 +47,7 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
         (_, lot), *more = busy.balance().moves
         assert not more and lot.reason.startswith(f"{half(before)} slots lent to {idle.node_id.hex()[:8]}…: ")
         assert idle.balance().borrowed == busy.balance().lent == half(before)
-        assert "not above N" in idle.balance().standing.reason
+        assert "not above N" in idle.balance().outlook.reason
 
     world = simulate(World(SimLoop(), 5), story)
     assert not world.doubles

@@ -22,7 +22,7 @@ STRATEGY = Strategy(network="00", version=1, effective_at=0, expires_at=1 << 40,
 
 
 def view_of(own: NodeId, members: Members, clock: SimpleNamespace) -> OverlayView:
-    strategies = SimpleNamespace(current=lambda now: STRATEGY)
+    strategies = SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 

@@ -67,7 +67,7 @@ class World:
         name, clock = f"n{number}", self.loop.clock()
         rng = Random(self.seed * 1000 + number)
         identity = Identity(rng.randbytes(32))
-        addresses = (Address(f"9.0.{number // 250}.{number % 250 + 1}", 8091),)
+        addresses = (Address(f"9.{number // 250}.{number % 250}.1", 8091),)
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses)
         core = Core(identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=Reach())
         parts = Parts(

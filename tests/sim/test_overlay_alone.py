@@ -33,7 +33,7 @@ FAMILIES = {"4": (4,), "6": (6,), "both": (4, 6)}
 
 
 def addresses(n: int, families: str) -> tuple[Address, ...]:
-    hosts = {4: f"9.0.{n // 250}.{n % 250 + 1}", 6: f"2606:4700::{n + 1:x}"}
+    hosts = {4: f"9.{n // 250}.{n % 250}.1", 6: f"2606:4700:{n + 1:x}::1"}  # each in a prefix of its own
     return tuple(Address(hosts[f], 8091) for f in FAMILIES[families])
 
 

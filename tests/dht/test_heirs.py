@@ -1,8 +1,8 @@
 """Moves: who comes first, until when."""
 
 from dht import NodeId, Now, Slot
+from dht.heirs import Moves
 from dht.messages import MAX_MOVE_S
-from dht.moves import Moves
 
 ME, A, B = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 SLOT = Slot(3)

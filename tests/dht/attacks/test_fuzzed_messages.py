@@ -1,0 +1,220 @@
+"""Every message between peers, as question and as answer, bent and nested and out of its bounds: the overlay takes it
+for what it is or raises a RemoteError, and the node goes on."""
+
+import asyncio
+import math
+import struct
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from random import Random
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bootstrap import load_network, new_network
+from dht import (
+    Clock,
+    Core,
+    DhtConfig,
+    Endpoint,
+    Identity,
+    LiveOverlay,
+    Message,
+    NodeId,
+    Now,
+    Parts,
+    PeerRefused,
+    Reach,
+    RemoteError,
+    Route,
+    Strategy,
+    StrategyLog,
+)
+from dht.messages import (
+    Claim,
+    Done,
+    GetStrategy,
+    LeaseRelease,
+    LeaseReply,
+    LeaseRequest,
+    StrategyChain,
+    StrategyDigest,
+    Vote,
+)
+from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
+from node.orders import FetchAnswer, FetchOrder
+from node.seeds import HandSeeds, SeedsTaken
+from node.teams import Report, ReportRequest
+from store.messages import (
+    FetchRecords,
+    FetchReply,
+    PutPackage,
+    PutReply,
+    ReconcileReply,
+    ReconcileStep,
+    Refused,
+    SlotReport,
+    SlotReportReply,
+    SlotState,
+    Wanted,
+)
+from store.reconcile import Mode, Range
+from store.record import Kind
+
+ID, HASH = b"i" * 20, b"h" * 32
+FETCH, FETCHED = (
+    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
+    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
+)
+HIT = HitRow(ID, ID, HASH, b"d" * 16, 1.5, ((1, 0, 0, 2),), (1, 2, 3, 4), 7)
+RANGE = Range(b"\xff" * 42, Mode.FINGERPRINT, HASH, ())
+MESSAGES: list[Message] = [
+    Done(),
+    GetStrategy(3),
+    StrategyChain((b"{}", b"x")),
+    LeaseRequest(8, (Claim(1, 2, b"12345678", True),)),
+    LeaseReply((Vote(1, False, 9, ID),)),
+    LeaseRelease(8, ((1, 2),)),
+    PutPackage(b"package"),
+    PutReply((Refused(0, "why ü"),)),
+    FetchRecords((Wanted(Kind.VISIT, ID, ID),), True),
+    FetchReply(b"package", (1,), (2,)),
+    ReconcileStep(20_000, (RANGE,)),
+    ReconcileReply((RANGE,)),
+    SlotReport(8, (1, 2)),
+    SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
+    AskStatistics(1, 8, (1, 2), "query ü", "en", "site"),
+    StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),)),
+    AskBest(1, 1, 8, (1,), "query", 10, (1, 2, 3, 4), (3,), 10, 100),
+    BestAnswer((1,), (2,), (HIT,), True, 0.0),
+    FETCH,
+    FETCHED,
+    PollOrders(3),
+    OrderBatch((Order(1, FETCH),), 0.0),
+    OrderDone(1, FETCHED),
+    OrderTaken(),
+    HandSeeds((("http://a.example/ü", 2),)),
+    SeedsTaken(),
+    StrategyDigest(3, HASH),
+    ReportRequest(8),
+    Report(8, {1: b"f" * 16}, 0, True),
+]
+LIAR = Identity(b"\7" * 32)
+
+
+def subclasses(kind: type[Message]) -> Iterator[type[Message]]:
+    for sub in kind.__subclasses__():
+        if sub.__module__.split(".")[0] in ("dht", "store", "index", "node"):
+            yield sub
+        yield from subclasses(sub)
+
+
+def test_every_message_of_every_package_is_among_the_samples() -> None:
+    parts = {Claim, Vote, Order}  # of other messages
+    assert set(subclasses(Message)) - parts == {type(message) for message in MESSAGES}
+
+
+class Liar:
+    """A carrier whose every peer answers `said`; a fake of the `Carrier` protocol."""
+
+    said = b""
+
+    async def run(self, answerer: object, may_relay: object) -> None:
+        await asyncio.Event().wait()
+
+    async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
+        return self.said
+
+
+class Still:
+    """A driver that carries nothing."""
+
+    async def run(self) -> None:
+        await asyncio.Event().wait()
+
+    def kick(self) -> None:
+        pass
+
+
+def overlay_of(carrier: Liar) -> LiveOverlay:
+    """An overlay that knows one peer, the liar."""
+    clock: Clock = lambda: Now(1_700_000_000.0, 100.0)  # noqa: E731
+    strategy = Strategy(network="", version=1, effective_at=0, next_at=2 * 10**9, expires_at=2 * 10**9)
+    network = load_network(new_network("hostile", [Identity(b"\1" * 32)], strategy))
+    cores = [
+        Core(identity, bytes.fromhex(network.id), DhtConfig(), Random(1), listening=(where,), reach=Reach())
+        for identity, where in (
+            (Identity(b"\2" * 32), Endpoint("11.0.0.1", 1, 1)),
+            (LIAR, Endpoint("12.0.0.1", 1, 1)),
+        )
+    ]
+    cores[1].poll(clock())
+    cores[0].remember(clock(), [cores[1].own_heartbeat])
+    strategies = StrategyLog(network)
+    parts = Parts(cores[0], lambda _: Still(), carrier, strategies, frozenset({4}), clock, ThreadPoolExecutor(1))
+    return LiveOverlay(parts)
+
+
+CARRIER = Liar()
+OVERLAY = overlay_of(CARRIER)
+
+
+async def echo(asker: NodeId, message: Message) -> Message:
+    return message
+
+
+for sample in MESSAGES:
+    if not isinstance(sample, GetStrategy):
+        OVERLAY.serve(type(sample), echo)
+
+
+def both_ways(kind: type[Message], body: bytes) -> None:
+    """Take the bytes as an answer and as a question; anything but a message or a RemoteError fails the test."""
+    CARRIER.said = body
+
+    async def story() -> None:
+        with suppress(RemoteError):
+            assert isinstance(await OVERLAY.ask(LIAR.node_id, Done(), kind, timeout_s=1.0), kind)
+        with suppress(RemoteError):
+            await OVERLAY._answer(LIAR.node_id, kind.__name__, body)
+
+    asyncio.run(story())
+
+
+@pytest.mark.parametrize("message", MESSAGES, ids=lambda m: type(m).__name__)
+def test_nesting_bad_text_and_bad_numbers(message: Message) -> None:
+    good = msgspec.msgpack.encode(message)
+    fields: list[Any] = msgspec.msgpack.decode(good)
+    evil = [b"\x91" * 200_000, b"\xff", 1 << 63, -1, float("nan"), float("inf"), None, [], {}, "\x00", b"x" * 9000]
+    both_ways(type(message), b"\x91" * 200_000)
+    both_ways(type(message), b"\xdc\xff\xff")
+    both_ways(type(message), good + b"\x00")
+    for n in range(len(fields)):
+        for value in evil[1:]:
+            both_ways(type(message), msgspec.msgpack.encode([*fields[:n], value, *fields[n + 1 :]]))
+        head = b"".join(msgspec.msgpack.encode(f) for f in fields[:n])
+        for raw in (b"\xa2\xff\xfe", b"\x91" * 100_000, b"\xdd\xff\xff\xff\xff", b"\xcb" + struct.pack(">d", math.nan)):
+            both_ways(type(message), bytes([0x90 + len(fields)]) + head + raw)
+    both_ways(type(message), bytes([0x91 + len(fields)]) + good[1:] + b"\x91" * 100_000)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from(MESSAGES), st.data())
+def test_bent_messages(message: Message, draw: st.DataObject) -> None:
+    bent = bytearray(msgspec.msgpack.encode(message))
+    for _ in range(draw.draw(st.integers(1, 5))):
+        bent[draw.draw(st.integers(0, len(bent) - 1))] ^= draw.draw(st.integers(1, 255))
+    both_ways(type(message), bytes(bent[: draw.draw(st.integers(0, len(bent)))] if draw.draw(st.booleans()) else bent))
+
+
+def test_a_message_that_nobody_serves_is_refused() -> None:
+    with pytest.raises(RemoteError, match="answers no"):
+        asyncio.run(OVERLAY._answer(LIAR.node_id, "Nothing", b"\x90"))
+    CARRIER.said = b"\x90"
+    assert isinstance(asyncio.run(OVERLAY.ask(LIAR.node_id, Done(), Done, timeout_s=1.0)), Done)
+    assert not issubclass(PeerRefused, OSError)

@@ -1,0 +1,164 @@
+"""Every packet of a running network, bent in every way, under a wrong MAC and under a right one: nothing raises, no
+answer is longer than its question, what is refused is counted, what is kept stays bounded."""
+
+from random import Random
+
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.contact import Address
+from dht.core import Core
+from dht.packets import HEADER, PACKET_LIMIT, Find, Get, Kind, Packet, Ping, Put, _mac, decode_packet
+from dht.smallrecord import sign_record
+from tests.dht.attacks.town import NETWORK, Attacker, Flight, Town, identity
+
+LIAR = Attacker(identity(99), Address("12.0.0.1", 8091))
+STRANGER = Address("12.0.1.1", 4000)
+
+
+def lived_in() -> tuple[Town, list[Flight]]:
+    """A network in which every kind of packet has flown."""
+    town = Town()
+    cores = town.settle(8, 15.0)
+    record = sign_record(
+        identity(1), NETWORK, key=cores[2].node_id, sequence=1, expires_at=town.now.wall + 9000, value=b"v"
+    )
+    cores[0].put(town.now, record, lambda *_: None)
+    town.run(2.0)
+    cores[5].get(town.now, cores[2].node_id, lambda *_: None)
+    town.run(2.0)
+    return town, town.flights
+
+
+TOWN, FLIGHTS = lived_in()
+SAMPLES = [next(f.data for f in FLIGHTS if decode_packet(f.data).kind is kind) for kind in Kind]
+
+
+def test_every_kind_of_packet_is_among_the_samples() -> None:
+    assert [decode_packet(data).kind for data in SAMPLES] == list(Kind)
+
+
+def fresh() -> tuple[Town, Core, Address]:
+    """A node with questions open, in the same network."""
+    town = Town()
+    town.settle(3, 3.0)
+    address = list(town.nodes)[1]
+    town.nodes[address].start_lookup(town.now, bytes(20), lambda *_: None)
+    return town, town.nodes[address], address
+
+
+PLACE, NODE, _ = fresh()
+KEY = identity(2).public_key
+
+
+def deliver(data: bytes, source: Address = STRANGER) -> None:
+    """Hand over one packet; its answers are never more bytes than it has, nor sent anywhere but back."""
+    PLACE.steady += 1.0  # so that rate limits do not hide what lies behind them
+    before = NODE.refused.total()
+    NODE.poll(PLACE.now)
+    answers = NODE.receive(PLACE.now, data, source)
+    back = [d for d, target in answers if target == source]
+    assert sum(map(len, back)) <= len(data)
+    assert NODE.refused.total() - before <= 17, "one reason a packet, and one a heartbeat in it"
+    NODE.poll(PLACE.now)
+    assert len(NODE.members) + len(NODE.routing) <= 8, "three friends and the liar, whatever it sends"
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.sampled_from(SAMPLES), st.data())
+def test_bent_packets(data: bytes, draw: st.DataObject) -> None:
+    bent = bytearray(data)
+    for _ in range(draw.draw(st.integers(1, 6))):
+        at = draw.draw(st.integers(0, len(bent) - 1)) if bent else 0
+        match draw.draw(st.sampled_from(("flip", "cut", "drop", "repeat"))):
+            case "flip" if bent:
+                bent[at] ^= draw.draw(st.integers(1, 255))
+            case "cut":
+                del bent[at:]
+            case "drop":
+                del bent[at : at + draw.draw(st.integers(1, 8))]
+            case _:
+                bent[at:at] = bent[at : at + draw.draw(st.integers(1, 64))]
+    deliver(bytes(bent))
+
+
+@pytest.mark.parametrize("kind", list(Kind))
+def test_truncated_and_oversized_packets_are_refused(kind: Kind) -> None:
+    data = SAMPLES[kind - 1]
+    before = NODE.refused.total()
+    for size in (*range(0, len(data), 37), len(data) - 1):
+        deliver(data[:size])
+    deliver(data.ljust(PACKET_LIMIT + 1, b"\0"))
+    assert NODE.refused["malformed"] > 0
+    assert NODE.refused.total() >= before + 3
+
+
+NUMBERS = st.integers(-(1 << 63), (1 << 64) - 1)
+VALUES = st.recursive(
+    st.none() | st.booleans() | NUMBERS | st.floats() | st.binary(max_size=80) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=5) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=12,
+)
+
+
+def sealed(kind: Kind, body: bytes, transaction: bytes = b"attacker") -> bytes:
+    """Any body under the liar's right MAC."""
+    stamp = (NETWORK[:4], transaction, LIAR.identity.public_key, 3, bytes(8))
+    data = (HEADER.pack(1, kind, *stamp, len(body)) + body).ljust(PACKET_LIMIT - 16, b"\0")
+    return data + _mac(LIAR.identity.shared_key(KEY), data)
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.sampled_from(list(Kind)), st.lists(VALUES, max_size=5))
+def test_any_values_in_the_body_of_a_member(kind: Kind, body: list[object]) -> None:
+    deliver(sealed(kind, msgspec.msgpack.encode(body)[:1000]))
+
+
+@settings(max_examples=200, deadline=None, derandomize=True)
+@given(st.sampled_from(SAMPLES), st.lists(st.tuples(st.integers(0, 1200), st.integers(1, 255)), max_size=4))
+def test_bent_bodies_of_a_member(data: bytes, flips: list[tuple[int, int]]) -> None:
+    packet = decode_packet(data)
+    body = bytearray(packet.body)
+    for at, flip in flips:
+        body[at % len(body)] ^= flip
+    deliver(sealed(packet.kind, bytes(body)))
+
+
+@settings(max_examples=60, deadline=None, derandomize=True)
+@given(st.lists(VALUES, max_size=4), st.integers(0, 10_000))
+def test_any_answer_to_an_open_question(body: list[object], seed: int) -> None:
+    """The liar is asked something and answers anything; afterwards the node works as before."""
+    town, node, here = fresh()
+    told = msgspec.msgpack.encode(body)[:1000]
+    rng = Random(seed)
+
+    def answer(_now: object, packet: Packet, source: Address) -> list[tuple[bytes, Address]]:
+        if packet.kind.is_answer:
+            return []
+        kind = rng.choice([packet.kind.answer, packet.kind.answer, Kind.STORED])
+        return [(sealed(kind, told, packet.transaction), source)]
+
+    town.attackers[LIAR.address] = answer
+    town.throw(LIAR.packet(KEY, Ping(0, 0, b"", (LIAR.heartbeat(town.now),))), LIAR.address, here)
+    town.run(1.0)
+    found: list[int] = []
+    node.start_lookup(town.now, LIAR.identity.node_id, lambda _, contacts: found.append(len(contacts)))
+    town.run(8.0)
+    assert found, "the lookup ends whatever the liar says"
+
+
+def test_text_that_is_no_utf_8_and_arrays_without_end_are_malformed() -> None:
+    """One unsigned datagram with a bad byte in a text field must not stop a node."""
+    fields = msgspec.msgpack.encode([b"k" * 32, 1, 1.0, 2.0, [], True, True, 0, 8, b"", b"", 0, [0, 0, 0, 0]])[1:]
+    text = bytes(64) + bytes([0x9E]) + fields + b"\xa2\xff\xfe"
+    nested = bytes(64) + b"\xdc\x00\x10" + fields + b"\xa0\x00" + b"\x91" * 700
+    for raw in (text, nested):
+        before = NODE.refused["heartbeat"]
+        deliver(LIAR.packet(KEY, Ping(0, 0, b"", (raw,))))
+        assert NODE.refused["heartbeat"] == before + 1
+    for body in (Put(b"12345678", bytes(64) + b"\x96" + b"\x91" * 800), Find(b"\x91" * 900), Get(b"")):
+        deliver(LIAR.packet(KEY, body))
+    for kind in Kind:
+        deliver(sealed(kind, b"\x91" * 1100))

@@ -1,0 +1,137 @@
+"""Clients behind a NAT: they find, search, publish seeds and fetch by order, and nobody ever waits for them."""
+
+import pytest
+
+from dht import Family, document_id, placement_key
+from node.simulation.census import is_idle, repeated
+from node.simulation.simnode import SimNode
+from node.simulation.world import Plan, World, simulate
+from store import Kind
+from tests.sim.judged import assert_polite
+
+SETTLE_S = 10.0
+
+
+def members_of(world: World) -> list[SimNode]:
+    return [node for node in world.running() if node.mode == "member" and not node.is_bare]
+
+
+async def crawl_ends(world: World) -> None:
+    await world.until(lambda: is_idle(members_of(world)), 900.0)
+    await world.pass_time(30.0)
+
+
+def test_a_client_behind_a_nat_learns_the_members_and_stands_in_no_table():
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        client = await world.add_client()
+        await world.pass_time(SETTLE_S)
+        assert client.overlay.view.members() == members[0].overlay.view.members()
+        assert len(client.overlay.view.members()) == 4
+        assert not client.overlay.view.owned() and not client.overlay.view.leases()
+        for node in members:
+            assert node.overlay.view.contact(client.identity.node_id) is None
+            assert client.identity.node_id not in node.overlay.view.live()
+
+    simulate(story)
+
+
+def test_a_client_publishes_seeds_fetches_by_order_and_searches():
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        client = await world.add_client((4, 6))
+        await world.pass_time(SETTLE_S)
+        await world.crawl(by=client)
+        await crawl_ends(world)
+        by_client = [visited for visited in world.log if visited.node == client.name]
+        assert client.daemon.polls.carried == len(by_client) > 3
+        assert not any(visited.url.endswith("/robots.txt") for visited in by_client)
+        assert sum(node.daemon.clients.carried for node in members) == len(by_client)
+        assert not repeated(world.log)
+        assert_polite(world)
+        wanted = await members[0].daemon.searcher.search(world.web.words[0], limit=10)
+        answer = await client.daemon.searcher.search(world.web.words[0], limit=10)
+        assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
+        assert answer["exact"]
+        assert not client.daemon.index.documents
+
+    simulate(story)
+
+
+def test_a_client_that_goes_away_with_its_orders_costs_only_time():
+    async def story(world: World) -> None:
+        await world.add(3)
+        client = await world.add_client()
+        await world.pass_time(SETTLE_S)
+        await world.crawl()
+        await world.until(lambda: any(node.daemon.clients.open for node in members_of(world)), 60.0, every_s=0.02)
+        await world.kill(client)
+        await crawl_ends(world)
+        node = members_of(world)[0]
+        kept = {url for url, state in world.web.outcomes().items() if state.name == "FETCHED"}
+        assert sum(1 for document in await documents(node, sorted(kept)) if document) == len(kept)
+
+    simulate(story, Plan(seed=2))
+
+
+@pytest.mark.parametrize("families", [(4,), (6,), (4, 6)])
+def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(families: tuple[Family, ...]):
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_finder(families)
+        await world.until(lambda: node.overlay.takes_part, 10.0, every_s=0.2)
+        await world.pass_time(5.0)
+        assert all(node.identity.node_id in other.overlay.view.live() for other in members)
+        await world.pass_time(30.0)
+        found = node.overlay.reachability()
+        assert {family: each.shown for family, each in found.items()} == dict.fromkeys(families, "reachable")
+        assert all(each.tried == 3 for each in found.values())
+        assert node.overlay.view.owned()
+
+    simulate(story)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(count: int):
+    async def story(world: World) -> None:
+        members = await world.add(count)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_client((4,), mode="auto")
+        for _ in range(60):
+            await world.pass_time(1.0)
+            assert not node.overlay.takes_part
+            assert all(other.overlay.view.contact(node.identity.node_id) is None for other in members)
+        assert node.overlay.reachability()[4].shown.startswith("behind a firewall, ")
+
+    simulate(story)
+
+
+def test_only_the_family_that_works_is_announced():
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_finder((4, 6))
+        world.wire.hide(node.name, families=(6,))
+        await world.pass_time(40.0)
+        assert node.overlay.reachability()[6].shown == "behind a firewall, 3 peers tried"
+        contact = members[0].overlay.view.contact(node.identity.node_id)
+        assert contact is not None and contact.families == {4}
+
+    simulate(story)
+
+
+def test_a_network_whose_nodes_all_wait_for_a_word_begins_anyway():
+    async def story(world: World) -> None:
+        nodes = [await world.add_finder((4,)) for _ in range(3)]
+        await world.pass_time(60.0)
+        assert all(len(node.overlay.view.live()) == 3 for node in nodes)
+        await world.crawl()
+        await world.until(lambda: bool(world.log), 60.0)
+
+    simulate(story)
+
+
+async def documents(node: SimNode, urls: list[str]) -> list[object]:
+    found = await node.daemon.replicator.read_many([(Kind.DOCUMENT, document_id(u), placement_key(u)) for u in urls])
+    return [found.get((Kind.DOCUMENT, document_id(u))) for u in urls]
