@@ -31,7 +31,7 @@ from dht.peercache import PeerCache
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.reach import Reach
 from dht.reachability import Reachability
-from dht.records import Load
+from dht.records import Graces, Load
 from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
@@ -363,7 +363,8 @@ class LiveOverlay:
         reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
+        graces = Graces(current.stable_grace_s, current.laptop_grace_s)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces)
         if self._prober is not None:
             self._prober.reach = reach
         self._view.refresh()

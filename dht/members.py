@@ -11,10 +11,11 @@ from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId, distance
-from dht.records import Opened
+from dht.records import GRACES, Graces, Opened
 
 LIVE_S = 30.0  # three heartbeats: two may be lost
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
+ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 DRIFT_S = 0.2  # by which an author's clock may fall behind ours in ten seconds
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
@@ -50,6 +51,8 @@ class Members:
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
+        self._graces = GRACES
+        self._awake_at: float | None = None  # None: nobody said so yet
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
@@ -69,7 +72,7 @@ class Members:
         self._known.pop(peer, None)  # the newest heard of is last
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         self._suspected.pop(peer, None)
-        self._next_expiry = min(self._next_expiry, known.sent_steady + opened.heartbeat.grace_s)
+        self._next_expiry = min(self._next_expiry, self._ends(known))
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
             self._changed()
         self.version += news is not News.SAME
@@ -102,13 +105,29 @@ class Members:
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace."""
+        if self._awake_at is not None:
+            self.awake(now)
         if now.steady < self._next_expiry:
             return
-        for peer in [p for p, k in self._known.items() if now.steady - k.sent_steady > k.opened.heartbeat.grace_s]:
+        for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
             self._drop(peer)
-        self._next_expiry = min(
-            (k.sent_steady + k.opened.heartbeat.grace_s for k in self._known.values()), default=float("inf")
-        )
+        self._next_expiry = min(map(self._ends, self._known.values()), default=float("inf"))
+
+    def judge_by(self, graces: Graces) -> None:
+        """The graces of the strategy in force from now on."""
+        if graces != self._graces:
+            self._graces, self._next_expiry = graces, float("-inf")
+
+    def awake(self, now: Now) -> None:
+        """This node runs; call it whenever it does something, every few seconds. After a sleep nobody expires for a
+        while: that this node heard nobody says nothing about the others."""
+        if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
+            self._next_expiry = now.steady + LIVE_S
+        self._awake_at = now.steady
+
+    def _ends(self, known: Known) -> float:
+        """When a silent peer is a member no longer, steady time."""
+        return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Sent a heartbeat within 30 s and is not suspected since; this node always is."""
