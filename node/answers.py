@@ -18,6 +18,7 @@ from dht import (
     placement_key,
     slot_of,
 )
+from node.balanceview import balance_json, load_json
 from node.daemon import Daemon
 from node.version import VERSION
 from store import Document, Kind, Record, decode_document
@@ -97,6 +98,8 @@ class Answers:
                 "refused": dict(crawl.refused),
                 "per_s": round(crawl.per_s, 2),
             },
+            "balance": balance_json(self._overlay.balance()),
+            "load": load_json(self._overlay.load),
             "strategy": {
                 "version": strategy.version,
                 "expires_at": strategy.expires_at,
@@ -192,8 +195,10 @@ class Answers:
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
             leased = frozenset(view.leases())
+            load, due = self._overlay.load, sum(self._daemon.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
+            load, due = heartbeat.load, heartbeat.due
         return {
             "node_id": peer.hex(),
             "self": peer == view.node_id,
@@ -203,6 +208,8 @@ class Answers:
             "strategy_version": version,
             "ready": len(ready),
             "leased": len(leased),
+            "due": due,
+            "load": load_json(load),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 

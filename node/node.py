@@ -25,6 +25,7 @@ from node.daemon import Daemon, Shells
 from node.datadir import DataDir
 from node.diary import LOOK_EVERY_S, Diary
 from node.errors import ConfigError
+from node.load import read_machine
 from node.version import VERSION
 from node.web import Crawler as CrawlerCard
 from node.web import WebServer
@@ -120,6 +121,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             rng=rng,
             index_path=data.index,
             expects_others=bool(contacts),
+            machine=read_machine,
         )
         daemon = Daemon(config.crawl, config.store, config.index, shells)
         stack.push_async_callback(daemon.close)

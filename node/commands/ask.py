@@ -58,11 +58,13 @@ def peers(arguments: Namespace) -> int:
             str(row.strategy_version),
             str(row.ready),
             str(row.leased),
+            f"{row.due:,}",
+            row.load,
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
         )
         for row in peer_rows(body["peers"])
     ]
-    print_table(("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "HEARD"), rows)
+    print_table(("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD"), rows)
     return 0
 
 
@@ -163,6 +165,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
         ("crawler", f"{view.crawl_state}{reason}"),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("balance", view.balance),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
     ]
