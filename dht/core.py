@@ -42,7 +42,7 @@ from dht.packets import (
 )
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import Load
+from dht.records import GRACES, Graces, Load
 from dht.responder import Responder
 from dht.routing import Routing
 from dht.smallrecord import Shelf, SmallRecord, sign_record
@@ -131,6 +131,7 @@ class Core:
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
+        self.members.awake(now)
         self._asker.overdue(now)
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
@@ -209,14 +210,22 @@ class Core:
         self._herald.say(self._herald.words._replace(refuses=hosts))
 
     def set_strategy(
-        self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
+        self,
+        version: int,
+        digest: bytes,
+        slot_bits: int,
+        reach: Reach,
+        blocked: frozenset[NodeId] = frozenset(),
+        graces: Graces = GRACES,
     ) -> None:
         """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
-        `blocked` is not listened to and no member."""
+        `blocked` is not listened to and no member; who is silent for longer than the grace is none either."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
         self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self._herald.graces = graces
+        self.members.judge_by(graces)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)

@@ -120,7 +120,7 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach)
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, self._herald.graces)
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
             return News.OLD, self._members.own

@@ -15,7 +15,7 @@ from dht.contact import Address, Endpoint, Family
 from dht.identity import Identity
 from dht.keys import NodeId
 from dht.reach import Reach
-from dht.records import LAPTOP_GRACE_S, STABLE_GRACE_S, Heartbeat, Load, pack_endpoint, sign_heartbeat
+from dht.records import GRACES, Heartbeat, Load, pack_endpoint, sign_heartbeat
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
@@ -65,6 +65,7 @@ class Herald:
         self._changed = True
         self._leaving = False
         self.words = Words()
+        self.graces = GRACES  # of the strategy in force
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -134,12 +135,11 @@ class Herald:
         if not endpoints:
             return False
         self._sequence = max(self._sequence + 1, int(now.wall))
-        grace = STABLE_GRACE_S if self._config.stable else LAPTOP_GRACE_S
         heartbeat = Heartbeat(
             self._identity.public_key,
             self._sequence,
             now.wall,
-            now.wall + grace,
+            now.wall + self.graces.of(self._config.stable),
             endpoints,
             self._config.stable,
             self._member,

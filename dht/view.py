@@ -43,6 +43,7 @@ class OverlayView:
         self._own_endpoints = own_endpoints
         self._own_ready: frozenset[Slot] = frozenset()
         self._held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES
+        self._is_busy: Callable[[Slot], bool] = lambda slot: False
         self._look_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
@@ -183,6 +184,14 @@ class OverlayView:
         for slot in self._own_ready ^ slots:
             self._ready.pop(slot, None)
         self._own_ready = slots
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether something that this node began under the slot's lease is still going on."""
+        return self._is_busy(slot)
+
+    def show_work(self, is_busy: Callable[[Slot], bool]) -> None:
+        """Where `is_busy` looks from now on."""
+        self._is_busy = is_busy
 
     def show_leases(self, held: Callable[[Now], Mapping[Slot, int]]) -> None:
         """Where `leases` looks from now on."""

@@ -38,7 +38,7 @@ from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
-DHT = DhtConfig()
+DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -67,6 +67,7 @@ class SimNode:
     crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
+    stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
     @property
@@ -107,7 +108,7 @@ class SimNode:
         core = Core(
             self.identity,
             bytes.fromhex(around.network.id),
-            DHT,
+            DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
             listening=listening,
             reach=Reach(),
