@@ -17,6 +17,7 @@ from crawl.fetched import Fetcher
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
+from crawl.lastmod import Lastmods
 from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.permits import Free, Permits
@@ -49,13 +50,25 @@ class Crawler:
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
-        census = Census(config)
+        census, lastmods = Census(config), Lastmods(config.max_lastmods)
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
-        self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, census, clock, self._thread)
+        self._stories = Stories(
+            config=config,
+            parsers=parsers,
+            decide=decide,
+            handover=handover,
+            sitemaps=sitemaps,
+            tally=self._tally,
+            census=census,
+            lastmods=lastmods,
+            frontier=self._frontier,
+            clock=clock,
+            sitemap_thread=self._thread,
+        )
         self._asking = 0  # turns whose request is not over
         self._lent = 0
         self._paused = False

@@ -12,18 +12,17 @@ from dht.contact import Address, Contact
 from dht.errors import BadSignature
 from dht.identity import Identity
 from dht.limits import Buckets
-from dht.packets import PACKET_LIMIT, Body, Packet, Put, Stamp, encode_packet
+from dht.packets import PACKET_LIMIT, Body, Put, Stamp, encode_packet
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.requests import Request, Requests
-from dht.routing import TIMEOUT_FIRST_S, Routing
+from dht.requests import WAITS, Done, Request, Requests
+from dht.routing import Routing
+from dht.timing import TIMEOUT_FIRST_S
 
 Datagram = tuple[bytes, Address]
 STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
 PROVED_LIMIT = 8192  # hosts that did; as many as members are remembered, in both families
-TRIES = 2  # at 2 % loss, one question in 600 gets no answer
-
-Done = Callable[[Now, Packet | None, Body | None], None]
+TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
 class Asker:
@@ -60,7 +59,7 @@ class Asker:
         endpoint = self._partners.endpoint(contact)
         timeout_s = self._routing.timeout_s(contact.node_id)
         if endpoint:
-            request = Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries)
+            request = Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
             request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
             self._open(now, request)
 
@@ -96,13 +95,12 @@ class Asker:
                 if request.slow:
                     request.slow(now)
             elif request.tries > 0:
-                request.timeout_s *= 2
                 self._open(now, request)
             else:
-                if request.peer:
-                    self._routing.failed(request.peer)
-                    self._partners.failed(request.peer, now)
-                request.done(now, None, None)
+                if request.contact:
+                    self._routing.failed(request.contact.node_id)
+                    self._partners.failed(request.contact.node_id, now)
+                self.requests.end(request)(now, None, None)
 
     def drain(self) -> list[Datagram]:
         """What is to be sent now."""
@@ -117,7 +115,10 @@ class Asker:
         transaction = self._rng.randbytes(8)
         if request.is_strange and not self._strange.take(request.address.host, now.steady):
             # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.
-            request.tries, request.timeout_s = 1, 0.0
+            request.tries, request.timeout_s = (
+                1,
+                request.timeout_s if request.sent else 0.0,
+            )  # its first may be answered
             self.requests.add(transaction, request, now)
             self.refused["too much for a strange host"] += 1
             return

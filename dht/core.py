@@ -156,6 +156,11 @@ class Core:
         return self._asker.sent
 
     @property
+    def hops(self) -> Counter[int]:
+        """Lookups that ended, by how many questions in a row led to the nearest contact."""
+        return self._finder.hops
+
+    @property
     def own_heartbeat(self) -> bytes:
         """The newest signed heartbeat of this node; empty while no address is known."""
         return self._herald.raw
@@ -174,6 +179,10 @@ class Core:
     def own_addresses(self) -> tuple[Endpoint, ...]:
         """The same with those that are not announced."""
         return self._herald.addresses()
+
+    def learns(self, family: Family) -> bool:
+        """Whether this node has its address of a family from peers, and not from its operator."""
+        return self._herald.learns(family)
 
     # What the node calls; each takes effect at the next `poll`.
 
@@ -194,6 +203,10 @@ class Core:
         bits = words.slot_bits if slot_bits is None else slot_bits
         said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
         self._herald.say(said)
+
+    def refuse(self, hosts: bytes) -> None:
+        """Say in heartbeats which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._herald.say(self._herald.words._replace(refuses=hosts))
 
     def set_strategy(
         self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
@@ -300,20 +313,20 @@ class Core:
         if packet.kind is not kind_of(request.body).answer:
             return "answer of another kind"
         body = decode_body(packet)
-        self._asker.requests.close(packet.transaction)
+        done = self._asker.requests.answered(packet.transaction)
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
             self._herald.seen_at(_unpacked(body.seen[0]), peer)
         known, entry = self.members.find(peer), self.routing.find(peer)
-        contact = known.opened.contact if known else entry.contact if entry else None
+        contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:
-            rtt_s = now.steady - request.sent_at if len(request.transactions) == 1 else None
-            self.routing.answered(packet.public_key, contact, rtt_s, self._asker.reach.block(request.address.host))
+            place, rtt_s = self._asker.reach.block(request.address.host), now.steady - request.sent[packet.transaction]
+            self.routing.answered(packet.public_key, contact, rtt_s, place)
         self._partners.answered(peer)
         self._asker.proved(request.address.host)
         self.met.note(peer, request.address, now.steady)
-        request.done(now, packet, body)
+        done(now, packet, body)
         return ""
 
     def _signed(self, peer: NodeId) -> Contact | None:

@@ -45,6 +45,7 @@ class Finder:
         self._signed = signed
         self._notice = notice
         self.reach = Reach()
+        self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
         """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
@@ -65,13 +66,17 @@ class Finder:
         self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
     def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
+        def ended(at: Now, walk: Walk) -> None:
+            self.hops[walk.hops] += 1
+            done(at, walk)
+
         walk = Walk(
             self._own,
             target,
             self._asker.ask,
             self._families,
             self.reach,
-            done,
+            ended,
             records=records,
             signed=self._signed,
             notice=self._notice,

@@ -171,7 +171,7 @@ class Gossip:
             unknown = self._members.find(peer) is None and peer != self._members.own
             if unknown and self._members.is_near(peer) and self._gaps.take("", now.steady):
                 body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng)
-                self._asker.ask(now, body, public_key, contact, lambda *_: None)
+                self._asker.ask(now, body, public_key, contact, lambda *_: None, tries=1)
 
     def leave(self, now: Now) -> None:
         """Say to the near peers that this node stops."""

@@ -30,6 +30,7 @@ class Words(NamedTuple):
     load: Load = Load()
     strategy_version: int = 0
     slot_bits: int = 8
+    refuses: bytes = b""
 
 
 class Herald:
@@ -148,11 +149,17 @@ class Herald:
             self.words.due,
             self.words.load,
             leaving=self._leaving,
+            refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self.words, now.steady
         return changed
+
+    def learns(self, family: Family) -> bool:
+        """Whether the address of a family is what peers see."""
+        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where peers reach this node, as far as it knows; v4 first."""

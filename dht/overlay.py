@@ -66,6 +66,9 @@ class View(Protocol):
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, that say they hold the slot's lease."""
 
+    def refuses(self, peer: NodeId) -> bytes:
+        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
+
     def owned(self) -> frozenset[Slot]:
         """Slots that this node owns or stands in for."""
 

@@ -22,6 +22,7 @@ HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
 STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; FACTS of the durability model: r = 3 needs 72 h
 OPERATOR_CHARS = 64
+REFUSES_BYTES = 64
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 DOMAIN = b"heartbeat\0"
@@ -60,6 +61,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
     nonce: int = 0  # the identity's puzzle, solved
     leaving: bool = False  # it stops: not live from now on, a member until its grace is over
+    refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
 
     @property
     def node_id(self) -> NodeId:
@@ -186,6 +188,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "lives longer than its grace"
     if not 0 <= heartbeat.slot_bits <= MAX_SLOT_BITS or not 0 <= heartbeat.strategy_version < 1 << 32:
         return "with a strategy version or slot_bits out of range"
+    if len(heartbeat.refuses) > REFUSES_BYTES or len(heartbeat.refuses) % 4:
+        return "with refused hosts out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

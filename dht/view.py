@@ -96,6 +96,11 @@ class OverlayView:
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
 
+    def refuses(self, peer: NodeId) -> bytes:
+        """See `View`."""
+        known = self._members.find(peer)
+        return known.opened.heartbeat.refuses if known is not None else b""
+
     def silent_s(self, peer: NodeId) -> float | None:
         """Seconds since that sign of life was sent, by this node's clock."""
         known = self._members.find(peer)

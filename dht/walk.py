@@ -77,8 +77,13 @@ class Walk:
         ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
         return self._reach.block(ours[0].host)
 
-    def _offer(self, contacts: Iterable[tuple[bytes, Contact]]) -> None:
-        self._lookup.offer((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts)
+    @property
+    def hops(self) -> int:
+        """How many questions in a row led to the nearest; 0 where nobody answered."""
+        return self._lookup.hops
+
+    def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
+        self._lookup.offer(((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
@@ -107,7 +112,7 @@ class Walk:
             self.tokens[peer] = body.token
             if isinstance(body, Got):
                 self.records[peer] = body.records
-            self._offer((key, self._signed(contact.node_id) or contact) for key, contact in contacts)
+            self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
             self._notice(now, contacts)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:

@@ -5,11 +5,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Fetcher, Parsers
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Parsers, Refusals
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
@@ -71,7 +71,8 @@ class Daemon:
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
         self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
-        fetcher = OrderingFetcher(
+        self.refusals = Refusals(crawl.refuse)
+        self._fetcher = fetcher = OrderingFetcher(
             shells.fetcher,
             shells.overlay,
             self.decide,
@@ -80,6 +81,7 @@ class Daemon:
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
             place=self.places.place,
+            refusals=self.refusals,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
@@ -87,7 +89,7 @@ class Daemon:
             self.ingest,
             fetcher,
             shells.parsers,
-            self.decide,
+            self._decide_here,
             shells.clock,
             Random(shells.rng.random()),
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
@@ -145,6 +147,12 @@ class Daemon:
             documents=self.index.documents,
             is_settled=asks and await self.teams.is_settled(),
         )
+
+    def _decide_here(self, url: str) -> Decision:
+        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self._fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
 
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""

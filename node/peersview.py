@@ -25,6 +25,7 @@ class PeerRow:
     ready: int
     leased: int
     heard_s: float | None
+    refuses: int = 0  # hosts that it says it will not fetch
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
@@ -43,6 +44,7 @@ def _row(peer: Json) -> PeerRow:
         ready=_size(peer.get("ready")),
         leased=_size(peer.get("leased")),
         heard_s=float(heard) if isinstance(heard, int | float) and not isinstance(heard, bool) else None,
+        refuses=_size(peer.get("refuses")),
     )
 
 

@@ -35,6 +35,8 @@ class StatusView:
     under_replicated: int
     crawl_state: str
     crawl_reason: str
+    refuse_entries: int
+    refuse_told: int
     frontier: int
     fetched: int
     per_s: float
@@ -89,6 +91,8 @@ def view_of(status: Json) -> StatusView:
         under_replicated=_count(status, "under_replicated"),
         crawl_state=plain(crawl.get("state", "")),
         crawl_reason=plain(crawl.get("reason", "") or ""),
+        refuse_entries=_count(_table(crawl, "refuse"), "entries"),
+        refuse_told=_count(_table(crawl, "refuse"), "told"),
         frontier=_count(crawl, "frontier"),
         fetched=_count(crawl, "fetched"),
         per_s=_number(crawl, "per_s"),
