@@ -98,10 +98,11 @@ class World:
                 await asyncio.sleep(1.0)
 
     def publish(self, **changes: object) -> Strategy:
-        """Sign the next version of the strategy with these fields changed, and hand it to the last node."""
+        """Sign the next version of the strategy, in force from now on, with these fields changed; hand it to a node."""
         overlay = self.running()[-1].overlay
         newest = overlay.strategies.newest
-        follows = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        follows: dict[str, object] = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        follows["effective_at"] = int(EPOCH + self.loop.time())
         wanted = msgspec.structs.replace(newest, **follows | changes)
         return overlay.adopt(sign_strategy(encode_document(wanted), self.publisher))
 
