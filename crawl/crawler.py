@@ -51,6 +51,7 @@ class Crawler:
         sitemaps = self._requests.sitemaps
         self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, clock, self._thread)
         self._asking = 0  # turns whose request is not over
+        self._lent = 0
         self._paused = False
         self._hindrance = ""
         self._changed = asyncio.Event()
@@ -78,6 +79,12 @@ class Crawler:
         """Start nothing while something else stands against it, which `reason` names; "" ends that."""
         if reason != self._hindrance:
             self._hindrance = reason
+            self._changed.set()
+
+    def lend(self, requests: int) -> None:
+        """So many requests more may be open at once: others carry them."""
+        if requests != self._lent:
+            self._lent = requests
             self._changed.set()
 
     async def run(self) -> None:
@@ -119,7 +126,7 @@ class Crawler:
         return (
             not self._paused
             and not self._hindrance
-            and self._asking < self._config.max_open_fetches
+            and self._asking < self._config.max_open_fetches + self._lent
             and pending < self._config.max_pending_pages
         )
 

@@ -30,6 +30,7 @@ from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, place
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
+from dht.moves import Part, parts
 from dht.network import Network, check_network, network_id
 from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
@@ -37,7 +38,7 @@ from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.reach import Reach
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
-from dht.rules import Decision, Rules
+from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
 from dht.strategy import (
@@ -51,7 +52,8 @@ from dht.strategy import (
     parse_document,
 )
 from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
-from dht.strategylog import StrategyLog
+from dht.strategydiff import Difference, FieldChange, RuleChange, difference
+from dht.strategylog import Entry, StrategyLog
 
 __all__ = [
     "MALFORMED",
@@ -70,13 +72,16 @@ __all__ = [
     "Datagrams",
     "Decision",
     "DhtConfig",
+    "Difference",
     "DocumentId",
     "Driver",
     "Drives",
     "DseError",
     "Endpoint",
+    "Entry",
     "Event",
     "Family",
+    "FieldChange",
     "Heartbeat",
     "Identity",
     "InputError",
@@ -94,7 +99,9 @@ __all__ = [
     "OnEvent",
     "Opened",
     "Overlay",
+    "Part",
     "Parts",
+    "Pattern",
     "PeerCache",
     "PeerGone",
     "PeerRefused",
@@ -107,6 +114,7 @@ __all__ = [
     "RemoteError",
     "Route",
     "Rule",
+    "RuleChange",
     "Rules",
     "SignedStrategy",
     "Slot",
@@ -122,11 +130,13 @@ __all__ = [
     "check_publishers",
     "decode_signed",
     "decode_slots",
+    "difference",
     "distance",
     "document_id",
     "encode_document",
     "encode_signed",
     "encode_slots",
+    "host_matches",
     "network_id",
     "node_id_of",
     "open_heartbeat",
@@ -134,6 +144,7 @@ __all__ = [
     "owners",
     "parse_address",
     "parse_document",
+    "parts",
     "placement_key",
     "sign_heartbeat",
     "sign_record",

@@ -46,8 +46,9 @@ from dht.reach import Reach
 from dht.records import Load
 from dht.responder import Responder
 from dht.routing import Routing
-from dht.smallrecord import Shelf, SmallRecord
+from dht.smallrecord import Shelf, SmallRecord, sign_record
 
+BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
@@ -66,19 +67,22 @@ class Core:
         listening: tuple[Endpoint, ...],
         reach: Reach,
         member: bool = True,
+        quiet: bool = False,
     ) -> None:
-        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell."""
+        """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
+        `quiet`: take no part until `take_part` says so."""
         families = frozenset(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
-        self.members = Members(identity.node_id, own_member=member)
+        self.members = Members(identity.node_id, own_member=member and not quiet)
         self.routing = Routing(identity.node_id)
         self.met = Met()
         self._identity = identity
         self._network = network
         self._config = config
         self._rng = rng
-        self._herald = Herald(identity, network, config, reach, listening, rng, member=member)
+        self._member = member
+        self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
         self._partners = Partners(self.members, families, rng)
         stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
         self._asker = Asker(identity, stamp, self.routing, self._partners, self.refused, rng)
@@ -170,12 +174,23 @@ class Core:
         words = self._herald.words
         self._herald.say(words._replace(ready=ready, leased=leased, due=due, load=load or words.load))
 
-    def set_strategy(self, version: int, digest: bytes, slot_bits: int, reach: Reach) -> None:
-        """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes."""
+    def set_strategy(
+        self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
+    ) -> None:
+        """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
+        `blocked` is not listened to and no member."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
         self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self.members.block(blocked)
+        for peer in blocked:
+            self.routing.forget(peer)
+
+    def take_part(self, yes: bool) -> None:
+        """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
+        self.members.take_part(yes and self._member)
+        self._herald.be_quiet(not yes)
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
@@ -198,6 +213,14 @@ class Core:
         """Store a small record; `done` gets how many nodes have it. Raises RemoteError where it is none."""
         self._finder.put(now, record, done)
 
+    def write(self, now: Now, key: Key, value: bytes, life_s: float, done: Callable[[Now, int], None]) -> None:
+        """Sign a small record of this node and store it; `done` gets how many nodes have it."""
+        expires_at = now.wall + life_s
+        record = sign_record(
+            self._identity, self._network, key=key, sequence=int(now.wall), expires_at=expires_at, value=value
+        )
+        self._finder.put(now, record, done)
+
     def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
         """Read what lies at a point: the newest valid record of each author."""
         self._finder.get(now, key, done)
@@ -212,6 +235,8 @@ class Core:
             return "another network"
         if packet.public_key == self._identity.public_key:
             return "own packet"
+        if self.members.blocked and node_id_of(packet.public_key) in self.members.blocked:
+            return BLOCKED
         key = self._identity.shared_key(packet.public_key)
         if packet.has_mac:
             if not is_from(packet, key):

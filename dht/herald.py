@@ -1,7 +1,8 @@
 """What this node says of itself: its own heartbeat, when the next one is due, and where peers see it.
 
 Pure: `now` is an argument. Every 10 s with jitter, and at once when what it says changed, but at most every second.
-A node that listens on all addresses learns its own from the answers of peers: what most of the last few saw.
+A node that listens on all addresses learns its own from the answers of peers: what most of the last few saw. A quiet
+node, which takes no part (standing.py), signs nothing.
 """
 
 import ipaddress
@@ -44,6 +45,7 @@ class Herald:
         rng: Rng,
         *,
         member: bool,
+        quiet: bool = False,
     ) -> None:
         self._identity = identity
         self._network = network
@@ -53,6 +55,8 @@ class Herald:
         self._learns = frozenset(e.family for e in listening if _is_any(e.host))
         self._rng = rng
         self._member = member
+        self._quiet = quiet
+        self._left_out: frozenset[Family] = frozenset()
         self._said = Words()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
@@ -86,8 +90,21 @@ class Herald:
         if len(words) > WITNESSES:
             del words[next(iter(words))]
         if self._hosts() != before:
-            self._changed = True
-            self.next_due = min(self.next_due, self._sent + LEAST_S)
+            self._stir()
+
+    def be_quiet(self, quiet: bool) -> None:
+        """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
+        if quiet == self._quiet:
+            return
+        self._quiet = quiet
+        self.raw = b""
+        self._stir()
+
+    def leave_out(self, families: frozenset[Family]) -> None:
+        """Do not announce the endpoints of these: nobody gets through to them."""
+        if families != self._left_out:
+            self._left_out = families
+            self._stir()
 
     def outrun(self, sequence: int) -> None:
         """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
@@ -100,7 +117,7 @@ class Herald:
         if now.steady < self.next_due:
             return False
         self.next_due = now.steady + self._config.heartbeat_s * self._rng.uniform(0.9, 1.0)
-        endpoints = tuple(pack_endpoint(e) for e in self.endpoints())
+        endpoints = () if self._quiet else tuple(pack_endpoint(e) for e in self.endpoints())
         if not endpoints:
             return False
         self._sequence = max(self._sequence + 1, int(now.wall))
@@ -127,9 +144,17 @@ class Herald:
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where peers reach this node, as far as it knows; v4 first."""
+        return tuple(e for e in self.addresses() if e.family not in self._left_out)
+
+    def addresses(self) -> tuple[Endpoint, ...]:
+        """The same with those that nobody gets through to."""
         hosts = self._hosts()
         found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
         return tuple(sorted(found, key=lambda e: e.family))
+
+    def _stir(self) -> None:
+        self._changed = True
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def _hosts(self) -> dict[Family, str]:
         """The address to announce, per family: configured, or listened on, or seen by most witnesses."""

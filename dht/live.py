@@ -10,6 +10,7 @@ from concurrent.futures import Executor
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path
+from random import Random
 from typing import Any
 
 import msgspec
@@ -17,19 +18,22 @@ import msgspec
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
 from dht.contact import Address, Contact, Family
-from dht.core import Core
+from dht.core import BLOCKED, Core
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
-from dht.keys import NodeId, Slot
+from dht.keys import Key, NodeId, Slot
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
-from dht.messages import GetStrategy, LeaseRelease, LeaseRequest
+from dht.limits import Buckets
+from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, Handler, Message
 from dht.peercache import PeerCache
 from dht.reach import Reach
 from dht.slotset import encode_slots
+from dht.smallrecord import SmallRecord
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
 from dht.strategypuller import StrategyPuller
+from dht.strategyspread import READ_WITHIN_S, StrategySpread
 from dht.view import OverlayView
 
 log = logging.getLogger(__name__)
@@ -39,6 +43,7 @@ CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbe
 STOP_S = 3.0  # for telling the others that the leases are free
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
+GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 OnEvent = Callable[[Event], None]
 
@@ -74,13 +79,17 @@ class LiveOverlay:
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], Handler[Any]]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
+        rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
+        self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
         self._ready: frozenset[Slot] = frozenset()
         self._due = 0
         self._joins = False
+        self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
+        self.serve(StrategyDigest, self._spread.answer)
 
     @property
     def view(self) -> OverlayView:
@@ -126,6 +135,32 @@ class LiveOverlay:
         """What an operator should know, one sentence each."""
         return self.strategies.warnings(self._clock())
 
+    def live_peers(self) -> list[NodeId]:
+        """The live peers, sorted; this node is not among them."""
+        return sorted(self._view.live() - {self.node_id})
+
+    async def read_records(self, key: Key) -> list[SmallRecord]:
+        """The small records at a point, one an author; none where nobody answers in time."""
+        found: asyncio.Future[list[SmallRecord]] = asyncio.get_running_loop().create_future()
+        self._core.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await found
+        except TimeoutError:
+            return []
+
+    async def write_record(self, key: Key, value: bytes, life_s: float) -> int:
+        """Sign a small record and store it at a point; at how many nodes it lies."""
+        kept: asyncio.Future[int] = asyncio.get_running_loop().create_future()
+        self._core.write(self._clock(), key, value, life_s, lambda _, n: None if kept.done() else kept.set_result(n))
+        self._driver.kick()
+        try:
+            async with asyncio.timeout(READ_WITHIN_S):
+                return await kept
+        except TimeoutError:
+            return 0
+
     async def run(self) -> None:
         """Take part until cancelled; then free the leases and write the peer cache."""
         self._begin_leases()
@@ -146,6 +181,7 @@ class LiveOverlay:
         """What needs the carriers, and ends before them."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._puller.run(), name="overlay-strategies")
+            tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
 
@@ -201,6 +237,9 @@ class LiveOverlay:
 
     async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
         """Decode one message, call its handler, encode the answer."""
+        if asker in self._core.members.blocked:
+            self._core.refused[BLOCKED] += 1
+            raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
         if name not in self._handlers:
             raise BadMessage(asker.hex(), f"this node answers no {name}")
         decoder, handler = self._handlers[name]
@@ -220,16 +259,17 @@ class LiveOverlay:
         return answer
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
-        """Members are served, to endpoints of members that have answered there: anybody may name any address."""
-        members = self._core.members
-        if members.find(asker) is None:
+        """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
+        may name any address."""
+        members, now = self._core.members, self._clock()
+        if not self._reach.allows(host):
             return False
         contacts = [known.opened.contact for _, known in members.known()]
         named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
-        met = any(self._core.has_met(self._clock(), peer, address) for peer, address in named[:NAMED])
+        met = any(self._core.has_met(now, peer, address) for peer, address in named[:NAMED])
         if named and not met:
             self._driver.kick()
-        return met
+        return met and (members.find(asker) is not None or self._guests.take("", now.steady))
 
     # Strategies
 
@@ -241,9 +281,10 @@ class LiveOverlay:
     def _tell_strategy(self) -> None:
         """Put the newest version into packets, and the one in force into effect."""
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
-        reach = Reach(current.declared_prefixes, self._parts.allow_private)
+        reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach)
+        blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
         self._view.refresh()
         self._driver.kick()
 

@@ -47,6 +47,7 @@ class Members:
         self._limit = limit
         self._known: dict[NodeId, Known] = {}
         self._suspected: dict[NodeId, int] = {}
+        self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self.epoch = 0  # counts changes of `members`; owners are cached by it
@@ -57,7 +58,7 @@ class Members:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
         peer = opened.contact.node_id
         old = self._known.get(peer)
-        if peer == self._own or (old and opened.sequence <= old.opened.sequence):
+        if peer == self._own or peer in self.blocked or (old and opened.sequence <= old.opened.sequence):
             return News.OLD
         if old is None and not self._make_room(peer, now):
             return News.OLD
@@ -74,6 +75,12 @@ class Members:
         self.version += news is not News.SAME
         self.told += news is not News.SAME or old is None or old.opened.heartbeat.leased != opened.heartbeat.leased
         return news
+
+    def take_part(self, own_member: bool) -> None:
+        """Whether this node is a member itself."""
+        if own_member != self._own_member:
+            self._own_member = own_member
+            self._changed()
 
     def find(self, peer: NodeId) -> Known | None:
         return self._known.get(peer)
@@ -117,6 +124,12 @@ class Members:
         heard = [(peer, k) for peer, k in self._known.items() if k.sent_steady >= since and peer not in silent]
         until = min((k.sent_steady for _, k in heard), default=float("inf")) + LIVE_S
         return [(peer, k.opened) for peer, k in heard], until
+
+    def block(self, peers: frozenset[NodeId]) -> None:
+        """These are no members from now on, and nobody else is kept out."""
+        self.blocked = peers
+        for peer in peers & self._known.keys():
+            self._drop(peer)
 
     def suspect(self, peer: NodeId) -> None:
         """A connection was refused or cut: not live until a newer heartbeat says otherwise."""

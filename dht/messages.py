@@ -32,6 +32,13 @@ class StrategyChain(Message, frozen=True):
     versions: Annotated[tuple[bytes, ...], Meta(max_length=MAX_CHAIN)]
 
 
+class StrategyDigest(Message, frozen=True):
+    """The newest version that the sender knows, and its digest; the answer says the same of the other side."""
+
+    version: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
+
+
 class Claim(Message, frozen=True):
     """One slot that the sender wants to hold. `team`: digest of the live owners as it sees them."""
 

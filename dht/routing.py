@@ -99,6 +99,12 @@ class Routing:
             del bucket[peer]
             bucket[newest] = waiting.pop(newest)
 
+    def forget(self, peer: NodeId) -> None:
+        """Give up a contact, wherever it is."""
+        index = self._index(peer)
+        self._buckets.get(index, {}).pop(peer, None)
+        self._waiting.get(index, {}).pop(peer, None)
+
     def closest(self, target: bytes, count: int) -> list[Entry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
         good = [e for e in self.entries() if not e.fails]

@@ -100,6 +100,15 @@ def check_publishers(publishers: Publishers) -> None:
     _check_range("threshold", publishers.threshold, 1, len(keys))
 
 
+def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
+    """Distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
+    valid: list[str] = []
+    for signature in signed.signatures[:MAX_PUBLISHERS]:
+        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
+            valid.append(signature.key)
+    return tuple(valid)
+
+
 def parse_address(text: str) -> Endpoint:
     """Read "127.0.0.1:8091" or "[::1]:8091" (the UDP and TCP port); raises BadStrategy."""
     host, colon, port = text.rpartition(":")
@@ -132,11 +141,7 @@ def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:
 
 
 def _check_signatures(signed: SignedStrategy, trusted: Publishers) -> None:
-    """Count distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
-    valid: set[str] = set()
-    for signature in signed.signatures[:MAX_PUBLISHERS]:
-        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
-            valid.add(signature.key)
+    valid = signers(signed, trusted)
     if len(valid) < trusted.threshold:
         reason = f"{len(valid)} valid of {trusted.threshold} needed from {', '.join(k[:16] for k in trusted.keys)}"
         raise BadStrategy("signatures", reason, "have more of these publishers sign the same document")

@@ -9,6 +9,9 @@ the last change of publishers is closed: keys that were removed cannot rewrite i
 """
 
 import logging
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from dht.atomicfile import write_atomically
@@ -24,7 +27,7 @@ from dht.strategy import (
     encode_signed,
     parse_document,
 )
-from dht.strategycheck import check
+from dht.strategycheck import check, signers
 
 log = logging.getLogger(__name__)
 
@@ -34,6 +37,17 @@ MAX_FORKS = 16
 SOON_S = 7 * 86400.0
 
 
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One accepted version in the history."""
+
+    strategy: Strategy
+    digest: str
+    signed_by: tuple[str, ...]  # trusted publishers whose signatures hold, hex
+    changes_publishers: bool  # the version after it needs others' signatures than it did itself
+    rivals: tuple[str, ...]  # digests of other versions of this number, signed as well, which were not kept
+
+
 class StrategyLog:
     """The accepted chain of one network. `folder` None keeps it in memory only (simulator, tests)."""
 
@@ -41,9 +55,14 @@ class StrategyLog:
         self._network = network
         self._folder = folder
         self._chain = [(network.first, parse_document(network.first.document))]
-        self._forks: list[str] = []
+        self._rivals: dict[int, list[str]] = {}  # version: digests that were not kept, or that once were not
         if folder is not None:
             self._load(folder)
+
+    @property
+    def network(self) -> str:
+        """The network's id, hex."""
+        return self._network.id
 
     @property
     def newest(self) -> Strategy:
@@ -60,6 +79,19 @@ class StrategyLog:
             if strategy.effective_at <= now.wall:
                 return strategy
         return self._chain[0][1]
+
+    def is_expired(self, now: Now) -> bool:
+        """Whether the version in force has run out and no newer one waits: a reason to ask more peers for the next."""
+        return self.newest.expires_at <= now.wall
+
+    def history(self) -> Iterator[Entry]:
+        """Every accepted version, oldest first."""
+        for signed, strategy in self._chain:
+            trusted = self._trusted(strategy.version)
+            names = Publishers(strategy.publishers, strategy.threshold)
+            changes = (set(names.keys), names.threshold) != (set(trusted.keys), trusted.threshold)
+            rivals = tuple(d for d in self._rivals.get(strategy.version, ()) if d != signed.digest)
+            yield Entry(strategy, signed.digest, signers(signed, trusted), changes, rivals)
 
     def signed(self, version: int) -> SignedStrategy | None:
         """An accepted version as it was signed."""
@@ -99,14 +131,24 @@ class StrategyLog:
 
     def warnings(self, now: Now) -> tuple[str, ...]:
         """What an operator should know of the strategy, one sentence each."""
-        current = self.current(now)
-        notes = list(self._forks)
+        current, newest = self.current(now), self.newest
+        notes = [
+            f"two strategies {version} were signed; {signed.digest[:16]} is kept, {rival[:16]} is not"
+            for version, rivals in sorted(self._rivals.items())
+            if (signed := self.signed(version)) is not None
+            for rival in rivals
+            if rival != signed.digest
+        ]
         if current.expires_at <= now.wall:
             notes.append(f"strategy {current.version} expired; it stays in force until its publishers sign the next")
-        elif current.expires_at - SOON_S <= now.wall and self.newest is current:
+        elif current.expires_at - SOON_S <= now.wall and newest is current:
             notes.append(f"strategy {current.version} expires soon and no next version is known")
-        if self.newest is not current:
-            notes.append(f"strategy {self.newest.version} is known and becomes effective later")
+        elif current.next_at <= now.wall and newest is current and current.next_at > current.effective_at:
+            promised = _day(current.next_at)
+            notes.append(f"strategy {current.version} promised its next version for {promised}; none is known")
+        if newest is not current:
+            begins = _day(newest.effective_at)
+            notes.append(f"strategy {newest.version} is known and becomes effective later, at {begins}")
         return tuple(notes)
 
     def _trusted(self, version: int) -> Publishers:
@@ -126,13 +168,18 @@ class StrategyLog:
         )
         yields = theirs.digest < ours.digest and not closed
         winner, loser = (theirs, ours) if yields else (ours, theirs)
-        note = f"two strategies {version} were signed; {winner.digest[:16]} is kept, {loser.digest[:16]} is not"
-        if note not in self._forks and len(self._forks) < MAX_FORKS:
-            log.warning("strategy fork version=%d kept=%s other=%s", version, winner.digest, loser.digest)
-            self._forks.append(note)
-            if self._folder is not None:
-                write_atomically(self._folder / f"fork-{version:06d}-{loser.digest[:16]}.json", encode_signed(loser))
+        self._lose(loser, winner, version)
         return yields
+
+    def _lose(self, loser: SignedStrategy, winner: SignedStrategy, version: int) -> None:
+        """Remember a version that was signed and is not kept; how many are remembered is bounded."""
+        known = sum(map(len, self._rivals.values()))
+        if loser.digest in self._rivals.get(version, ()) or known >= MAX_FORKS:
+            return
+        log.warning("strategy fork version=%d kept=%s other=%s", version, winner.digest, loser.digest)
+        self._rivals.setdefault(version, []).append(loser.digest)
+        if self._folder is not None:
+            write_atomically(self._folder / f"fork-{version:06d}-{loser.digest[:16]}.json", encode_signed(loser))
 
     def _keep(self, signed: SignedStrategy, version: int) -> None:
         """Write one version and remove those of a lost fork above it."""
@@ -156,5 +203,17 @@ class StrategyLog:
                 break
             self._chain[version - 1 :] = [(signed, strategy)]
             version += 1
-        for fork in sorted(folder.glob("fork-*.json"))[:MAX_FORKS]:
-            self._forks.append(f"two strategies were signed for one version; the one not kept is {fork.name}")
+        for path in sorted(folder.glob("fork-*.json"))[:MAX_FORKS]:
+            try:
+                rival = decode_signed(path.read_bytes())
+                self._rivals.setdefault(parse_document(rival.document).version, []).append(rival.digest)
+            except BadStrategy as error:
+                log.warning("strategy file ignored path=%s reason=%s", path, error)
+
+
+def _day(at: int) -> str:
+    """An instant for people: to the minute, UTC; years beyond the calendar stay numbers."""
+    try:
+        return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+    except (ValueError, OverflowError, OSError):
+        return f"second {at}"

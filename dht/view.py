@@ -154,6 +154,14 @@ class OverlayView:
         """Where `leases` looks from now on."""
         self._held = held
 
+    def placement(self, strategy: Strategy) -> Placement:
+        """Who would own what under a strategy, among the members of this moment: what a change of it would move."""
+        blocked = frozenset(strategy.blocked)
+        return self._placed([m for m in self.members() if m.hex() not in blocked], strategy)
+
+    def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
+        return Placement(members, strategy.slot_bits, strategy.replicas)
+
     def refresh(self) -> None:
         """Look again at once: something is known to have changed."""
         self._look_at = self._all_live_until = float("-inf")
@@ -173,7 +181,7 @@ class OverlayView:
         placed = (self._members.epoch, self._strategy.slot_bits, self._strategy.replicas)
         if (*placed, self._live) != self._basis:
             if placed != self._basis[:-1]:
-                self._placement = Placement(members, self._strategy.slot_bits, self._strategy.replicas)
+                self._placement = self._placed(members, strategy)
             self._basis = (*placed, self._live)
             self._place()
         self._listen(heard)

@@ -145,12 +145,12 @@ class Answers:
             else:
                 refused.append({"url": text, "reason": decision.reason})
         if seeds:
-            await self._daemon.ingest.discover(seeds)
+            await self._daemon.seeds.publish(seeds)
         return {"accepted": len(seeds), "refused": refused}
 
     def pause(self, paused: bool) -> None:
         """See Service."""
-        self._daemon.crawler.pause(paused)
+        self._daemon.pause(paused)
 
     async def publish_strategy(self, document: bytes) -> Json:
         """See Service. Only the next version is taken from people; older ones and forks come from peers, who prove

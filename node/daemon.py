@@ -12,12 +12,15 @@ from random import Random
 from crawl import CrawlConfig, Crawler, Fetcher, Parsers
 from dht import Clock, DocumentId, Identity, Key, Overlay, Slot
 from index import IndexConfig, LocalIndex, Searcher, Text
+from node.clients import Clients
 from node.diary import Diary, Moment
 from node.feed import StoreFeed, text_of
 from node.holding import Holding, slot_range
 from node.ingest import Ingest, visit_flaw
 from node.orders import OrderingFetcher
+from node.polls import Polls
 from node.ruling import Ruling
+from node.seeds import Seeds
 from node.teams import Report, Teams, report_of
 from store import Kind, RecordStore, Replicator, StoreConfig
 
@@ -62,12 +65,22 @@ class Daemon:
         )
         self.ingest = Ingest(self.replicator, shells.clock)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
+        self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
+        self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
+        fetcher = OrderingFetcher(
+            shells.fetcher,
+            shells.overlay,
+            self.decide,
+            crawl.max_body_bytes,
+            Random(shells.rng.random()),
+            max_own=crawl.max_open_fetches,
+            by_client=self.clients.carry,
+        )
+        self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
             crawl,
             self.ingest,
-            OrderingFetcher(
-                shells.fetcher, shells.overlay, self.decide, crawl.max_body_bytes, Random(shells.rng.random())
-            ),
+            fetcher,
             shells.parsers,
             self.decide,
             shells.clock,
@@ -88,6 +101,12 @@ class Daemon:
             tasks.create_task(self.crawler.run(), name="crawler")
             tasks.create_task(self._holding.run(), name="holding")
             tasks.create_task(self._announce(), name="announce")
+            tasks.create_task(self.polls.run(), name="polls")
+
+    def pause(self, paused: bool) -> None:
+        """Fetch nothing, for this node or for others, until told otherwise."""
+        self.crawler.pause(paused)
+        self.polls.is_paused = paused
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""

@@ -1,11 +1,12 @@
-"""Fetching what this node's own families cannot reach: the holder orders one GET from a peer that can.
+"""Fetching by others: what this node's own families cannot reach, and what clients that wait for work may carry.
 
-Robots, politeness and the outcome stay with the holder; the other node only carries bytes, for owners of the URL's
-slot alone, where the strategy lets the URL be crawled, and under its own bounds.
+Robots, politeness and the outcome stay with the holder, who orders one GET; the other node only carries bytes, for
+owners of the URL's slot alone, where the strategy lets the URL be crawled, and under its own bounds. Clients
+(clients.py) get pages only, when this node's own fetches are as many as it may have open, and now and then otherwise.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Annotated
 from urllib.parse import urlsplit
@@ -22,6 +23,7 @@ VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may sen
 MAX_HEADERS = 128  # of an answer; as many as a fetch reads
 MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
 MAX_LATENCY_S = 3600.0
+CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
 Url = Annotated[str, Meta(max_length=2048)]
 Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
@@ -47,24 +49,54 @@ class FetchAnswer(Message, frozen=True, array_like=True):
     failure: Annotated[str, Meta(max_length=300)] = ""
 
 
+CarryByClient = Callable[[FetchOrder], Awaitable[FetchAnswer | None]]
+"""Has a client carry out an order; None where none waits, or nothing came of it."""
+
+
 class OrderingFetcher:
-    """A `Fetcher` that has a peer carry the bytes where the host has no address of this node's families."""
+    """A `Fetcher` that has a peer carry the bytes where the host has no address of this node's families, and clients
+    where they are of use."""
 
     def __init__(
-        self, fetcher: Fetcher, overlay: Overlay, decide: Callable[[str], Decision], max_bytes: int, rng: Random
+        self,
+        fetcher: Fetcher,
+        overlay: Overlay,
+        decide: Callable[[str], Decision],
+        max_bytes: int,
+        rng: Random,
+        *,
+        max_own: int = 1 << 20,
+        by_client: CarryByClient | None = None,
     ) -> None:
-        """`max_bytes`: the most that this node reads of any page, for itself or for others."""
+        """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
+        own that are open at once."""
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
-        self._places = asyncio.Semaphore(MAX_ORDERS)
-        overlay.serve(FetchOrder, self._carry)
+        self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
+        self._by_client, self._pages = by_client, 0
+        overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either."""
+        if got := await self._from_client(url, headers, max_bytes):
+            return got
         try:
-            return await self._fetcher.fetch(url, headers, max_bytes)
+            async with self._own:
+                return await self._fetcher.fetch(url, headers, max_bytes)
         except FamilyMissing as missing:
             return await self._order(url, headers, max_bytes, missing)
+
+    async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
+        """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
+        robots.txt is told by its path, and where a redirect leads on by its bound."""
+        if self._by_client is None or max_bytes != self._max_bytes or urlsplit(url).path == "/robots.txt":
+            return None
+        self._pages += 1
+        if not self._own.locked() and self._pages % CLIENTS_SHARE:
+            return None
+        answer = await self._by_client(FetchOrder(url, tuple(headers.items()), max_bytes))
+        # A client's failure is not the site's, and who answered there is only its word.
+        return _fetched(url, answer, max_bytes, address="") if answer and not answer.failure else None
 
     async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
@@ -75,10 +107,8 @@ class OrderingFetcher:
                 continue
             if answer.failure:
                 raise FetchFailed(url, answer.failure)
-            if answer.status < 100:
-                continue
-            body = answer.body[:max_bytes]
-            return Fetched(url, answer.status, answer.headers, body, answer.cut, answer.latency_s, answer.address)
+            if got := _fetched(url, answer, max_bytes, answer.address):
+                return got
         raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
@@ -91,7 +121,8 @@ class OrderingFetcher:
         able.sort(key=lambda peer: peer not in owners)
         return able[:MAX_CARRIERS]
 
-    async def _carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+    async def carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+        """Carry out an order of a peer; raises BadMessage where it must not be."""
         if reason := self._objection(peer, order):
             raise BadMessage(peer.hex(), reason)
         async with self._places:
@@ -115,3 +146,10 @@ class OrderingFetcher:
         if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""
+
+
+def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fetched | None:
+    """What a site would have given, None where it is nothing that a site gives."""
+    if answer.status < 100:
+        return None
+    return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)

@@ -1,7 +1,7 @@
 """A network in memory: datagrams and messages with delay, loss, cuts and dead nodes, all from one seed.
 
 Nodes are known by a name of the caller's choice. The delay is drawn per packet. `trace_hash` runs over all that was
-sent, when and between whom: two runs with equal hashes went alike.
+sent, when and between whom: two runs with equal hashes went alike. A node behind a NAT is reached by answers only.
 """
 
 import asyncio
@@ -13,6 +13,8 @@ from random import Random
 
 from dht import Address, BadMessage, Clock, Core, Driver, Event, InputError, NodeId, PeerTimeout, RemoteError
 from node.simulation.loop import SimLoop
+
+NAT_S = 120.0  # for how long a NAT lets answers through after the last packet out; RFC 4787 asks for as much
 
 Answerer = Callable[[NodeId, str, bytes], Awaitable[bytes]]
 
@@ -32,6 +34,7 @@ class SimNetwork:
         self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
         self._answerers: dict[NodeId, tuple[str, Answerer]] = {}
         self._groups: Mapping[str, int] = {}
+        self._behind: dict[str, dict[Address, float]] = {}  # who is behind a NAT: where it sent to, and when
         self._context = Context()  # what is on its way belongs to no place
         self._trace = blake2b(digest_size=16)
 
@@ -47,6 +50,10 @@ class SimNetwork:
     def heal(self) -> None:
         """One network again."""
         self._groups = {}
+
+    def hide(self, name: str) -> None:
+        """Put a node behind a NAT, for good: nothing reaches it but from where it sent to."""
+        self._behind.setdefault(name, {})
 
     def attach(self, name: str, address: Address, receive: Callable[[bytes, Address], None]) -> None:
         """Deliver datagrams for an address."""
@@ -70,6 +77,8 @@ class SimNetwork:
         """Send a datagram; it arrives later or never."""
         delay_s = self._depart("datagram", name, target.host)
         there = self._sockets.get(target)
+        if name in self._behind:
+            self._behind[name][target] = self.loop.time()
         if delay_s is None or there is None or not self._joined(name, there[0]):
             self.lost += 1
             return
@@ -79,6 +88,8 @@ class SimNetwork:
         """Send a message and wait for its answer; raises PeerTimeout, or BadMessage with the peer's refusal."""
         try:
             async with asyncio.timeout(timeout_s):
+                if self._answerers.get(peer, ("",))[0] in self._behind:
+                    peer = NodeId(bytes(20))  # nobody: a connection has to be the hidden node's own
                 there, answerer = await self._pass(message, name, own, peer, peer, timeout_s)
                 answer, refusal = b"", None
                 try:
@@ -113,11 +124,17 @@ class SimNetwork:
         delay_s = self._rng.uniform(*self._latency_s)
         return None if self.loss and self._rng.random() < self.loss else delay_s
 
+    def _lets_in(self, name: str, source: Address) -> bool:
+        opened = self._behind.get(name)
+        return opened is None or self.loop.time() - opened.get(source, -NAT_S) < NAT_S
+
     def _joined(self, a: str, b: str) -> bool:
         return self._groups.get(a, 0) == self._groups.get(b, 0)
 
     def _deliver(self, name: str, data: bytes, source: Address, target: Address) -> None:
         there = self._sockets.get(target)
+        if there is not None and not self._lets_in(there[0], source):
+            there = None
         if there is None or source not in self._sockets or not self._joined(name, there[0]):
             self.lost += 1
             return

@@ -63,6 +63,8 @@ class SimNode:
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
     task: asyncio.Task[None] | None = None
+    is_client: bool = False  # configured to take no part
+    is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
     @property
     def is_running(self) -> bool:
@@ -93,7 +95,8 @@ class SimNode:
         """Live until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.overlay.run(), name=f"{self.name}-overlay")
-            tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
+            if not self.is_bare:
+                tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
 
     def _overlay(self, around: Surroundings) -> LiveOverlay:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
@@ -104,6 +107,8 @@ class SimNode:
             Random(self.rng.random()),
             listening=listening,
             reach=Reach(),
+            member=not self.is_bare,
+            quiet=self.is_client,
         )
 
         def drive(on_event: OnEvent) -> SimDatagrams:
@@ -119,6 +124,7 @@ class SimNode:
                 clock=self.clock,
                 executor=around.executor,
                 folder=self.folder,
+                member=not self.is_bare,
             )
         )
 

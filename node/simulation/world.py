@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Family, Identity, Network, Strategy
+from dht import Family, Identity, Network, PeerTimeout, Strategy
 from node.simulation.loop import EPOCH, PLACE, SimLoop
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
@@ -73,13 +73,22 @@ class World:
         """Start new nodes, one after the other."""
         return [await self._add(pause_s) for _ in range(count)]
 
-    async def crawl(self, *urls: str) -> None:
-        """Hand seeds to their owners, by default the one that leads everywhere."""
+    async def add_client(self, families: tuple[Family, ...] = (4,)) -> SimNode:
+        """Start a node that is a client by its configuration, behind a NAT."""
+        self.wire.hide(f"n{len(self.nodes)}")
+        return await self._add(families=families, is_client=True)
+
+    async def add_doors(self) -> list[SimNode]:
+        """Start the nodes of the network file as bare bootstrap nodes; before any other."""
+        return [await self._add(is_bare=True) for _ in range(DOORS)]
+
+    async def crawl(self, *urls: str, by: SimNode | None = None) -> None:
+        """Have a node hand seeds to their owners, by default the one that leads everywhere."""
         seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
         while True:
             try:
-                return await self.running()[0].daemon.ingest.discover(seeds)
-            except TooFewCopies:  # the network is not up yet
+                return await (by or self.running()[0]).daemon.seeds.publish(seeds)
+            except (TooFewCopies, PeerTimeout):  # the network is not up yet
                 await asyncio.sleep(1.0)
 
     def running(self) -> list[SimNode]:
@@ -156,14 +165,22 @@ class World:
             assert node.task is not None
             node.task.cancel()
 
-    async def _add(self, pause_s: float) -> SimNode:
+    async def _add(
+        self,
+        pause_s: float = 0.3,
+        families: tuple[Family, ...] = (),
+        *,
+        is_client: bool = False,
+        is_bare: bool = False,
+    ) -> SimNode:
         number = len(self.nodes)
         rng = Random(f"node {self.plan.seed} {number}")
         name, skew_s = f"n{number}", rng.uniform(-SKEW_S, SKEW_S)
-        addresses = addresses_of(number, FAMILIES[number % len(FAMILIES)])
+        addresses = addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
         folder = self._folder / name
         folder.mkdir()
         node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
+        node.is_client, node.is_bare = is_client, is_bare
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)

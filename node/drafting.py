@@ -1,0 +1,154 @@
+"""The next version of a strategy, drafted from the newest and what its publisher wishes to change.
+
+Pure: values in, a checked document out; raises BadStrategy naming field, value and remedy.
+"""
+
+import difflib
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from dht import BadStrategy, Rule, Strategy, check_bounds
+
+DAY_S = 86_400
+NEXT_S = 180 * DAY_S  # when operators may expect the next version
+VALID_S = 366 * DAY_S  # an expired one stays in force, with a warning
+SLOTS_EACH = (16, 64)  # slots for each member: fewer leave some without any, more cost packets for nothing
+MAX_BITS = 16
+NOT_SET = {
+    "network": "it is the network's id and never changes",
+    "version": "it is the newest version's, plus one",
+    "previous": "it is the newest version's digest",
+    "rules": "use --deny, --prefer, --spread, --rule and --drop-rule",
+}
+_UNITS = {"s": 1, "m": 60, "h": 3600, "d": DAY_S}
+_DURATION = re.compile(r"(\d{1,9})([smhd])")
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """What shall be different. Instants are seconds from now, None leaves the usual."""
+
+    fields: Mapping[str, Any]  # by name, parsed values
+    rules: Sequence[Rule] = ()  # put before the others, in this order
+    drop_rules: Sequence[int] = ()  # by number of the newest version, from 1
+    block: Sequence[str] = ()  # node ids, hex
+    unblock: Sequence[str] = ()
+    publishers: Sequence[str] = ()  # keys, hex; empty: as they are
+    slot_bits: int | None = None
+    effective_in_s: int = 0
+    next_in_s: int | None = None
+    expires_in_s: int | None = None
+
+
+def draft(newest: Strategy, digest: str, wishes: Wishes, now: int) -> Strategy:
+    """The document that follows `newest`, whose digest is `digest`, within its bounds."""
+    effective_at = now + wishes.effective_in_s
+    expires_in_s = VALID_S if wishes.expires_in_s is None else wishes.expires_in_s
+    next_in_s = min(NEXT_S, expires_in_s) if wishes.next_in_s is None else wishes.next_in_s
+    fields = msgspec.to_builtins(newest) | {
+        "version": newest.version + 1,
+        "previous": digest,
+        "effective_at": effective_at,
+        "next_at": effective_at + next_in_s,
+        "expires_at": effective_at + expires_in_s,
+        "rules": msgspec.to_builtins(_rules(newest.rules, wishes)),
+        "blocked": _blocked(newest.blocked, wishes),
+        **wishes.fields,
+    }
+    if wishes.publishers:
+        fields["publishers"] = list(dict.fromkeys(wishes.publishers))
+    if wishes.slot_bits is not None:
+        fields["slot_bits"] = wishes.slot_bits
+    try:
+        strategy = msgspec.convert(fields, Strategy)
+    except msgspec.ValidationError as error:
+        raise BadStrategy("draft", str(error), "mend that --set") from None
+    check_bounds(strategy)
+    return strategy
+
+
+def parse_setting(text: str) -> tuple[str, Any]:
+    """Read FIELD=VALUE; the value is JSON, or else a plain text."""
+    name, equals, value = text.partition("=")
+    if not equals:
+        raise BadStrategy("--set", f"{text!r} has no =", "write FIELD=VALUE, such as replicas=4")
+    known = [field for field in Strategy.__struct_fields__ if field not in NOT_SET]
+    if name in NOT_SET:
+        raise BadStrategy(name, "is not for --set", NOT_SET[name])
+    if name not in known:
+        near = difflib.get_close_matches(name, known, n=1)
+        remedy = f"did you mean {near[0]}?" if near else f"choose one of {', '.join(known)}"
+        raise BadStrategy(name, "is no field of a strategy", remedy)
+    try:
+        return name, msgspec.json.decode(value.encode())
+    except msgspec.DecodeError:
+        return name, value
+
+
+def parse_rule(text: str) -> Rule:
+    """Read a rule as JSON."""
+    try:
+        return msgspec.json.decode(text.encode(), type=Rule)
+    except msgspec.DecodeError as error:
+        example = '{"action": "owners", "host": "*.example.org", "min_delay_s": 5}'
+        raise BadStrategy("--rule", f"{text[:200]!r}: {error}", f"write JSON such as {example}") from None
+
+
+def host_rule(action: str, text: str) -> Rule:
+    """Read HOST (deny), HOST=NODEID (prefer) or HOST=DEPTH (spread)."""
+    if action == "deny":
+        return Rule(action="deny", host=_host("--deny", text))
+    host, equals, value = text.partition("=")
+    if not equals:
+        what = "NODEID" if action == "prefer" else "D"
+        raise BadStrategy(f"--{action}", f"{text!r} has no =", f"write HOST={what}")
+    if action == "prefer":
+        return Rule(action="prefer", host=_host("--prefer", host), peer=value.lower())
+    if not value.isascii() or not value.isdecimal():
+        raise BadStrategy("--spread", f"{value!r} is no whole number", "write HOST=D, D from 0 to 8")
+    return Rule(action="spread", host=_host("--spread", host), depth=int(value[:9]))
+
+
+def parse_duration(option: str, text: str) -> int:
+    """Read 90s, 30m, 12h or 7d as seconds."""
+    match = _DURATION.fullmatch(text)
+    if match is None:
+        raise BadStrategy(option, f"{text!r} is no length of time", "write 90s, 30m, 12h or 7d")
+    return int(match[1]) * _UNITS[match[2]]
+
+
+def proposed_bits(now: int, members: int) -> int:
+    """slot_bits that give each member 16 to 64 slots; what is there stays where it fits, and is never reduced."""
+    bits = now
+    while bits < MAX_BITS and (1 << bits) < SLOTS_EACH[0] * members:
+        bits += 1
+    return bits
+
+
+def _host(option: str, text: str) -> str:
+    host = text.strip().lower().rstrip(".")
+    if not host or "/" in host or ":" in host:
+        raise BadStrategy(option, f"{text!r} is no host", 'write a host such as www.example.org, or "*.example.org"')
+    return host
+
+
+def _rules(old: Sequence[Rule], wishes: Wishes) -> list[Rule]:
+    """New rules come first, because the first match decides; one that was there already moves up."""
+    for number in wishes.drop_rules:
+        if not 1 <= number <= len(old):
+            reason = f"{number} is no rule's number"
+            raise BadStrategy("--drop-rule", reason, f"the newest version has {len(old)}; `strategy show` numbers them")
+    new = list(dict.fromkeys(wishes.rules))
+    kept = [rule for n, rule in enumerate(old, start=1) if n not in wishes.drop_rules and rule not in new]
+    return [*new, *kept]
+
+
+def _blocked(old: Sequence[str], wishes: Wishes) -> list[str]:
+    for node in wishes.unblock:
+        if node not in old:
+            raise BadStrategy("--unblock", f"{node} is not blocked", "`strategy show` lists who is")
+    return [node for node in dict.fromkeys([*old, *wishes.block]) if node not in wishes.unblock]

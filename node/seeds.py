@@ -1,0 +1,83 @@
+"""URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
+
+A member takes URLs from strangers only as seeds: what the rules allow, few at a time, at a rate that all of them share.
+"""
+
+from collections.abc import Awaitable, Callable, Sequence
+from random import Random
+from typing import Annotated
+
+from msgspec import Meta
+
+from crawl import Decision, Visit, is_canonical
+from dht import BadMessage, Buckets, Clock, Message, NodeId, Overlay, PeerTimeout, RemoteError
+
+MAX_SEEDS = 256  # in one message
+MAX_DEPTH = 1000
+SEEDS_S, SEEDS_BURST = 10.0, 1024.0  # taken from all strangers together, a second and at once
+MEMBERS_TRIED = 3
+HAND_WITHIN_S = 30.0  # a write to the owners there, and the way
+
+Url = Annotated[str, Meta(max_length=2048)]
+
+
+class HandSeeds(Message, frozen=True, array_like=True):
+    """Find these (URL, depth) for me: write them to their owners."""
+
+    seeds: Annotated[tuple[tuple[Url, Annotated[int, Meta(ge=0, le=MAX_DEPTH)]], ...], Meta(max_length=MAX_SEEDS)]
+
+
+class SeedsTaken(Message, frozen=True, array_like=True):
+    """All of them are safe with their owners."""
+
+
+class Seeds:
+    """Publishes seeds for one node. `discover` writes found URLs to their owners."""
+
+    def __init__(
+        self,
+        discover: Callable[[Sequence[Visit]], Awaitable[None]],
+        overlay: Overlay,
+        decide: Callable[[str], Decision],
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self._discover, self._overlay, self._decide, self._clock, self._rng = discover, overlay, decide, clock, rng
+        self._strangers = Buckets(SEEDS_S, SEEDS_BURST, keys=1)
+        overlay.serve(HandSeeds, self._take)
+
+    async def publish(self, seeds: Sequence[Visit]) -> None:
+        """Return when the seeds are safe with their owners; raises RemoteError where nobody takes them."""
+        view = self._overlay.view
+        if view.node_id in view.members():
+            await self._discover(seeds)
+            return
+        for first in range(0, len(seeds), MAX_SEEDS):
+            part = tuple((visit.url, min(visit.depth, MAX_DEPTH)) for visit in seeds[first : first + MAX_SEEDS])
+            await self._hand(HandSeeds(part))
+
+    async def _hand(self, message: HandSeeds) -> None:
+        view = self._overlay.view
+        live = [peer for peer in view.members() if view.is_live(peer)]
+        failure: RemoteError = PeerTimeout("any member", 0.0)
+        for peer in self._rng.sample(live, min(len(live), MEMBERS_TRIED)):
+            try:
+                await self._overlay.ask(peer, message, SeedsTaken, timeout_s=HAND_WITHIN_S)
+                return
+            except RemoteError as error:
+                failure = error
+        raise failure
+
+    async def _take(self, peer: NodeId, message: HandSeeds) -> SeedsTaken:
+        view = self._overlay.view
+        if view.node_id not in view.members():
+            raise BadMessage(peer.hex(), "this node is a client too")
+        for url, _ in message.seeds:
+            if not is_canonical(url):
+                raise BadMessage(peer.hex(), "hands in what is no canonical URL")
+            if not (decision := self._decide(url)).allowed:
+                raise BadMessage(peer.hex(), f"hands in what is not crawled here: {decision.reason}")
+        if not self._strangers.take("", self._clock().steady, float(len(message.seeds))):
+            raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
+        await self._discover([Visit(url=url, depth=depth) for url, depth in message.seeds])
+        return SeedsTaken()

@@ -1,0 +1,55 @@
+"""A network that is there at once: what its nodes would have learned of each other in their first minutes.
+
+Joining ten thousand nodes one by one costs more than all that is to be measured on them. So every core is told,
+through public calls, what a grown network has taught it: in each k-bucket up to k contacts, drawn by chance among all
+that belong there, each with the round trip that an answer would have shown; and, if wanted, the heartbeats of all
+others (`remember`, as after a restart with a peer cache).
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from random import Random
+
+from dht import NodeId, Opened, Reach, open_heartbeat
+from node.simulation.swarm import NETWORK, Bee, Swarm
+
+K = 16  # contacts in a k-bucket, as dht/routing.py has
+BITS = 160
+
+
+def form(swarm: Swarm, *, members: bool = True) -> None:
+    """Make one network of all nodes that are up. `members` False: contacts only, no heartbeats: nobody gossips."""
+    bees = sorted(swarm.running(), key=lambda bee: bee.node_id)
+    for bee in bees:
+        swarm.kick(bee)
+    ids = [bee.node_id for bee in bees]
+    known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()) for bee in bees]
+    rng = Random(f"forming {swarm.seed}")
+    for bee in bees:
+        for there in contacts(bee.node_id, ids, rng):
+            _introduce(swarm, bee, bees[there], known[there])
+        if members:
+            bee.core.remember(swarm.now, [opened.raw for opened in rng.sample(known, len(known))])
+    for bee in bees:
+        swarm.kick(bee)
+
+
+def contacts(own: NodeId, ids: Sequence[NodeId], rng: Random, k: int = K) -> list[int]:
+    """Which of the sorted `ids`, by position, stand in the table of one node: up to k of every bucket."""
+    found: list[int] = []
+    low, high, number = 0, len(ids), int.from_bytes(own, "big")
+    for bit in range(BITS - 1, -1, -1):
+        prefix = number >> bit
+        middle = bisect_left(ids, ((prefix | 1) << bit).to_bytes(len(own), "big"), low, high)
+        others = range(low, middle) if prefix & 1 else range(middle, high)
+        found += rng.sample(others, min(k, len(others)))
+        low, high = (middle, high) if prefix & 1 else (low, middle)
+        if high - low <= 1:
+            break
+    return found
+
+
+def _introduce(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+    if not bee.addresses.keys().isdisjoint(other.addresses):
+        rtt_s = swarm.delays.rtt_s(bee.index, other.index)
+        bee.core.routing.answered(opened.heartbeat.public_key, opened.contact, rtt_s)
