@@ -36,6 +36,8 @@ from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
+from dht.puzzle import solve_all, work_of
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.rules import Decision, Pattern, Rules, host_matches
@@ -110,6 +112,7 @@ __all__ = [
     "Placement",
     "PortUnavailable",
     "Publishers",
+    "PuzzleFile",
     "Reach",
     "RemoteError",
     "Route",
@@ -152,6 +155,8 @@ __all__ = [
     "site_of",
     "slot_of",
     "slot_start",
+    "solve_all",
     "system_clock",
     "verify",
+    "work_of",
 ]

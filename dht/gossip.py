@@ -12,7 +12,7 @@ from dht.chance import Rng
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.doors import Doors
-from dht.errors import BadMessage, BadSignature
+from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.exchange import make_ping
 from dht.herald import Herald
 from dht.keys import NodeId
@@ -66,6 +66,7 @@ class Gossip:
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = Reach()
+        self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
         """Tell, knock and exchange as is due."""
@@ -88,7 +89,10 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> None:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach)
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, self.puzzle_bits)
+        except TooLittleWork:
+            self._asker.refused["too little work"] += 1
+            return
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
             return

@@ -61,6 +61,7 @@ class Herald:
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
         self._sequence = 0
+        self._nonce = 0
         self._changed = True
         self.words = Words()
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
@@ -106,6 +107,12 @@ class Herald:
             self._left_out = families
             self._stir()
 
+    def prove(self, nonce: int) -> None:
+        """The identity's puzzle is solved: peers may listen from now on."""
+        if nonce != self._nonce:
+            self._nonce = nonce
+            self._stir()
+
     def outrun(self, sequence: int) -> None:
         """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
         if sequence > self._sequence:
@@ -136,6 +143,8 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
+            self._config.operator,
+            self._nonce,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False

@@ -27,9 +27,11 @@ from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, Handler, Message
 from dht.peercache import PeerCache
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
+from dht.solver import Solver
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
 from dht.strategypuller import StrategyPuller
@@ -62,6 +64,7 @@ class Parts:
     allow_private: bool = False  # as in DhtConfig
     folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
+    puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
 
 
 class LiveOverlay:
@@ -87,6 +90,7 @@ class LiveOverlay:
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
         self.serve(StrategyDigest, self._spread.answer)
@@ -184,6 +188,7 @@ class LiveOverlay:
             tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
+            tasks.create_task(self._solver.run(), name="overlay-puzzle")
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Send one message and return its answer; see `Overlay`."""
@@ -284,8 +289,15 @@ class LiveOverlay:
         reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
+        puzzle_bits = self.strategies.puzzle_bits(self._clock())
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, puzzle_bits)
+        self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
+        self._driver.kick()
+
+    def _solved(self, nonce: int) -> None:
+        """The puzzle of our identity."""
+        self._core.solved(nonce)
         self._driver.kick()
 
     # Leases and heartbeats
@@ -302,10 +314,10 @@ class LiveOverlay:
 
     async def _keep_leases(self) -> None:
         """One round a second; what changed is told in the heartbeat."""
-        in_force, held = self.strategies.current(self._clock()), frozenset[Slot]()
+        in_force, held = self._in_force(), frozenset[Slot]()
         while True:
-            if self.strategies.current(self._clock()) is not in_force:
-                in_force = self.strategies.current(self._clock())
+            if in_force != self._in_force():
+                in_force = self._in_force()
                 self._tell_strategy()
             if self._keeper is not None:
                 await self._keeper.step()
@@ -313,6 +325,11 @@ class LiveOverlay:
                     held = frozenset(self._view.leases())
                     self._tell()
             await asyncio.sleep(TICK_S)
+
+    def _in_force(self) -> tuple[Strategy, int]:
+        """What of the strategies comes into force by the passing of time."""
+        now = self._clock()
+        return self.strategies.current(now), self.strategies.puzzle_bits(now)
 
     async def _give_up(self) -> None:
         """Tell the others that the leases are free, shortly; they find out by themselves if that fails."""

@@ -11,6 +11,7 @@ from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId, distance
+from dht.puzzle import work_of
 from dht.records import Opened
 
 LIVE_S = 30.0  # three heartbeats: two may be lost
@@ -99,6 +100,12 @@ class Members:
             found = [peer for peer, known in self._known.items() if known.opened.heartbeat.member]
             self._cached = tuple(sorted([*found, self._own] if self._own_member else found))
         return self._cached
+
+    def forget_idle(self, puzzle_bits: int) -> None:
+        """These are no members any more: their identities have less work behind them than the strategy asks for."""
+        beats = [(peer, known.opened.heartbeat) for peer, known in self._known.items()]
+        for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
+            self._drop(peer)
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace."""

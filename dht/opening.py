@@ -25,6 +25,7 @@ class Place:
     listening: tuple[Endpoint, ...]
     folder: Path | None = None  # in the data directory; made if missing
     member: bool = True
+    puzzle: Path | None = None  # file of the identity's solved puzzle, beside its key
 
 
 def open_overlay(
@@ -71,6 +72,7 @@ def open_overlay(
         allow_private=config.allow_private,
         folder=place.folder,
         member=place.member,
+        puzzle=place.puzzle,
     )
     overlay = LiveOverlay(parts)
     overlay.remember()

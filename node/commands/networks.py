@@ -21,13 +21,20 @@ PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
 
+OPEN = {
+    "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
+    "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
+}
+
+
 def new(arguments: Namespace) -> int:
     """Write a network file and its two publisher keys beside it; never over a file that is there."""
     out = Path(arguments.out)
     if out.exists():
         raise BadDataDir(str(out), "is there already", "choose another --out, or move it away")
     chosen = {"replicas": arguments.replicas, "slot_bits": arguments.slot_bits, "min_acks": arguments.min_acks}
-    fields = {name: value for name, value in chosen.items() if value is not None}
+    chosen |= {"puzzle_bits": arguments.puzzle_bits}
+    fields = (OPEN if arguments.open else {}) | {name: value for name, value in chosen.items() if value is not None}
     text, keys = make_network(arguments.name, out.with_suffix(""), arguments.bootstrap, arguments.prefix, fields)
     out.write_text(text)
     files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
@@ -59,6 +66,7 @@ def show(arguments: Namespace) -> int:
             ("first contact", ", ".join(bootstrap) or "none: other nodes must be told where this one is"),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
+            ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
             ("first strategy", f"valid until {day(strategy.expires_at)}"),
         ]
     )
