@@ -27,6 +27,7 @@ from dht.errors import (
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
 from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.members import Members, News
@@ -39,10 +40,12 @@ from dht.peercache import PeerCache
 from dht.puzzle import solve_all, work_of
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
+from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.standing import Mode
 from dht.strategy import (
     Publishers,
     Rule,
@@ -88,12 +91,14 @@ __all__ = [
     "Identity",
     "InputError",
     "Key",
+    "Knock",
     "LiveOverlay",
     "Load",
     "LocalError",
     "Members",
     "MembersChanged",
     "Message",
+    "Mode",
     "Network",
     "News",
     "NodeId",
@@ -113,7 +118,9 @@ __all__ = [
     "PortUnavailable",
     "Publishers",
     "PuzzleFile",
+    "Question",
     "Reach",
+    "Reachability",
     "RemoteError",
     "Route",
     "Rule",
@@ -125,6 +132,7 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Verdict",
     "View",
     "add_signature",
     "bind_udp",

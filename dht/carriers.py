@@ -14,9 +14,9 @@ from dht.keys import NodeId
 
 MAX_BODY_BYTES = 8 << 20  # two packages of 4 MiB, the size at which TLS runs at full speed
 
-Answerer = Callable[[NodeId, str, bytes], Awaitable[bytes]]
-"""(verified asker, message name, body) → body of the answer. A RemoteError or InputError is sent back as text; any
-other error is this machine's and stops the carrier."""
+Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
+"""(verified asker, message name, body, address that it came from) → body of the answer. A RemoteError or InputError is
+sent back as text; any other error is this machine's and stops the carrier."""
 
 
 MayRelay = Callable[[NodeId, str, int], bool]

@@ -206,7 +206,7 @@ class ChannelServer:
         data = bytes(body)
         if sha256(data).digest() != signed.digest:
             return self._answer(401, b"the body is not the one that was signed")
-        return self._answer(200, await answerer(signed.asker, name, data))
+        return self._answer(200, await answerer(signed.asker, name, data, request.remote or ""))
 
     def _answer(self, status: int, body: bytes) -> web.Response:
         kind = "application/msgpack" if status == 200 else "text/plain"

@@ -17,6 +17,7 @@ class DhtConfig:
     stable: bool = True  # whether it is a server: 12 h of silence until others take its slots over, 72 h if not
     operator: str = ""  # name; who runs this node, the same on all of yours: no two of them keep the same slot
     allow_private: bool = False  # whether loopback and private addresses may stand in contacts: test networks only
+    probe_s: float = 1800.0  # seconds; between two proofs by peers that strangers reach this node; 0: never ask
     heartbeat_s: float = 10.0  # seconds; between two signed signs of life; three make a node live
     exchange_s: float = 2.5  # seconds; between two exchanges of news with a random peer in a small network
     exchange_min_s: float = 1.5  # seconds; the same in a large one: every heartbeat must reach all within 30 s
@@ -30,6 +31,7 @@ class DhtConfig:
             "heartbeat_s": (1.0, 10.0),
             "exchange_s": (0.2, 10.0),
             "exchange_min_s": (0.2, 10.0),
+            "probe_s": (0.0, 86_400.0),
             "refresh_s": (10.0, 3600.0),
             "address_packets_s": (10.0, 100_000.0),
             "peer_packets_s": (10.0, 100_000.0),

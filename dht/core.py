@@ -14,7 +14,7 @@ from dht.asker import Asker, Datagram
 from dht.chance import Rng
 from dht.clock import Now
 from dht.config import DhtConfig
-from dht.contact import Address, Contact, Endpoint
+from dht.contact import Address, Contact, Endpoint, Family
 from dht.doors import Doors
 from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.events import Event, MembersChanged, StrategyAhead
@@ -81,7 +81,7 @@ class Core:
         self._network = network
         self._config = config
         self._rng = rng
-        self._member = member
+        self._member, self._takes_part = member, not quiet
         self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
         self._partners = Partners(self.members, families, rng)
         stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
@@ -163,6 +163,16 @@ class Core:
         """Where peers reach this node, as far as it knows."""
         return self._herald.endpoints()
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether peers hear of this node."""
+        return self._takes_part
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """The same with those that are not announced."""
+        return self._herald.addresses()
+
     # What the node calls; each takes effect at the next `poll`.
 
     def join(self, now: Now, addresses: Iterable[Address]) -> None:
@@ -207,8 +217,13 @@ class Core:
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
+        self._takes_part = yes
         self.members.take_part(yes and self._member)
         self._herald.be_quiet(not yes)
+
+    def leave_out(self, families: frozenset[Family]) -> None:
+        """Do not announce this node's addresses of these families."""
+        self._herald.leave_out(families)
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""

@@ -52,7 +52,7 @@ class Herald:
         self._config = config
         self._reach = reach
         self._listening = listening
-        self._learns = frozenset(e.family for e in listening if _is_any(e.host))
+        self._learns = frozenset(e.family for e in listening if is_any(e.host))
         self._rng = rng
         self._member = member
         self._quiet = quiet
@@ -179,5 +179,6 @@ class Herald:
         return hosts
 
 
-def _is_any(host: str) -> bool:
+def is_any(host: str) -> bool:
+    """Whether it stands for all addresses of this machine."""
     return ipaddress.ip_address(host).is_unspecified

@@ -5,9 +5,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from concurrent.futures import Executor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
@@ -22,16 +22,20 @@ from dht.core import BLOCKED, Core
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
 from dht.keys import Key, NodeId, Slot
+from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, Handler, Message
 from dht.peercache import PeerCache
+from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
+from dht.reachability import Reachability
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
 from dht.solver import Solver
+from dht.standing import Mode, Standing, left_out
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
 from dht.strategypuller import StrategyPuller
@@ -43,11 +47,13 @@ log = logging.getLogger(__name__)
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
 STOP_S = 3.0  # for telling the others that the leases are free
+STANDING_S = 0.5  # between two looks at what peers say of this node's addresses
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 OnEvent = Callable[[Event], None]
+HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that is told the address, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +71,11 @@ class Parts:
     folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
+    mode: Mode = "member"
+    is_declared: bool = True  # whether the operator says where this node is reached, in every family
+    knock: Knock | None = None  # None: never find out whether strangers reach this node, and never for others
+    probe_s: float = 0.0  # as in DhtConfig
+    rng: Random = field(default_factory=Random)
 
 
 class LiveOverlay:
@@ -79,7 +90,7 @@ class LiveOverlay:
         self._clock = clock
         self._driver = parts.drive(self._happened)
         self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
-        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], Handler[Any]]] = {}
+        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
@@ -91,6 +102,7 @@ class LiveOverlay:
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
         self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
+        self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
         self.serve(StrategyDigest, self._spread.answer)
@@ -105,8 +117,20 @@ class LiveOverlay:
         """Packets that were not taken, or not sent, since the start, by reason."""
         return self._core.refused
 
+    @property
+    def takes_part(self) -> bool:
+        """Whether this node is a member or a bootstrap node, and no client."""
+        return self._core.takes_part
+
+    def reachability(self) -> dict[Family, Reachability]:
+        """What peers found out about this node's addresses, by family; empty where nobody asks."""
+        return dict(self._prober.found) if self._prober is not None else {}
+
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message."""
+        self._serve_from(message, lambda asker, decoded, _host: handler(asker, decoded))
+
+    def _serve_from(self, message: type[Message], handler: HandlerFrom) -> None:
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
     def announce(self, ready: frozenset[Slot], due: int) -> None:
@@ -189,6 +213,9 @@ class LiveOverlay:
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
             tasks.create_task(self._solver.run(), name="overlay-puzzle")
+            if self._prober is not None:
+                tasks.create_task(self._prober.run(), name="overlay-prober")
+                tasks.create_task(self._keep_standing(self._prober), name="overlay-standing")
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Send one message and return its answer; see `Overlay`."""
@@ -200,9 +227,15 @@ class LiveOverlay:
             raise PeerTimeout(peer.hex(), 0.0)
         return self._decode(peer, await self._ask_routes(contact, name, body, timeout_s), answer)
 
+    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
+        """The same of whoever is at a contact, directly: no relay, and its silence is no sign of anything."""
+        name, body = type(message).__name__, self._encoder.encode(message)
+        heard = await self._parts.carrier.ask(Route(contact), name, body, timeout_s=timeout_s)
+        return self._decode(contact.node_id, heard, answer)
+
     async def _ask_self(self, name: str, body: bytes) -> bytes:
         try:
-            return await self._answer(self.node_id, name, body)
+            return await self._answer(self.node_id, name, body, "")
         except (RemoteError, InputError) as error:
             raise PeerRefused(self.node_id.hex(), str(error)) from error
 
@@ -240,7 +273,7 @@ class LiveOverlay:
         except MALFORMED as error:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
-    async def _answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
+    async def _answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Decode one message, call its handler, encode the answer."""
         if asker in self._core.members.blocked:
             self._core.refused[BLOCKED] += 1
@@ -253,7 +286,7 @@ class LiveOverlay:
         except MALFORMED as error:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
-            answer = self._encoder.encode(await handler(asker, message))
+            answer = self._encoder.encode(await handler(asker, message, host))
         except (RemoteError, InputError, LocalError):
             raise
         except Exception as error:  # one foreign message must not stop the node
@@ -276,6 +309,36 @@ class LiveOverlay:
             self._driver.kick()
         return met and (members.find(asker) is not None or self._guests.take("", now.steady))
 
+    # Reachability
+
+    def _open_prober(self, parts: Parts) -> Prober | None:
+        if parts.knock is None:
+            return None
+        prober = Prober(
+            self._core, self._view, self, parts.knock, self._clock, parts.rng, parts.families, parts.probe_s
+        )
+        self._serve_from(ProbeMe, prober.answer_me)
+        self.serve(Probe, prober.answer)
+        self.serve(AreYouThere, prober.answer_there)
+        return prober
+
+    async def _keep_standing(self, prober: Prober) -> None:
+        """Take part while strangers reach this node, and say only where they do."""
+        mode, is_declared = self._parts.mode, self._parts.is_declared or not self._parts.probe_s
+        standing = Standing(mode, is_declared=is_declared, joins=self._joins)
+        while True:
+            verdicts = prober.verdicts()
+            takes_part = standing.takes_part(self._clock().steady, verdicts)
+            if takes_part != self.takes_part:
+                log.info(
+                    "this node is a %s from now on", "member" if takes_part else "client: nobody gets through to it"
+                )
+                self._core.take_part(takes_part)
+                self._view.refresh()
+            self._core.leave_out(left_out(verdicts))
+            self._driver.kick()
+            await asyncio.sleep(STANDING_S)
+
     # Strategies
 
     def _happened(self, event: Event) -> None:
@@ -292,6 +355,8 @@ class LiveOverlay:
         puzzle_bits = self.strategies.puzzle_bits(self._clock())
         self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, puzzle_bits)
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
+        if self._prober is not None:
+            self._prober.reach = reach
         self._view.refresh()
         self._driver.kick()
 

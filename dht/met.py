@@ -24,6 +24,10 @@ class Met:
         if len(self._at) > MET_LIMIT:
             del self._at[next(iter(self._at))]
 
+    def knows(self, peer: NodeId, family: Family, now: float) -> bool:
+        """Whether the peer answered at any address of the family within the last hour."""
+        return now - self._at.get((peer, family), ("", -MET_S - now))[1] <= MET_S
+
     def has(self, peer: NodeId, address: Address, now: float) -> bool:
         """Whether the peer answered at this host within the last hour."""
         host, at = self._at.get((peer, address.family), ("", 0.0))

@@ -11,10 +11,13 @@ from dht.config import DhtConfig
 from dht.contact import Address, Endpoint
 from dht.core import Core
 from dht.datagrams import Datagrams, bind_udp
+from dht.herald import is_any
 from dht.identity import Identity
+from dht.knock import udp_knock
 from dht.live import LiveOverlay, OnEvent, Parts
 from dht.network import Network
 from dht.reach import Reach
+from dht.standing import Mode
 from dht.strategylog import StrategyLog
 
 
@@ -26,6 +29,7 @@ class Place:
     folder: Path | None = None  # in the data directory; made if missing
     member: bool = True
     puzzle: Path | None = None  # file of the identity's solved puzzle, beside its key
+    mode: Mode = "member"  # a client takes no part but by asking; auto: whether strangers reach it decides
 
 
 def open_overlay(
@@ -44,6 +48,8 @@ def open_overlay(
     if place.folder is not None:
         place.folder.mkdir(parents=True, exist_ok=True)
     strategies = StrategyLog(network, place.folder / "strategy" if place.folder is not None else None)
+    declared = {4: config.announce_v4, 6: config.announce_v6}
+    is_declared = all(declared[e.family] or not is_any(e.host) for e in place.listening)
     reach = Reach(strategies.current(clock()).declared_prefixes, config.allow_private)
     core = Core(
         identity,
@@ -53,6 +59,7 @@ def open_overlay(
         listening=place.listening,
         reach=reach,
         member=place.member,
+        quiet=place.mode == "client" or (place.mode == "auto" and not is_declared),
     )
     addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in place.listening)
     channel = Channel(identity, network.id, addresses, clock, rng)
@@ -73,6 +80,11 @@ def open_overlay(
         folder=place.folder,
         member=place.member,
         puzzle=place.puzzle,
+        mode=place.mode,
+        is_declared=is_declared,
+        knock=udp_knock(identity, bytes.fromhex(network.id), rng),
+        probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
+        rng=rng,
     )
     overlay = LiveOverlay(parts)
     overlay.remember()

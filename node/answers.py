@@ -60,6 +60,17 @@ class Answers:
             "version": VERSION,
             "network": {"name": self._network.name, "id": self._network.id},
             "members": len(view.members()),
+            "role": "member" if self._overlay.takes_part else "client",
+            "reachable": {
+                f"ipv{family}": {"state": found.verdict.value, "tried": found.tried, "text": found.shown}
+                for family, found in self._overlay.reachability().items()
+            },
+            "clients": {
+                "waiting": self._daemon.clients.waiting,
+                "carried": self._daemon.clients.carried,
+                "polled": self._daemon.polls.polled,
+                "carried_here": self._daemon.polls.carried,
+            },
             "peers": {
                 "live": len(live),
                 "ipv4": sum(4 in c.families for c in live),
@@ -78,7 +89,7 @@ class Answers:
             "owed": kept.owed,
             "crawl": {
                 "state": crawl.state,
-                "reason": crawl.reason,
+                "reason": crawl.reason if self._overlay.takes_part else self._client_reason(),
                 "frontier": crawl.waiting,
                 "open": crawl.open,
                 "fetched": crawl.fetched,
@@ -165,6 +176,12 @@ class Answers:
             raise BadStrategy("expires_at", "is past", "sign it again with an instant that lies ahead")
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
+
+    def _client_reason(self) -> str:
+        polls = self._daemon.polls
+        if polls.is_paused:
+            return "paused by its operator"
+        return f"a client: asks {polls.polled} nodes for orders, {polls.carried} pages fetched for others"
 
     def _others(self) -> list[NodeId]:
         return [peer for peer in self._overlay.view.members() if peer != self._overlay.view.node_id]

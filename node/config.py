@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Literal
 
 from crawl import CrawlConfig
-from dht import DhtConfig
+from dht import DhtConfig, Mode
 from index import IndexConfig
 from node.configreader import parse_config
 from node.errors import ConfigError
@@ -26,6 +26,7 @@ class NodeConfig:
 
     data_dir: str = ""  # path; where everything is kept; empty: the directory of this file
     network: str = ""  # path; the network file; empty: network.toml in the data directory
+    mode: Mode = "auto"  # auto, member or client; a client owns nothing; auto: client where strangers cannot reach it
     families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; one that this machine lacks is left out
     listen_v4: str = "0.0.0.0"  # address; where peers reach this node over IPv4
     listen_v6: str = "::"  # address; where peers reach this node over IPv6

@@ -44,6 +44,9 @@ class StatusView:
     warnings: tuple[str, ...]
     disk_used: int
     disk_quota: int
+    is_client: bool = False
+    reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
+    carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
     def is_crawling(self) -> bool:
@@ -66,13 +69,14 @@ def view_of(status: Json) -> StatusView:
     refused = _table(status, "refused_packets")
     expires_at = _number(strategy, "expires_at")
     documents = _count(status, "documents")
+    is_client, clients = status.get("role") == "client", _table(status, "clients")
     name = network.get("name", "") if network else status.get("network", "")
     return StatusView(
         node_id=plain(status.get("node_id", "")),
         version=plain(status.get("version", "")),
         network=plain(name) if isinstance(name, str) else "",
         nodes=nodes,
-        away=max(0, nodes - 1 - live),
+        away=max(0, nodes - (0 if is_client else 1) - live),
         ipv4=ipv4,
         ipv6=ipv6,
         refused_packets=sum(_count(refused, reason) for reason in refused),
@@ -94,6 +98,9 @@ def view_of(status: Json) -> StatusView:
         warnings=(*_texts(strategy.get("warnings")), *_texts(status.get("warnings"))),
         disk_used=_count(disk, "used"),
         disk_quota=_count(disk, "quota"),
+        is_client=is_client,
+        reachable=_reachable(_table(status, "reachable")),
+        carried=_count(clients, "carried") + _count(clients, "carried_here"),
     )
 
 
@@ -104,6 +111,15 @@ def size(count: float) -> str:
             return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
         count /= 1000
     return f"{count:.1f} TB"
+
+
+def _reachable(found: Json) -> str:
+    """What peers say of each family; nothing where nobody was asked."""
+    names = {"ipv4": "IPv4", "ipv6": "IPv6"}
+    tables = {names[key]: _table(found, key) for key in names if key in found}
+    if all(not table.get("tried") for table in tables.values()):
+        return ""
+    return "; ".join(f"{name}: {plain(table.get('text', ''))}" for name, table in tables.items())
 
 
 def _table(parent: Json, key: str) -> Json:

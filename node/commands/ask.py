@@ -141,7 +141,7 @@ def _tally(page: ResultPage) -> str:
 
 
 def _members(view: StatusView) -> str:
-    if view.nodes == 1:
+    if view.nodes == 1 and not view.is_client:
         return "1 node: this one"
     away = f", {view.away:,} of them away" if view.away else ""
     return f"{view.nodes:,} nodes in the network{away}; live peers by protocol: IPv4 {view.ipv4}, IPv6 {view.ipv6}"
@@ -155,6 +155,8 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("network", view.network),
         ("version", view.version),
         ("members", _members(view)),
+        ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
+        ("reached", view.reachable),
         ("pages", f"{view.documents:,} kept here"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
         ("index", "settled: all copies are indexed alike" if view.is_settled else "still catching up"),

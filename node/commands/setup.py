@@ -21,7 +21,7 @@ from node.version import VERSION
 
 GB = 1_000_000_000
 PROFILES: dict[str, dict[str, Any]] = {
-    "guest": {"store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
+    "guest": {"node.mode": "client", "store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
     "server": {},
     "campus": {"store.quota_bytes": 200 * GB, "crawl.max_open_fetches": 128},
 }
@@ -40,6 +40,8 @@ def init(arguments: Namespace) -> int:
         else f"the first node of a new private network, {arguments.name!r}"
     )
     settings = chosen_settings(arguments.profile, arguments.set)
+    if settings.get("node.mode") == "client" and given is None:
+        raise ConfigError("node.mode", "is client, but there is no network to be a guest of", "give --network FILE")
     if not arguments.yes and not confirm(f"Make {what}, in {data.root}?"):
         return 1
     data.create()

@@ -30,14 +30,14 @@ class SimCarrier:
         """Answer others until cancelled."""
         context = copy_context()
 
-        async def tried(asker: NodeId, name: str, body: bytes) -> bytes | RemoteError | InputError:
+        async def tried(asker: NodeId, name: str, body: bytes, host: str) -> bytes | RemoteError | InputError:
             try:
-                return await answerer(asker, name, body)
+                return await answerer(asker, name, body, host)
             except (RemoteError, InputError) as error:
                 return error
 
-        async def answer(asker: NodeId, name: str, body: bytes) -> bytes:
-            task = tasks.create_task(tried(asker, name, body), context=context)
+        async def answer(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
+            task = tasks.create_task(tried(asker, name, body, host), context=context)
             await asyncio.wait([task])
             if task.cancelled() or task.exception():  # this node ends: nobody hears why
                 await asyncio.get_running_loop().create_future()
@@ -55,4 +55,7 @@ class SimCarrier:
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message; raises PeerTimeout or BadMessage."""
-        return await self._network.ask(self._name, self._own, route.peer.node_id, name, body, timeout_s)
+        host = self._network.host_of(self._name, route.peer.families)
+        return await self._network.ask(
+            self._name, self._own, route.peer.node_id, name, body, timeout_s, host, route.peer.families
+        )

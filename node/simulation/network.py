@@ -11,12 +11,12 @@ from functools import partial
 from hashlib import blake2b
 from random import Random
 
-from dht import Address, BadMessage, Clock, Core, Driver, Event, InputError, NodeId, PeerTimeout, RemoteError
+from dht import Address, BadMessage, Clock, Core, Driver, Event, Family, InputError, NodeId, PeerTimeout, RemoteError
 from node.simulation.loop import SimLoop
 
 NAT_S = 120.0  # for how long a NAT lets answers through after the last packet out; RFC 4787 asks for as much
 
-Answerer = Callable[[NodeId, str, bytes], Awaitable[bytes]]
+Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
 
 
 class SimNetwork:
@@ -34,7 +34,8 @@ class SimNetwork:
         self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
         self._answerers: dict[NodeId, tuple[str, Answerer]] = {}
         self._groups: Mapping[str, int] = {}
-        self._behind: dict[str, dict[Address, float]] = {}  # who is behind a NAT: where it sent to, and when
+        self._hosts: dict[str, dict[Family, str]] = {}
+        self._behind: dict[tuple[str, Family], dict[Address, float]] = {}  # behind a NAT: where it sent to, and when
         self._context = Context()  # what is on its way belongs to no place
         self._trace = blake2b(digest_size=16)
 
@@ -51,13 +52,19 @@ class SimNetwork:
         """One network again."""
         self._groups = {}
 
-    def hide(self, name: str) -> None:
+    def hide(self, name: str, families: tuple[Family, ...] = (4, 6)) -> None:
         """Put a node behind a NAT, for good: nothing reaches it but from where it sent to."""
-        self._behind.setdefault(name, {})
+        for family in families:
+            self._behind.setdefault((name, family), {})
 
     def attach(self, name: str, address: Address, receive: Callable[[bytes, Address], None]) -> None:
         """Deliver datagrams for an address."""
         self._sockets[address] = name, receive
+        self._hosts.setdefault(name, {})[address.family] = address.host
+
+    def detach(self, address: Address) -> None:
+        """Deliver no more there."""
+        self._sockets.pop(address, None)
 
     def listen(self, name: str, node_id: NodeId, answerer: Answerer) -> None:
         """Deliver messages for a node."""
@@ -77,23 +84,39 @@ class SimNetwork:
         """Send a datagram; it arrives later or never."""
         delay_s = self._depart("datagram", name, target.host)
         there = self._sockets.get(target)
-        if name in self._behind:
-            self._behind[name][target] = self.loop.time()
+        opened = self._behind.get((name, target.family))
+        if opened is not None:
+            opened[target] = self.loop.time()
         if delay_s is None or there is None or not self._joined(name, there[0]):
             self.lost += 1
             return
         self.loop.call_later(delay_s, self._deliver, name, data, source, target, context=self._context)
 
-    async def ask(self, name: str, own: NodeId, peer: NodeId, message: str, body: bytes, timeout_s: float) -> bytes:
+    def host_of(self, name: str, families: frozenset[Family]) -> str:
+        """The address from which a node connects to one of these families; its other one where it has none of them."""
+        hosts = self._hosts.get(name, {})
+        return next((hosts[f] for f in sorted(families) if f in hosts), next(iter(hosts.values()), ""))
+
+    async def ask(
+        self,
+        name: str,
+        own: NodeId,
+        peer: NodeId,
+        message: str,
+        body: bytes,
+        timeout_s: float,
+        host: str = "",
+        families: frozenset[Family] = frozenset({4, 6}),
+    ) -> bytes:
         """Send a message and wait for its answer; raises PeerTimeout, or BadMessage with the peer's refusal."""
         try:
             async with asyncio.timeout(timeout_s):
-                if self._answerers.get(peer, ("",))[0] in self._behind:
+                if self._is_hidden(self._answerers.get(peer, ("",))[0], families):
                     peer = NodeId(bytes(20))  # nobody: a connection has to be the hidden node's own
                 there, answerer = await self._pass(message, name, own, peer, peer, timeout_s)
                 answer, refusal = b"", None
                 try:
-                    answer = await answerer(own, message, body)
+                    answer = await answerer(own, message, body, host)
                 except (RemoteError, InputError) as error:
                     refusal = error
                 await self._pass(message, there, peer, own, peer, timeout_s)
@@ -124,8 +147,13 @@ class SimNetwork:
         delay_s = self._rng.uniform(*self._latency_s)
         return None if self.loss and self._rng.random() < self.loss else delay_s
 
+    def _is_hidden(self, name: str, families: frozenset[Family]) -> bool:
+        """Whether no connection to a node comes through, in any of these families that it has."""
+        own = families & self._hosts.get(name, {}).keys()
+        return bool(own) and all((name, family) in self._behind for family in own)
+
     def _lets_in(self, name: str, source: Address) -> bool:
-        opened = self._behind.get(name)
+        opened = self._behind.get((name, source.family))
         return opened is None or self.loop.time() - opened.get(source, -NAT_S) < NAT_S
 
     def _joined(self, a: str, b: str) -> bool:
@@ -162,9 +190,17 @@ class SimDatagrams:
     async def run(self) -> None:
         """Take part until cancelled or killed."""
         receive = partial(copy_context().run, self._driver.receive)  # type: ignore[call-arg]
+        self._receive = receive
         for address in self._addresses.values():
             self._network.attach(self._name, address, receive)
         await self._driver.run()
+
+    def move(self, address: Address) -> None:
+        """Give the node another address of a family that it has, as IPv6's privacy addresses change: nothing arrives at
+        the old one from now on."""
+        self._network.detach(self._addresses[address.family])
+        self._addresses[address.family] = address
+        self._network.attach(self._name, address, self._receive)
 
     def _send(self, data: bytes, target: Address) -> None:
         source = self._addresses.get(target.family)

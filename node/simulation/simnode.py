@@ -20,6 +20,7 @@ from dht import (
     Family,
     Identity,
     LiveOverlay,
+    Mode,
     Network,
     OnEvent,
     Parts,
@@ -29,6 +30,7 @@ from dht import (
 from index import IndexConfig
 from node.daemon import Daemon, Shells
 from node.simulation.carrier import SimCarrier
+from node.simulation.knock import sim_knock
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scriptedfetch import ScriptedFetcher, Visited
 from node.simulation.scriptedweb import ScriptedWeb
@@ -63,7 +65,7 @@ class SimNode:
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
     task: asyncio.Task[None] | None = None
-    is_client: bool = False  # configured to take no part
+    mode: Mode = "member"  # auto: what peers find out about its address decides
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
     @property
@@ -108,7 +110,7 @@ class SimNode:
             listening=listening,
             reach=Reach(),
             member=not self.is_bare,
-            quiet=self.is_client,
+            quiet=self.mode != "member",
         )
 
         def drive(on_event: OnEvent) -> SimDatagrams:
@@ -125,6 +127,11 @@ class SimNode:
                 executor=around.executor,
                 folder=self.folder,
                 member=not self.is_bare,
+                mode=self.mode,
+                is_declared=False,
+                knock=sim_knock(around.wire, self.name, self.identity, bytes.fromhex(around.network.id), self.rng),
+                probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
+                rng=Random(self.rng.random()),
             )
         )
 

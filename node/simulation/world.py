@@ -15,7 +15,7 @@ from tempfile import TemporaryDirectory
 
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Family, Identity, Network, PeerTimeout, Strategy
+from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy
 from node.simulation.loop import EPOCH, PLACE, SimLoop
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
@@ -73,10 +73,14 @@ class World:
         """Start new nodes, one after the other."""
         return [await self._add(pause_s) for _ in range(count)]
 
-    async def add_client(self, families: tuple[Family, ...] = (4,)) -> SimNode:
-        """Start a node that is a client by its configuration, behind a NAT."""
+    async def add_client(self, families: tuple[Family, ...] = (4,), mode: Mode = "client") -> SimNode:
+        """Start a node behind a NAT."""
         self.wire.hide(f"n{len(self.nodes)}")
-        return await self._add(families=families, is_client=True)
+        return await self._add(families=families, mode=mode)
+
+    async def add_finder(self, families: tuple[Family, ...]) -> SimNode:
+        """Start a node that has to find out whether it is reached."""
+        return await self._add(families=families, mode="auto")
 
     async def add_doors(self) -> list[SimNode]:
         """Start the nodes of the network file as bare bootstrap nodes; before any other."""
@@ -170,7 +174,7 @@ class World:
         pause_s: float = 0.3,
         families: tuple[Family, ...] = (),
         *,
-        is_client: bool = False,
+        mode: Mode = "member",
         is_bare: bool = False,
     ) -> SimNode:
         number = len(self.nodes)
@@ -180,7 +184,7 @@ class World:
         folder = self._folder / name
         folder.mkdir()
         node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
-        node.is_client, node.is_bare = is_client, is_bare
+        node.mode, node.is_bare = mode, is_bare
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)

@@ -38,7 +38,7 @@ def free_port(host: str = "127.0.0.1") -> int:
         return int(sock.getsockname()[1])
 
 
-async def echo(asker: NodeId, name: str, body: bytes) -> bytes:
+async def echo(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
     if name == "Refuse":
         raise InputError("not today\nreally")
     if name == "Hang":
@@ -64,10 +64,10 @@ class Host:
         self.heard: list[str] = []
         self.came = asyncio.Event()
 
-    async def answer(self, asker: NodeId, name: str, body: bytes) -> bytes:
+    async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         self.heard.append(name)
         self.came.set()
-        return await echo(asker, name, body)
+        return await echo(asker, name, body, host)
 
     async def ask(self, route: Route, name: str = "Echo", body: bytes = b"", timeout_s: float = 5.0) -> bytes:
         return await self.channel.ask(route, name, body, timeout_s=timeout_s)

@@ -1,6 +1,8 @@
 """Clients behind a NAT: they find, search, publish seeds and fetch by order, and nobody ever waits for them."""
 
-from dht import document_id, placement_key
+import pytest
+
+from dht import Family, document_id, placement_key
 from node.simulation.census import is_idle, repeated
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
@@ -11,7 +13,7 @@ SETTLE_S = 10.0
 
 
 def members_of(world: World) -> list[SimNode]:
-    return [node for node in world.running() if not node.is_client and not node.is_bare]
+    return [node for node in world.running() if node.mode == "member" and not node.is_bare]
 
 
 async def crawl_ends(world: World) -> None:
@@ -70,6 +72,64 @@ def test_a_client_that_goes_away_with_its_orders_costs_only_time():
         assert sum(1 for document in await documents(node, sorted(kept)) if document) == len(kept)
 
     simulate(story, Plan(seed=2))
+
+
+@pytest.mark.parametrize("families", [(4,), (6,), (4, 6)])
+def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(families: tuple[Family, ...]):
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_finder(families)
+        await world.until(lambda: node.overlay.takes_part, 10.0, every_s=0.2)
+        await world.pass_time(5.0)
+        assert all(node.identity.node_id in other.overlay.view.live() for other in members)
+        await world.pass_time(30.0)
+        found = node.overlay.reachability()
+        assert {family: each.shown for family, each in found.items()} == dict.fromkeys(families, "reachable")
+        assert all(each.tried == 3 for each in found.values())
+        assert node.overlay.view.owned()
+
+    simulate(story)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(count: int):
+    async def story(world: World) -> None:
+        members = await world.add(count)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_client((4,), mode="auto")
+        for _ in range(60):
+            await world.pass_time(1.0)
+            assert not node.overlay.takes_part
+            assert all(other.overlay.view.contact(node.identity.node_id) is None for other in members)
+        assert node.overlay.reachability()[4].shown.startswith("behind a firewall, ")
+
+    simulate(story)
+
+
+def test_only_the_family_that_works_is_announced():
+    async def story(world: World) -> None:
+        members = await world.add(4)
+        await world.pass_time(SETTLE_S)
+        node = await world.add_finder((4, 6))
+        world.wire.hide(node.name, families=(6,))
+        await world.pass_time(40.0)
+        assert node.overlay.reachability()[6].shown == "behind a firewall, 3 peers tried"
+        contact = members[0].overlay.view.contact(node.identity.node_id)
+        assert contact is not None and contact.families == {4}
+
+    simulate(story)
+
+
+def test_a_network_whose_nodes_all_wait_for_a_word_begins_anyway():
+    async def story(world: World) -> None:
+        nodes = [await world.add_finder((4,)) for _ in range(3)]
+        await world.pass_time(60.0)
+        assert all(len(node.overlay.view.live()) == 3 for node in nodes)
+        await world.crawl()
+        await world.until(lambda: bool(world.log), 60.0)
+
+    simulate(story)
 
 
 async def documents(node: SimNode, urls: list[str]) -> list[object]:

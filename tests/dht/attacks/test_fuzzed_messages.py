@@ -35,9 +35,21 @@ from dht import (
     Strategy,
     StrategyLog,
 )
-from dht.messages import Claim, Done, GetStrategy, LeaseRelease, LeaseReply, LeaseRequest, StrategyChain, Vote
+from dht.messages import (
+    Claim,
+    Done,
+    GetStrategy,
+    LeaseRelease,
+    LeaseReply,
+    LeaseRequest,
+    StrategyChain,
+    StrategyDigest,
+    Vote,
+)
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.orders import FetchAnswer, FetchOrder
+from node.seeds import HandSeeds, SeedsTaken
 from node.teams import Report, ReportRequest
 from store.messages import (
     FetchRecords,
@@ -56,6 +68,10 @@ from store.reconcile import Mode, Range
 from store.record import Kind
 
 ID, HASH = b"i" * 20, b"h" * 32
+FETCH, FETCHED = (
+    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
+    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
+)
 HIT = HitRow(ID, ID, HASH, b"d" * 16, 1.5, ((1, 0, 0, 2),), (1, 2, 3, 4), 7)
 RANGE = Range(b"\xff" * 42, Mode.FINGERPRINT, HASH, ())
 MESSAGES: list[Message] = [
@@ -77,8 +93,15 @@ MESSAGES: list[Message] = [
     StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),)),
     AskBest(1, 1, 8, (1,), "query", 10, (1, 2, 3, 4), (3,), 10, 100),
     BestAnswer((1,), (2,), (HIT,), True, 0.0),
-    FetchOrder("http://a.example/ü", (("if-none-match", "x"),), 1000),
-    FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
+    FETCH,
+    FETCHED,
+    PollOrders(3),
+    OrderBatch((Order(1, FETCH),), 0.0),
+    OrderDone(1, FETCHED),
+    OrderTaken(),
+    HandSeeds((("http://a.example/ü", 2),)),
+    SeedsTaken(),
+    StrategyDigest(3, HASH),
     ReportRequest(8),
     Report(8, {1: b"f" * 16}, 0, True),
 ]
@@ -158,7 +181,7 @@ def both_ways(kind: type[Message], body: bytes) -> None:
         with suppress(RemoteError):
             assert isinstance(await OVERLAY.ask(LIAR.node_id, Done(), kind, timeout_s=1.0), kind)
         with suppress(RemoteError):
-            await OVERLAY._answer(LIAR.node_id, kind.__name__, body)
+            await OVERLAY._answer(LIAR.node_id, kind.__name__, body, "12.0.0.1")
 
     asyncio.run(story())
 
@@ -197,7 +220,7 @@ def test_bent_messages(message: Message, draw: st.DataObject) -> None:
 
 def test_a_message_that_nobody_serves_is_refused() -> None:
     with pytest.raises(RemoteError, match="answers no"):
-        asyncio.run(OVERLAY._answer(LIAR.node_id, "Nothing", b"\x90"))
+        asyncio.run(OVERLAY._answer(LIAR.node_id, "Nothing", b"\x90", "12.0.0.1"))
     CARRIER.said = b"\x90"
     assert isinstance(asyncio.run(OVERLAY.ask(LIAR.node_id, Done(), Done, timeout_s=1.0)), Done)
     assert not issubclass(PeerRefused, OSError)

@@ -10,7 +10,7 @@ from node.simulation import EPOCH, SimLoop, SimNetwork
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 
 
-async def echo(asker: NodeId, name: str, body: bytes) -> bytes:
+async def echo(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
     if body == b"refuse me":
         raise InputError("no such thing")
     return name.encode() + b" " + body + b" for " + asker[:1]

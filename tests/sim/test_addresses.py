@@ -1,0 +1,81 @@
+"""Addresses that change under a running node: peers follow within seconds, and miss nobody meanwhile."""
+
+import asyncio
+from random import Random
+
+import pytest
+
+from dht import Address, Contact, Core, DhtConfig, Endpoint, Identity, Key, Reach, SmallRecord, sign_record
+from node.simulation import SimDatagrams, SimLoop, SimNetwork
+
+NETWORK = b"a network of the simulator"
+PORT = 8091
+
+
+class Peer:
+    """One core that listens on all addresses of one family."""
+
+    def __init__(self, loop: SimLoop, network: SimNetwork, number: int, family: int) -> None:
+        self.clock = loop.clock()
+        self.identity = Identity(Random(number).randbytes(32))
+        self.address = Address(f"2606:4700:{number + 1:x}::1" if family == 6 else f"9.0.{number}.1", PORT)
+        listening = (Endpoint("::" if family == 6 else "0.0.0.0", PORT, PORT),)
+        self.core = Core(self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, reach=Reach())
+        self.wire = SimDatagrams(self.core, self.clock, network, f"n{number}", (self.address,), lambda event: None)
+
+    def knows(self, other: "Peer") -> str:
+        """The address under which another one is known here."""
+        known = self.core.members.find(other.core.node_id)
+        return known.opened.contact.endpoints[0].host if known else ""
+
+
+@pytest.mark.parametrize("count", [2, 5, 40])
+@pytest.mark.parametrize("family", [4, 6])
+def test_a_new_address_is_known_to_all_in_seconds_and_nobody_misses_the_node(count: int, family: int) -> None:
+    loop = SimLoop()
+
+    async def main() -> float:
+        network = SimNetwork(loop, 5)
+        peers = [Peer(loop, network, n, family) for n in range(count)]
+        async with asyncio.TaskGroup() as tasks:
+            running = []
+            for peer in peers:
+                peer.core.join(peer.clock(), [peers[0].address] if peer is not peers[0] else [])
+                running.append(tasks.create_task(peer.wire.run()))
+                await asyncio.sleep(0.2)
+            await asyncio.sleep(60.0)
+            moved, others = peers[1], [peer for peer in peers if peer is not peers[1]]
+            assert all(peer.knows(moved) == moved.address.host for peer in others)
+            record = sign_record(
+                moved.identity,
+                NETWORK,
+                key=Key(b"k" * 20),
+                sequence=1,
+                expires_at=moved.clock().wall + 3600,
+                value=b"value",
+            )
+            lookups: list[list[Contact]] = []
+            moved.core.start_lookup(moved.clock(), b"t" * 20, lambda _, found: lookups.append(found))
+            new = Address("2606:4700:ffff::99" if family == 6 else "9.9.9.9", PORT)
+            moved.wire.kick()
+            moved.wire.move(new)
+            began = loop.time()
+            while not all(peer.knows(moved) == new.host for peer in others):
+                await asyncio.sleep(0.25)
+                assert all(peer.core.members.is_live(moved.core.node_id, peer.clock()) for peer in others)
+                assert loop.time() - began < 60.0
+            took = loop.time() - began
+            kept: list[list[SmallRecord]] = []
+            moved.core.put(moved.clock(), record, lambda now, n: None)
+            moved.wire.kick()
+            await asyncio.sleep(5.0)
+            others[0].core.get(others[0].clock(), Key(b"k" * 20), lambda _, found: kept.append(found))
+            others[0].wire.kick()
+            await asyncio.sleep(5.0)
+            assert [r.value for r in kept[0]] == [b"value"]
+            assert lookups and lookups[0]
+            for task in running:
+                task.cancel()
+        return took
+
+    assert loop.run(main()) < 15.0
