@@ -144,6 +144,11 @@ class Core:
         return events
 
     @property
+    def operator(self) -> str:
+        """Who runs this node, as it declares."""
+        return self._config.operator
+
+    @property
     def public_key(self) -> bytes:
         """Of this node's identity."""
         return self._identity.public_key

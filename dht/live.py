@@ -89,7 +89,9 @@ class LiveOverlay:
         self._core = core
         self._clock = clock
         self._driver = parts.drive(self._happened)
-        self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
+        self._view = OverlayView(
+            core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
+        )
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)

@@ -71,7 +71,8 @@ class Members:
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         self._suspected.pop(peer, None)
         self._next_expiry = min(self._next_expiry, known.sent_steady + opened.heartbeat.grace_s)
-        if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
+        moved = old is not None and old.opened.heartbeat.member and _stands(old.opened) != _stands(opened)
+        if moved or opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
             self._changed()
         self.version += news is not News.SAME
         self.told += news is not News.SAME or old is None or old.opened.heartbeat.leased != opened.heartbeat.leased
@@ -182,6 +183,12 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     if late_s > INTERVAL_S and old and (direct or old.late_s > INTERVAL_S):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
+
+
+def _stands(opened: Opened) -> tuple[object, ...]:
+    """What decides beside whom a member keeps copies (diversity.py); addresses inside a prefix may come and go."""
+    hosts = (host for host, _, _ in opened.heartbeat.endpoints)
+    return opened.heartbeat.operator, *(host[:3] if len(host) == 4 else host[:6] for host in hosts)
 
 
 def _differs(old: Opened, new: Opened) -> bool:

@@ -3,14 +3,17 @@
 Pure: the same members and slot give the same answer on every node, which is why nobody has to decide. A member's
 weight for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its
 owners; only the 16 members nearest to the start (XOR) count, so that in a large network each node needs to know its
-neighbourhood only. Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
+neighbourhood only. Who keeps copies beside whom, diversity.py says.
+Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
+from types import MappingProxyType
 
+from dht.diversity import NONE, Traits, owners_first, spread
 from dht.keys import KEY_BITS, NodeId, Slot, slot_start
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
@@ -20,16 +23,23 @@ LIVE_LEAST = 2  # while fewer owners are live (one where the strategy wants one 
 class Placement:
     """The owners of every slot for one set of members; build a new one when `Members.epoch` changes."""
 
-    def __init__(self, members: Sequence[NodeId], slot_bits: int, replicas: int) -> None:
-        """`members` sorted; `replicas` ≥ 1."""
+    def __init__(
+        self,
+        members: Sequence[NodeId],
+        slot_bits: int,
+        replicas: int,
+        traits: Mapping[NodeId, Traits] = MappingProxyType({}),
+    ) -> None:
+        """`members` sorted; `replicas` ≥ 1; `traits`: none of a member that is not in it."""
         self._members = members
+        self._traits = {member: found for member, found in traits.items() if found != NONE}
         self._numbers = [int.from_bytes(m, "big") for m in members]
         self._slot_bits = slot_bits
         self._replicas = replicas
         self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
 
     def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The nearest 16 members, highest weight first: owners, then stand-ins in order."""
+        """The 16 candidates: owners, highest weight first, then stand-ins in order."""
         found = self._rankings.get(slot)
         if found is None:
             found = self._rankings[slot] = self._rank(slot)
@@ -56,11 +66,22 @@ class Placement:
 
     def _rank(self, slot: Slot) -> tuple[NodeId, ...]:
         start = slot_start(slot, self._slot_bits)
-        nearest = self._nearest(int.from_bytes(start, "big"))
-        return tuple(sorted(nearest, key=lambda m: _weight(m, start), reverse=True))
+        candidates = self._candidates(int.from_bytes(start, "big"))
+        ranked = sorted(candidates, key=lambda m: _weight(m, start), reverse=True)
+        return owners_first(ranked, self._replicas, self._traits) if self._traits else tuple(ranked)
 
-    def _nearest(self, start: int) -> Sequence[NodeId]:
-        """The members with the longest common prefix, widened until there are 16, then cut by distance."""
+    def _candidates(self, start: int) -> Sequence[NodeId]:
+        """The 16 nearest members; further ones in place of those who crowd in from one prefix, where there are any."""
+        count = NEAREST
+        while True:
+            nearest = self._nearest(start, count)
+            fit = spread(nearest, self._traits) if self._traits else nearest
+            if len(fit) >= NEAREST or count >= len(self._members):
+                return [*fit, *(m for m in nearest if m not in fit)][:NEAREST]
+            count *= 2
+
+    def _nearest(self, start: int, count: int) -> Sequence[NodeId]:
+        """The members with the longest common prefix, widened until there are so many, then cut by distance."""
         low, high = 0, len(self._numbers)
         for bits in range(KEY_BITS, -1, -1):
             base = start >> bits << bits
@@ -68,10 +89,10 @@ class Placement:
                 bisect_left(self._numbers, base, low, high),
                 bisect_left(self._numbers, base + (1 << bits), low, high),
             )
-            if inner[1] - inner[0] < NEAREST:
+            if inner[1] - inner[0] < count:
                 break
             low, high = inner
-        return sorted(self._members[low:high], key=lambda m: int.from_bytes(m, "big") ^ start)[:NEAREST]
+        return sorted(self._members[low:high], key=lambda m: int.from_bytes(m, "big") ^ start)[:count]
 
 
 def owners(slot: Slot, slot_bits: int, members: Sequence[NodeId], replicas: int) -> tuple[NodeId, ...]:

@@ -9,9 +9,11 @@ from types import MappingProxyType
 
 from dht.clock import Clock, Now
 from dht.contact import Contact, Endpoint
+from dht.diversity import NONE, Traits, traits_of
 from dht.keys import NodeId, Slot
 from dht.members import Members
 from dht.owners import Placement
+from dht.reach import Reach
 from dht.records import Heartbeat, Opened
 from dht.strategy import Strategy
 from dht.strategylog import StrategyLog
@@ -31,18 +33,22 @@ class OverlayView:
         strategies: StrategyLog,
         clock: Clock,
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
+        operator: str = "",
     ) -> None:
+        """`operator`: of this node, as it declares."""
         self._node_id = node_id
         self._members = members
         self._strategies = strategies
         self._clock = clock
         self._own_endpoints = own_endpoints
+        self._operator = operator
         self._own_ready: frozenset[Slot] = frozenset()
         self._held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES
         self._look_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
         self._strategy = strategies.current(clock())
+        self._own_traits = NONE
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._live: frozenset[NodeId] = frozenset()
         self._teams: tuple[tuple[NodeId, ...], ...] = ()
@@ -160,7 +166,17 @@ class OverlayView:
         return self._placed([m for m in self.members() if m.hex() not in blocked], strategy)
 
     def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
-        return Placement(members, strategy.slot_bits, strategy.replicas)
+        return Placement(members, strategy.slot_bits, strategy.replicas, self._traits(members, strategy))
+
+    def _traits(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, Traits]:
+        """What the members' heartbeats, and this node's own words, say about beside whom they keep copies."""
+        reach = Reach(strategy.declared_prefixes)
+        found = {self._node_id: traits_of(self._operator, self._own_endpoints(), reach)}
+        for member in members:
+            known = self._members.find(member)
+            if known is not None:
+                found[member] = traits_of(known.opened.heartbeat.operator, known.opened.contact.endpoints, reach)
+        return found
 
     def refresh(self) -> None:
         """Look again at once: something is known to have changed."""
@@ -172,13 +188,15 @@ class OverlayView:
             return
         self._look_at = now.steady + LOOK_S
         members, strategy = self._members.members(now), self._strategies.current(now)
-        if strategy is self._strategy and self._members.told == self._told and now.steady <= self._all_live_until:
+        own = traits_of(self._operator, self._own_endpoints(), Reach(strategy.declared_prefixes))
+        same = strategy is self._strategy and self._members.told == self._told and own == self._own_traits
+        if same and now.steady <= self._all_live_until:
             return
-        self._strategy, self._told = strategy, self._members.told
+        self._strategy, self._told, self._own_traits = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         self._live = self._live if live == self._live else live
-        placed = (self._members.epoch, self._strategy.slot_bits, self._strategy.replicas)
+        placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes)
         if (*placed, self._live) != self._basis:
             if placed != self._basis[:-1]:
                 self._placement = self._placed(members, strategy)
