@@ -16,6 +16,7 @@ _AT_LEAST: dict[str, float] = {
     **dict.fromkeys(("max_open_fetches", "max_open_per_address", "max_pending_pages", "max_frontier_urls"), 1),
     **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_robots_hosts", "max_fails"), 1),
     **dict.fromkeys(("connect_timeout_s", "read_timeout_s", "total_timeout_s", "parser_stall_s"), 0.001),
+    **dict.fromkeys(("revisit_s", "min_revisit_s", "max_revisit_s"), 1.0),
     **dict.fromkeys(("dns_threads", "parser_batch"), 1),
     "max_head_fields": 8,
 }
@@ -75,7 +76,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     parser_memory_bytes: int = 2_147_483_648  # address space of a parser process; beyond it the page is given up
 
     # when again
-    revisit_s: float = 7 * DAY_S  # after a successful fetch; an unchanged page waits 1.5 times as long as before
+    revisit: Literal["gain", "changed", "all"] = "gain"  # visits where they gain most freshness, or where a page has
+    # probably changed, or alike: for comparison
+    revisit_s: float = 7 * DAY_S  # between two visits of a page, averaged over all pages: the budget of visits
+    min_revisit_s: float = 3_600.0  # between two visits of one page, however often it changes
     max_revisit_s: float = 60 * DAY_S  # even a page that never changes may vanish
     gone_revisit_s: float = 30 * DAY_S  # gone or refused: sites change their minds
     retry_base_s: float = 30.0  # first retry after a failure; each next waits four times as long
@@ -96,6 +100,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             value = getattr(self, name)
             if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):
                 raise ValueError(f"{name}: {value} is not {_AT_LEAST.get(name, 0):g} or more")
+        if self.min_revisit_s > self.revisit_s:
+            raise ValueError(f"min_revisit_s: {self.min_revisit_s:g} is more than revisit_s, {self.revisit_s:g}")
+        if self.max_revisit_s < self.revisit_s:
+            raise ValueError(f"max_revisit_s: {self.max_revisit_s:g} is less than revisit_s, {self.revisit_s:g}")
 
     def user_agent(self, version: str) -> str:
         """The User-Agent line: who, and where to read about it."""

@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -17,6 +17,7 @@ from crawl.fetched import Fetcher
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
+from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.request import Requests
 from crawl.story import Stories
@@ -44,12 +45,13 @@ class Crawler:
     ) -> None:
         self._config, self._clock = config, clock
         self._tally = Tally()
-        self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address)
+        census = Census(config)
+        self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, clock)
+        self._requests = Requests(config, fetcher, decide, census, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
-        self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, clock, self._thread)
+        self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, census, clock, self._thread)
         self._asking = 0  # turns whose request is not over
         self._lent = 0
         self._paused = False
@@ -69,6 +71,10 @@ class Crawler:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
+
+    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+        """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
+        self._frontier.renumber(slot_of)
 
     def pause(self, paused: bool) -> None:
         """Start nothing until told otherwise."""

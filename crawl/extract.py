@@ -12,10 +12,11 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawl.decode import decode_text
 from crawl.extract_lxml import read_lxml
+from crawl.fingerprint import CLOSE, OPEN, fingerprint, without_boilerplate
 from crawl.language import guess_language
 from crawl.page import Link
 from crawl.parsed import Parsed, Task
-from crawl.reading import BLOCKS, BREAK, HIDDEN, Reading
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading
 from crawl.urls import find_url
 
 MAX_TITLE_CHARS = 512
@@ -23,7 +24,7 @@ MAX_HEADINGS = 200
 MAX_HEADING_CHARS = 300
 MAX_ANCHOR_CHARS = 200
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-_BLOCKS_CSS, _HIDDEN_CSS = ",".join(BLOCKS), ",".join(HIDDEN)
+_BLOCKS_CSS, _HIDDEN_CSS, _BOILERPLATE_CSS = ",".join(BLOCKS), ",".join(HIDDEN), ",".join(BOILERPLATE)
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
@@ -72,6 +73,9 @@ def _body_text(tree: LexborHTMLParser) -> str:
         node.insert_before(BREAK)
         if node.tag not in ("br", "hr"):
             node.insert_child(BREAK)
+    for node in body.css(_BOILERPLATE_CSS):
+        node.insert_before(OPEN)
+        node.insert_child(CLOSE)
     return body.text()
 
 
@@ -93,12 +97,16 @@ def _plain(task: Task, text: str, charset: str) -> Parsed:
     """A text/plain page: its first line is the best title that it has."""
     lines = _lines(text.split("\n"), task.max_text_chars)
     title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
-    return Parsed(charset, guess_language("", lines), title, (), lines, ())
+    return Parsed(
+        charset, guess_language("", lines), title, (), lines, (), fingerprint=fingerprint(title, lines, lines)
+    )
 
 
 def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
     """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
     text = _lines(reading.text.split(BREAK), task.max_text_chars)
+    main = _lines(without_boilerplate(reading.text).split(BREAK), task.max_text_chars) if OPEN in reading.text else text
+    title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     wishes = {
         word for name, content in reading.metas if name == "robots" for word in re.split(r"[\s,]+", content.lower())
@@ -107,12 +115,13 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
     return Parsed(
         charset=charset,
         language=guess_language(reading.language, text),
-        title=" ".join(reading.title.split())[:MAX_TITLE_CHARS],
+        title=title,
         headings=tuple(h for h in (" ".join(raw.split())[:MAX_HEADING_CHARS] for raw in reading.headings) if h),
         text=text,
         links=_links(reading.links, base, task),
         noindex=bool(wishes & {"noindex", "none"}),
         nofollow=bool(wishes & {"nofollow", "none"}),
+        fingerprint=fingerprint(title, text, main),
         canonical=canonical if canonical and canonical != task.url else "",
     )
 

@@ -6,9 +6,11 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 
 from lxml import etree, html
 
-from crawl.reading import BLOCKS, BREAK, HIDDEN, Reading
+from crawl.fingerprint import CLOSE, OPEN
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading
 
 _BLOCKS = frozenset(BLOCKS)
+_BOILERPLATE = frozenset(BOILERPLATE)
 _HIDDEN = frozenset((*HIDDEN, "head"))
 _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _MAX_ITEMS = 200
@@ -55,10 +57,14 @@ def _text(root: html.HtmlElement) -> str:
             hidden += hides
             if block:
                 out.append(BREAK)
+            if node.tag in _BOILERPLATE:
+                out.append(OPEN)
             if node.text and not hidden:
                 out.append(node.text)
         else:
             hidden -= hides
+            if node.tag in _BOILERPLATE:
+                out.append(CLOSE)
             if block:
                 out.append(BREAK)
             if node.tail and not hidden:

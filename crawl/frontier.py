@@ -9,9 +9,10 @@ Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap o
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 
+from crawl.pace import Census
 from crawl.visits import State, Visit
 from dht import Now, Slot, site_of
 
@@ -52,10 +53,11 @@ class _Held:
 
 
 class Frontier:
-    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one."""
+    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one;
+    `census` is told which pages are known."""
 
-    def __init__(self, limit: int, per_address: int) -> None:
-        self._limit, self._per_address = limit, per_address
+    def __init__(self, limit: int, per_address: int, census: Census) -> None:
+        self._limit, self._per_address, self._census = limit, per_address, census
         self._slots: dict[Slot, _Held] = {}
         self._entries: dict[str, _Entry] = {}
         self._flight: dict[str, Turn] = {}
@@ -113,6 +115,11 @@ class Frontier:
             if host := self._hosts.get(site):
                 host.ready = [item for item in host.ready if self._is_current(item[2], item[1])]
                 heapq.heapify(host.ready)
+
+    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+        """Slots are numbered anew, and none is held: URLs in flight return to the slots that this names."""
+        for url, turn in self._flight.items():
+            turn.slot = slot_of(url)
 
     def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
         """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""
@@ -192,6 +199,7 @@ class Frontier:
 
     def _insert(self, url: str, entry: _Entry, now: Now) -> None:
         self._entries[url] = entry
+        self._census.add(entry.visit)
         if entry.visit.due_at > now.wall:
             heapq.heappush(self._later, (entry.visit.due_at, entry.number, url))
             if len(self._later) > 2 * len(self._entries) + 1_000:
@@ -244,7 +252,10 @@ class Frontier:
 
     def _forget(self, url: str) -> None:
         entry = self._entries.pop(url, None)
-        if entry is not None and entry.ready:
+        if entry is None:
+            return
+        self._census.remove(entry.visit)
+        if entry.ready:
             self._ready -= 1
 
     def _skip_stale(self, host: _Host) -> None:

@@ -8,11 +8,14 @@ from enum import Enum, auto
 
 from msgspec.structs import replace
 
-from crawl.config import CrawlConfig
+from crawl.changerate import seen
+from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
 from crawl.extract import HTML_TYPES
 from crawl.fetched import Fetched
-from crawl.revisit import due_after_failure, due_after_fetch, due_after_refusal
+from crawl.fingerprint import is_same, says_the_same
+from crawl.pace import Census
+from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 
@@ -20,6 +23,7 @@ _TEXT_TYPES = HTML_TYPES | {"text/plain"}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
+KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
 class Next(Enum):
@@ -40,13 +44,12 @@ class Verdict:
     overloaded: bool = False
 
 
-def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: Census) -> Verdict:
     """What a response means. `now`: Unix seconds."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
-    if status == 304 and validators(before):
-        due_at = due_after_fetch(before, now, config, unchanged=True)
-        return Verdict(Next.NOTHING, replace(visit, state=State.FETCHED, due_at=due_at, fails=0))
+    if status == 304 and validators(before, now):
+        return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
     if status in _REDIRECTS:
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
@@ -68,11 +71,28 @@ def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit
     return replace(visit, state=State.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
 
 
+def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Census) -> tuple[Visit, bool]:
+    """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
+    known = before.history.fingerprint
+    outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
+    if is_same(known, fingerprint) and not _keep_again(before, now):
+        return outcome, False
+    return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
     return replace(
-        visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason, etag="", last_modified=""
+        visit,
+        state=State.GONE,
+        visited_at=now,
+        due_at=due_at,
+        fails=0,
+        reason=reason,
+        etag="",
+        last_modified="",
+        history=replace(visit.history, fingerprint=b""),  # nothing is stored that it could be the same as
     )
 
 
@@ -89,10 +109,10 @@ def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfi
     return failed(replace(visit, status=0), error.reason, now, config)
 
 
-def validators(visit: Visit) -> dict[str, str]:
-    """Headers of a conditional request, for a page whose stored version is known."""
+def validators(visit: Visit, now: float) -> dict[str, str]:
+    """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
     headers = {}
-    if visit.state == State.FETCHED or visit.state == State.FAILED:
+    if visit.state in (State.FETCHED, State.FAILED) and not _keep_again(visit, now):
         if visit.etag:
             headers["If-None-Match"] = visit.etag
         if visit.last_modified:
@@ -122,7 +142,7 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
         return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
     if visit.hops >= config.max_hops:
         return Verdict(Next.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
-    due_at = due_after_fetch(visit, now, config, unchanged=False)
+    due_at = due_after_redirect(now, config)
     outcome = replace(visit, state=State.REDIRECT, target=target, due_at=due_at, fails=0)
     return Verdict(Next.REDIRECT, outcome)
 
@@ -135,12 +155,22 @@ def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -
     outcome = replace(
         visit,
         state=State.FETCHED,
-        due_at=due_after_fetch(visit, now, config, unchanged=False),
+        due_at=due_after_redirect(now, config),  # until it is read
         fails=0,
         etag=fetched.header("ETag")[:_MAX_REASON_CHARS],
         last_modified=fetched.header("Last-Modified")[:64],
     )
     return Verdict(Next.PARSE, outcome)
+
+
+def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit:
+    """A look at the content of a page that is stored, or will be."""
+    looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
+    return replace(looked, due_at=due_after_look(looked, now, census))
+
+
+def _keep_again(visit: Visit, now: float) -> bool:
+    return now - visit.history.kept_at > KEEP_AGAIN_S
 
 
 def _looks_like_html(fetched: Fetched) -> bool:

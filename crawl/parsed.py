@@ -35,6 +35,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     links: tuple[Link, ...]
     noindex: bool = False
     nofollow: bool = False
+    fingerprint: bytes = b""  # of title and text: crawl/fingerprint.py
     canonical: str = ""  # the URL that the page names as its own, where that is another one
 
 

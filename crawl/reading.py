@@ -11,6 +11,7 @@ BLOCKS = (  # elements that begin and end a line of text
     *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
 )
 BREAK = "\x1e"  # ends a line of text: a line feed in the source is only white space
+BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
 
 
@@ -19,7 +20,7 @@ class Reading:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
 
     title: str = ""
-    text: str = ""
+    text: str = ""  # boilerplate between the marks of crawl/fingerprint.py
     base: str = ""
     language: str = ""
     canonical: str = ""

@@ -13,6 +13,7 @@ from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
 from crawl.links import refusal_of
 from crawl.outcome import Next, Verdict, after_error, failed, judge, refused, validators
+from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Barred, RobotsCache
@@ -36,8 +37,9 @@ class Step:
 class Requests:
     """Makes them, politely."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, decide: Decide, clock: Clock) -> None:
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, decide: Decide, census: Census, clock: Clock) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
+        self._census = census
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -95,7 +97,7 @@ class Requests:
     async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
         visit, config = turn.visit, self._config
         try:
-            fetched = await self._fetcher.fetch(visit.url, validators(visit), config.max_body_bytes)
+            fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), config.max_body_bytes)
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:
@@ -104,7 +106,7 @@ class Requests:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
             return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
-        verdict = judge(visit, fetched, self._clock().wall, config)
+        verdict = judge(visit, fetched, self._clock().wall, config, self._census)
         return Step(self._rest(turn, fetched, decision, verdict.overloaded), fetched.address, verdict, fetched)
 
     def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:

@@ -1,22 +1,24 @@
 """When a URL is due again.
 
-Pure: a visit in, an instant out (Unix seconds). The interval that a page has now is `due_at - visited_at` of its last
-visit, so its change history needs no field of its own: unchanged pages wait longer, changed ones the base again.
+Pure: a visit in, an instant out (Unix seconds). Pages wait by the pace for their change rate (pace.py, changerate.py),
+whatever else was answered by fixed times.
 """
 
 from crawl.config import CrawlConfig
-from crawl.visits import State, Visit
+from crawl.pace import Census
+from crawl.visits import Visit
 
-_UNCHANGED = 1.5
 _BACKOFF = 4.0
 
 
-def due_after_fetch(visit: Visit, now: float, config: CrawlConfig, *, unchanged: bool) -> float:
-    """After 200 or 304, a redirect, or another answer that will hold for a while."""
-    interval = config.revisit_s
-    if unchanged and visit.state == State.FETCHED:
-        interval = max(interval, (visit.due_at - visit.visited_at) * _UNCHANGED)
-    return now + min(interval, config.max_revisit_s)
+def due_after_look(visit: Visit, now: float, census: Census) -> float:
+    """After a look at a page's content, which is in the visit's history already."""
+    return now + census.pace().interval_s(census.rate(visit))
+
+
+def due_after_redirect(now: float, config: CrawlConfig) -> float:
+    """After a redirect, or another answer that will hold for a while."""
+    return now + config.revisit_s
 
 
 def due_after_refusal(now: float, config: CrawlConfig) -> float:

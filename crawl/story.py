@@ -15,7 +15,8 @@ from crawl.fetched import Fetched
 from crawl.frontier import Turn
 from crawl.handover import Handover
 from crawl.links import scope_of
-from crawl.outcome import Next, gone, header_wishes, refused
+from crawl.outcome import Next, gone, header_wishes, read, refused
+from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.request import Step
@@ -38,6 +39,7 @@ class Stories:
     handover: Handover
     sitemaps: SitemapQueue
     tally: Tally
+    census: Census
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
@@ -76,7 +78,9 @@ class Stories:
             visit = gone(visit, "noindex", now, self.config)
             await self.handover.keep(turn, gone_page(fetched, now))
         else:
-            await self.handover.keep(turn, page_of(fetched, parsed, now))
+            visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
+            if is_news:
+                await self.handover.keep(turn, page_of(fetched, parsed, now))
         if not (parsed.nofollow or wishes & {"nofollow", "none"}):
             await self._follow(turn, parsed)
         return visit

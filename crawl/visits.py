@@ -9,6 +9,8 @@ from enum import IntEnum
 
 import msgspec
 
+from crawl.changerate import History
+
 
 class State(IntEnum):
     """What became of a URL; the number is on the wire."""
@@ -36,6 +38,7 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     last_modified: str = ""
     target: str = ""
     reason: str = ""
+    history: History = History()
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -26,7 +26,19 @@ from dht.errors import (
 )
 from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
-from dht.keys import DocumentId, Key, NodeId, Slot, distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht.keys import (
+    MAX_SLOT_BITS,
+    DocumentId,
+    Key,
+    NodeId,
+    Slot,
+    distance,
+    document_id,
+    placement_key,
+    site_of,
+    slot_of,
+    slot_start,
+)
 from dht.knock import Knock, Question
 from dht.limits import Buckets
 from dht.live import LiveOverlay, OnEvent, Parts
@@ -42,6 +54,7 @@ from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
+from dht.renumber import covered
 from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
@@ -63,6 +76,7 @@ from dht.strategylog import Entry, StrategyLog
 __all__ = [
     "MALFORMED",
     "MAX_LISTED",
+    "MAX_SLOT_BITS",
     "Address",
     "BadIdentity",
     "BadMessage",
@@ -139,6 +153,7 @@ __all__ = [
     "check_bounds",
     "check_network",
     "check_publishers",
+    "covered",
     "decode_signed",
     "decode_slots",
     "difference",

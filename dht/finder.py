@@ -33,7 +33,9 @@ class Finder:
         families: frozenset[Family],
         refused: Counter[str],
         signed: Callable[[NodeId], Contact | None],
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
+        """`notice` is given the contacts of each answer."""
         self._own = own
         self._network = network
         self._asker = asker
@@ -42,7 +44,9 @@ class Finder:
         self._families = families
         self._refused = refused
         self._signed = signed
+        self._notice = notice
         self.reach = Reach()
+        self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
         """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
@@ -78,17 +82,22 @@ class Finder:
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> Walk:
+        def ended(at: Now, walk: Walk) -> None:
+            self.hops[walk.hops] += 1
+            done(at, walk)
+
         return Walk(
             self._own,
             target,
             self._asker.ask,
             self._families,
             self.reach,
-            done,
+            ended,
             records=records,
             signed=self._signed,
             claim=claim,
             k=k,
+            notice=self._notice,
         )
 
     def _seeds(self, target: bytes) -> list[tuple[bytes, Contact]]:

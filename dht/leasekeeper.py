@@ -15,7 +15,7 @@ import msgspec
 
 from dht.atomicfile import write_atomically
 from dht.clock import Clock, Now
-from dht.errors import RemoteError
+from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
 from dht.leases import Leases, Round
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest
@@ -63,6 +63,8 @@ class LeaseKeeper:
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Slots that this node may crawl now, with their epochs."""
+        if self._view.strategy.slot_bits != self._slot_bits:
+            self._look()
         return self._leases.held(now)
 
     async def step(self) -> None:
@@ -88,8 +90,11 @@ class LeaseKeeper:
             _write_note(self._path, now.wall + max(0.0, left))
 
     async def answer_request(self, peer: NodeId, request: LeaseRequest) -> LeaseReply:
-        """Vote, and say so only after the vote is noted."""
+        """Vote, and say so only after the vote is noted. Raises BadMessage where slots are numbered otherwise."""
         self._look()
+        if request.slot_bits != self._slot_bits:
+            told = f"slot_bits are {self._slot_bits} here and {request.slot_bits} there: ask again in a few seconds"
+            raise BadMessage(peer.hex(), told)
         now = self._clock()
         reply = self._leases.answer(now, peer, request, self._view)
         if any(vote.granted for vote in reply.votes) and now.wall + VOTE_S > self._noted_until:
@@ -112,17 +117,26 @@ class LeaseKeeper:
         self._stepped_at = now
 
     def _look(self) -> None:
-        """Hand the view's teams to the leases when they changed; renumbered slots begin anew, after abstaining."""
+        """Hand the view's teams to the leases when they changed."""
         now, teams = self._clock(), self._view.teams()
+        self._renumber(now)
         if not self._has_settled(now, teams):
             return
-        if self._view.strategy.slot_bits != self._slot_bits:
-            self._slot_bits = self._view.strategy.slot_bits
-            until = now.steady + VOTE_S
-            self._leases = Leases(self._view.node_id, self._slot_bits, abstain_until=until, not_before=until)
         if teams is not self._looked:
             self._looked = teams
             self._leases.look(now, teams)
+
+    def _renumber(self, now: Now) -> None:
+        """Leases live on in the parts of split slots; where a fork of the strategy joins slots, they begin anew."""
+        slot_bits = self._view.strategy.slot_bits
+        if slot_bits > self._slot_bits:
+            self._leases.split(slot_bits)
+            self._looked = None
+        elif slot_bits < self._slot_bits:
+            until = now.steady + VOTE_S
+            self._leases = Leases(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
+            self._looked = None
+        self._slot_bits = slot_bits
 
     def _has_settled(self, now: Now, teams: Sequence[Team]) -> bool:
         """Whether the first view is whole. A young node's partial views were never anybody's teams: had its voter seen

@@ -5,11 +5,12 @@ for by its preferred owner: the first in a rendezvous order of its own among the
 spread evenly. The others ask only when nobody has held it for PATIENCE_S times their place. A holder renews as long
 as it is a live owner; it yields at once where a majority or the preferred one holds, which heals two networks that
 meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S it keeps the votes
-but no longer shows the lease, so that what it began to fetch is written before the next holder looks.
+but no longer shows the lease, so that what it began to fetch is written before the next holder looks; so too when it is
+a live owner no longer. When slots are split, who holds one holds its parts, and its voters have promised them.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Protocol
@@ -34,6 +35,9 @@ class Sight(Protocol):
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot as ready."""
 
+    def ready(self, slot: Slot) -> Sequence[NodeId]:
+        """Who announces the slot as ready and is believed: owners, and former ones that have yet to hand it over."""
+
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
@@ -54,6 +58,7 @@ class Round:
     """What to send now. `releases` need no answer."""
 
     sent_at: float
+    slot_bits: int
     requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
     releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
     attempts: dict[Slot, Attempt] = field(default_factory=dict)
@@ -83,6 +88,7 @@ class Leases:
         self._retry_at: dict[Slot, float] = {}
         self._mine: list[Slot] = []
         self._gone: list[tuple[Slot, int, Team]] = []
+        self._leaving: dict[Slot, tuple[float, _Held]] = {}  # slots of others now, to be released at that time
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
         self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
 
@@ -90,13 +96,28 @@ class Leases:
         """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
         self._not_before = max(self._not_before, until)
 
+    def split(self, slot_bits: int) -> None:
+        """The strategy has 2**slot_bits slots now, more than before; `look` follows, with their teams."""
+        doublings = slot_bits - self._slot_bits
+        self._slot_bits = slot_bits
+        self.voter.split(doublings)
+        self._held = {part: replace(held) for s, held in self._held.items() for part in _parts(s, doublings)}
+        self._leaving = {part: leaving for s, leaving in self._leaving.items() for part in _parts(s, doublings)}
+        self._gone = [(part, epoch, team) for s, epoch, team in self._gone for part in _parts(s, doublings)]
+        self._vacant_since, self._retry_at, self._freed = {}, {}, {}
+        self._shown = (0.0, self._shown[1])
+
     def look(self, now: Now, teams: Sequence[Team]) -> None:
-        """Take the live owners of every slot; a slot that is no longer ours is given back at once."""
+        """Take the live owners of every slot; one that is no longer ours is shown no more, and released DRAIN_S later:
+        when the next holder looks, what was being fetched there must be written, and its sites must have rested."""
         self.voter.look(now, teams)
         self._mine = [Slot(slot) for slot, team in enumerate(teams) if self._node_id in team]
         mine = set(self._mine)
         for slot in [slot for slot in self._held if slot not in mine]:
-            self._drop(slot)
+            self._leaving[slot] = (now.steady + DRAIN_S, self._held.pop(slot))
+        for slot in [slot for slot in self._leaving if slot in mine]:
+            self._held.setdefault(slot, self._leaving.pop(slot)[1])
+        self._shown = (0.0, self._shown[1])
         for forgotten in (self._vacant_since, self._retry_at):
             for slot in [slot for slot in forgotten if slot not in mine]:
                 del forgotten[slot]
@@ -112,6 +133,7 @@ class Leases:
     def step(self, now: Now, sight: Sight) -> Round:
         """What to send at this moment; call it about once a second."""
         wanted: list[tuple[Slot, bool]] = []
+        self._leave(now)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
@@ -125,7 +147,8 @@ class Leases:
             elif self._asks(now, slot, sight):
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
-        asked = Round(now.steady, attempts={slot: attempt for slot, attempt in attempts.items() if attempt})
+        begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
+        asked = Round(now.steady, self._slot_bits, attempts=begun)
         self._address(asked)
         for slot in list(asked.attempts):
             self._count(now, asked, slot)
@@ -133,6 +156,8 @@ class Leases:
 
     def heard(self, now: Now, asked: Round, peer: NodeId, reply: LeaseReply) -> None:
         """Take one peer's votes; what it was not asked is ignored."""
+        if asked.slot_bits != self._slot_bits:
+            return
         claimed = {claim.slot for claim in asked.requests[peer].claims}
         for vote in reply.votes:
             if vote.slot in claimed:
@@ -140,6 +165,9 @@ class Leases:
 
     def finish(self, now: Now, asked: Round) -> Round:
         """Close a round when all have answered or time is up; returns what must be released."""
+        if asked.slot_bits != self._slot_bits:
+            self._give_up_round(asked)
+            return self._releases(now)
         for slot, attempt in asked.attempts.items():
             held = self._held.get(slot)
             if len(attempt.granted) >= majority(len(attempt.team)):
@@ -175,6 +203,7 @@ class Leases:
         """Stop holding everything (the node stops): what to tell the others."""
         for slot in list(self._held):
             self._drop(slot)
+        self._leave(now, at_once=True)
         return self._releases(now)
 
     def _holders(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
@@ -232,6 +261,8 @@ class Leases:
         since = self._vacant_since.setdefault(slot, now.steady)
         if now.steady < max(self._not_before, self._retry_at.get(slot, 0.0)):
             return False
+        if sight.ready(slot) and not sight.is_ready(self._node_id, slot):
+            return False  # who has the slot's visits is there: without them this node would fetch what was fetched
         order = self._candidates(slot, self.voter.team(slot), sight)
         if self._node_id not in order:
             return False
@@ -310,6 +341,19 @@ class Leases:
         self._shown = (0.0, self._shown[1])
         self._give_back(slot, held.asked, held.team)
 
+    def _leave(self, now: Now, *, at_once: bool = False) -> None:
+        """Release the slots of others that have been drained."""
+        for slot in [s for s, (at, _) in self._leaving.items() if at_once or at <= now.steady]:
+            _, held = self._leaving.pop(slot)
+            self._give_back(slot, held.asked, held.team)
+
+    def _give_up_round(self, asked: Round) -> None:
+        """The slots were split while this round was under way: what it asked for is asked for again, part by part."""
+        for slot, attempt in asked.attempts.items():
+            if not attempt.holding:
+                for part in _parts(slot, self._slot_bits - asked.slot_bits):
+                    self._give_back(part, attempt.epoch, attempt.team)
+
     def _give_back(self, slot: Slot, epoch: int, team: Team) -> None:
         self.voter.release(self._node_id, slot, epoch)
         told = sorted({*team, *self.voter.team(slot)} - {self._node_id})
@@ -322,7 +366,12 @@ class Leases:
                 lists.setdefault(peer, []).append((slot, epoch))
         self._gone.clear()
         releases = {peer: LeaseRelease(self._slot_bits, tuple(gone)) for peer, gone in sorted(lists.items())}
-        return Round(now.steady, releases=releases)
+        return Round(now.steady, self._slot_bits, releases=releases)
+
+
+def _parts(slot: Slot, doublings: int) -> list[Slot]:
+    """The slots that a slot was split into."""
+    return [Slot((slot << doublings) + n) for n in range(1 << max(0, doublings))] if doublings >= 0 else []
 
 
 def preference(slot: Slot, slot_bits: int, peers: Sequence[NodeId]) -> list[NodeId]:

@@ -97,7 +97,6 @@ class LiveOverlay:
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
         self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
-        self._ready: frozenset[Slot] = frozenset()
         self._due = 0
         self._joins = False
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
@@ -137,7 +136,7 @@ class LiveOverlay:
 
     def announce(self, ready: frozenset[Slot], due: int) -> None:
         """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
-        self._ready, self._due = ready, due
+        self._due = due
         self._view.say_ready(ready)
         self._tell()
 
@@ -360,7 +359,7 @@ class LiveOverlay:
         if self._prober is not None:
             self._prober.reach = reach
         self._view.refresh()
-        self._driver.kick()
+        self._tell()
 
     def _solved(self, nonce: int) -> None:
         """The puzzle of our identity."""
@@ -409,9 +408,13 @@ class LiveOverlay:
             log.info("leases not released in time; the others wait until they run out")
 
     def _tell(self) -> None:
-        limit = 1 << self._view.strategy.slot_bits
-        ready = encode_slots(slot for slot in self._ready if slot < limit)
-        self._core.announce(ready=ready, leased=encode_slots(self._view.leases()), due=self._due)
+        """What is announced and the number of slots that it counts by change together."""
+        while True:
+            bits, ready, leased = self._view.strategy.slot_bits, self._view.own_ready(), self._view.leases()
+            if self._view.strategy.slot_bits == bits:
+                break  # all three are of one moment
+        said = encode_slots(slot for slot in ready if slot < 1 << bits)
+        self._core.announce(ready=said, leased=encode_slots(leased), due=self._due, slot_bits=bits)
         self._driver.kick()
 
     # The long memory of peers

@@ -52,6 +52,7 @@ def check(signed: SignedStrategy, network: str, trusted: Publishers, previous: S
     if strategy.network != network:
         raise BadStrategy("network", f"is {strategy.network[:80]!r}, this network is {network}", "sign it for this one")
     _check_place(strategy, previous)
+    _check_slots(strategy, previous)
     _check_signatures(signed, trusted)
     check_bounds(strategy)  # compiles up to 1,000 patterns: only for those who may ask for it
     return strategy
@@ -127,6 +128,14 @@ def parse_address(text: str) -> Endpoint:
 
 def _signature(document: bytes, publisher: Identity) -> Signature:
     return Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, document).hex())
+
+
+def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    """Slots are split, one doubling a version: nobody has the whole of two that would be joined."""
+    if previous is not None:
+        bits = parse_document(previous.document).slot_bits
+        remedy = f"keep {bits} or choose {bits + 1}: slots may be doubled once a version, and never halved"
+        _require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
 
 
 def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:

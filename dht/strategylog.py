@@ -12,6 +12,7 @@ import logging
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from itertools import pairwise
 from pathlib import Path
 
 from dht.atomicfile import write_atomically
@@ -35,6 +36,7 @@ MAX_CHAIN_BYTES = 4 << 20
 MAX_VERSIONS = 10_000  # a version a day for 27 years
 MAX_FORKS = 16
 SOON_S = 7 * 86400.0
+RENUMBERED_S = 86400.0  # slots are handed over at a bounded rate: so long their former owners count as such
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,6 +101,17 @@ class StrategyLog:
         current = self.current(now)
         before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
         return min(current.puzzle_bits, before.puzzle_bits)
+
+    def former_bits(self, now: Now) -> tuple[int, ...]:
+        """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
+        in_force = self.current(now)
+        found: list[int] = []
+        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: in_force.version]))):
+            if now.wall - after.effective_at > RENUMBERED_S:
+                break
+            if before.slot_bits not in (in_force.slot_bits, *found):
+                found.append(before.slot_bits)
+        return tuple(found)
 
     def signed(self, version: int) -> SignedStrategy | None:
         """An accepted version as it was signed."""

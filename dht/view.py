@@ -15,6 +15,7 @@ from dht.members import Members
 from dht.owners import Placement
 from dht.reach import Reach
 from dht.records import Heartbeat, Opened
+from dht.renumber import covered, touched
 from dht.strategy import Strategy
 from dht.strategylog import StrategyLog
 
@@ -50,11 +51,13 @@ class OverlayView:
         self._strategy = strategies.current(clock())
         self._own_traits = NONE
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
+        self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) of numberings until lately
         self._live: frozenset[NodeId] = frozenset()
         self._teams: tuple[tuple[NodeId, ...], ...] = ()
         self._owned: frozenset[Slot] = frozenset()
         self._words: dict[NodeId, tuple[bytes, bytes, int]] = {}  # ready, leased, slot_bits as heard
-        self._said: dict[NodeId, tuple[frozenset[Slot], frozenset[Slot]]] = {}  # the same, decoded
+        self._said: dict[NodeId, tuple[frozenset[Slot], frozenset[Slot]]] = {}  # the same, decoded, in our numbers
+        self._said_bits = self._strategy.slot_bits  # our numbers
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
         self._announced: dict[Slot, list[NodeId]] = {}
 
@@ -125,11 +128,12 @@ class OverlayView:
         return self._owned
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Live candidates that announce the slot as ready, sorted: anybody may announce anything."""
+        """Live candidates, and those of the slot as it was numbered until lately, that announce it as ready, sorted:
+        anybody may announce anything."""
         self._look()
         found = self._ready.get(slot)
         if found is None:
-            ready = (peer for peer in self._placement.ranking(slot) if self.is_ready(peer, slot))
+            ready = {peer for peer in self._believed(slot) if self.is_ready(peer, slot)}
             found = self._ready[slot] = tuple(sorted(ready))
         return found
 
@@ -151,8 +155,13 @@ class OverlayView:
         self._look()
         return self._announced.get(slot, ())
 
+    def own_ready(self) -> frozenset[Slot]:
+        """What this node said last that it is ready for, in the numbers of the strategy in force."""
+        self._look()
+        return self._own_ready
+
     def say_ready(self, slots: frozenset[Slot]) -> None:
-        """This node is ready for these slots."""
+        """This node is ready for these slots, in the numbers of the strategy that the view showed last."""
         self._own_ready = slots
         self._ready.clear()
 
@@ -192,14 +201,19 @@ class OverlayView:
         same = strategy is self._strategy and self._members.told == self._told and own == self._own_traits
         if same and now.steady <= self._all_live_until:
             return
+        if strategy.slot_bits != self._strategy.slot_bits:
+            self._own_ready = covered(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
         self._strategy, self._told, self._own_traits = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         self._live = self._live if live == self._live else live
-        placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes)
+        formers = self._strategies.former_bits(now)
+        placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
         if (*placed, self._live) != self._basis:
             if placed != self._basis[:-1]:
                 self._placement = self._placed(members, strategy)
+                traits = self._traits(members, strategy)
+                self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
             self._basis = (*placed, self._live)
             self._place()
         self._listen(heard)
@@ -212,20 +226,33 @@ class OverlayView:
         self._teams = tuple(placement.live_owners(slot, self._live.__contains__) for slot in slots)
         self._owned = frozenset(s for s in slots if me in self._teams[s] or me in placement.owners(s))
 
+    def _believed(self, slot: Slot) -> set[NodeId]:
+        """Whose word about the slot counts: its candidates, and who was one before the slots were split."""
+        bits, peers = self._strategy.slot_bits, set(self._placement.ranking(slot))
+        for former_bits, former in self._formers:
+            if former_bits < bits:
+                peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
+        return peers
+
     def _listen(self, heard: list[tuple[NodeId, Opened]]) -> None:
-        """Take what the live peers' heartbeats say; those that number their slots otherwise say nothing to us."""
+        """Take what the live peers' heartbeats say, in our numbers, whatever they number their slots by."""
         bits = self._strategy.slot_bits
-        beats = [(peer, opened.heartbeat) for peer, opened in heard if opened.heartbeat.slot_bits == bits]
-        words = {peer: (beat.ready, beat.leased, bits) for peer, beat in beats}
-        if words != self._words:
-            before, old = self._words, self._said
+        beats = [(peer, opened.heartbeat) for peer, opened in heard]
+        words = {peer: (beat.ready, beat.leased, beat.slot_bits) for peer, beat in beats}
+        if words != self._words or bits != self._said_bits:
+            before, old = (self._words, self._said) if bits == self._said_bits else ({}, {})
             said = self._said = {
-                peer: old[peer] if before.get(peer) == words[peer] else (beat.ready_slots, beat.leased_slots)
-                for peer, beat in beats
+                peer: old[peer] if before.get(peer) == words[peer] else _heard(beat, bits) for peer, beat in beats
             }
-            self._words = words
+            self._words, self._said_bits = words, bits
             self._ready.clear()
             self._announced = {}
             for peer in sorted(said):
                 for slot in said[peer][1]:
                     self._announced.setdefault(slot, []).append(peer)
+
+
+def _heard(beat: Heartbeat, bits: int) -> tuple[frozenset[Slot], frozenset[Slot]]:
+    """What a heartbeat says: slots of which all is ready, and slots of which any part is leased."""
+    ready = covered(beat.ready_slots, beat.slot_bits, bits)
+    return ready, touched(beat.leased_slots, beat.slot_bits, bits)

@@ -46,6 +46,16 @@ class Voter:
         self._promises: dict[int, Promise] = {}
         self._epochs: dict[int, int] = {}
 
+    def split(self, doublings: int) -> None:
+        """Every slot becomes 2**doublings slots, its parts: what was voted, seen and promised of it holds for each."""
+        if not doublings:
+            return
+        parts = range(1 << doublings)
+        self._teams = tuple(team for team in self._teams for _ in parts)
+        self._past = {(s << doublings) + n: list(past) for s, past in self._past.items() for n in parts}
+        self._promises = {(s << doublings) + n: promise for s, promise in self._promises.items() for n in parts}
+        self._epochs = {(s << doublings) + n: epoch for s, epoch in self._epochs.items() for n in parts}
+
     def look(self, now: Now, teams: Sequence[Team]) -> list[Slot]:
         """Take the live owners of every slot as the view has them now; returns the slots whose team changed."""
         changed = [Slot(s) for s, (old, new) in enumerate(zip(self._teams, teams, strict=False)) if old != new]

@@ -26,10 +26,11 @@ from index.statistics import SlotTotals, Statistics
 from index.table import Row
 
 
-def count(shelf: Shelf, query: Query, slots: Sequence[Slot]) -> StatisticsAnswer:
-    """N, lengths and df of these slots, one by one."""
-    totals = [shelf.totals.get(slot, SlotTotals()) for slot in slots]
-    by_leaf = [shelf.engine.counts(leaf) for leaf in query.leaves]
+def count(shelf: Shelf, query: Query, slots: Sequence[Slot], slot_bits: int) -> StatisticsAnswer:
+    """N, lengths and df of these slots of 2**slot_bits, one by one."""
+    known = shelf.totals.at(slot_bits)
+    totals = [known.get(slot, SlotTotals()) for slot in slots]
+    by_leaf = [shelf.engine.counts(leaf, slot_bits) for leaf in query.leaves]
     return StatisticsAnswer(
         slots=tuple(slots),
         documents=tuple(each.documents for each in totals),
@@ -44,7 +45,14 @@ def count(shelf: Shelf, query: Query, slots: Sequence[Slot]) -> StatisticsAnswer
 
 
 def best(
-    shelf: Shelf, query: Query, statistics: Statistics, slots: Sequence[Slot], k: int, depth: int, floor: float
+    shelf: Shelf,
+    query: Query,
+    statistics: Statistics,
+    slots: Sequence[Slot],
+    slot_bits: int,
+    k: int,
+    depth: int,
+    floor: float,
 ) -> BestAnswer:
     """The best `k` of these slots: candidates are widened until none left out can be among them, or to `depth`."""
     wanted = frozenset(slots)
@@ -52,13 +60,13 @@ def best(
     top = _Top(query, scale, k, floor)
     size = min(depth, max(4 * k, 128))
     while True:
-        found = shelf.engine.candidates(query, wanted, scale, size)
+        found = shelf.engine.candidates(query, wanted, slot_bits, scale, size)
         top.look(shelf.table.rows(top.unseen(found.numbers)))
         bound = _bound(found, query, statistics)
         if found.complete or top.least > bound or size >= depth:
             break
         size = min(4 * size, depth)
-    counts = shelf.engine.counts(query.root)
+    counts = shelf.engine.counts(query.root, slot_bits)
     return BestAnswer(
         slots=tuple(slots),
         counts=tuple(counts.get(slot, 0) for slot in slots),

@@ -20,7 +20,7 @@ class Entry:
     """One document for an engine. `hosts`: every name that `site:` may match it by, see `host_names`."""
 
     number: int
-    slot: int
+    cell: int  # the first 16 bits of its key, of which a slot is the first few
     hosts: tuple[str, ...]
     language: str
     fields: Fields
@@ -61,10 +61,10 @@ class Engine(Protocol):
     def clear(self) -> None:
         """Forget everything, and commit."""
 
-    def counts(self, node: Node) -> Mapping[int, int]:
+    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
         """How many documents match, by slot, exactly; slots without a match are left out."""
 
-    def candidates(self, query: Query, slots: frozenset[int], scale: Scale, limit: int) -> Candidates:
+    def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         """Up to `limit` documents of these slots that match."""
 
     def close(self) -> None: ...

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from dht import BadMessage, NodeId, Overlay, Slot
+from dht import BadMessage, NodeId, Overlay, Slot, covered
 from index.analysis import ANALYZER
 from index.answer import best, count
 from index.config import IndexConfig
@@ -27,6 +27,7 @@ from index.statistics import FINGERPRINT_BYTES, Statistics
 
 log = logging.getLogger(__name__)
 
+NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
 _Result = TypeVar("_Result")
@@ -55,7 +56,7 @@ class LocalIndex:
         """Open or begin the index in the directory `path` (None: in memory). Blocks; raises IndexCorrupt, or
         AnalyzerDiffers where this machine's libraries give other terms than the network's."""
         check_analyzer()
-        return cls(config, Shelf(config, path, overlay.view.strategy.slot_bits), overlay, feed)
+        return cls(config, Shelf(config, path), overlay, feed)
 
     @property
     def is_current(self) -> bool:
@@ -72,7 +73,7 @@ class LocalIndex:
 
         The fingerprint is the sum modulo 2**256 of SHA-256(id ‖ version), 32 bytes big-endian.
         """
-        totals = self._shelf.totals.get(slot)
+        totals = self._shelf.totals.at(self._overlay.view.strategy.slot_bits).get(slot)
         return (totals.documents, totals.fingerprint_bytes) if totals else (0, bytes(FINGERPRINT_BYTES))
 
     async def run(self) -> None:
@@ -85,7 +86,7 @@ class LocalIndex:
 
     async def step(self) -> bool:
         """Index one batch; False where nothing was left to do."""
-        if not self._feed.knows(self._cursor) or self._overlay.view.strategy.slot_bits != self._shelf.slot_bits:
+        if not self._feed.knows(self._cursor):
             await self._begin_again()
         changes, cursor = await self._feed.changes(self._cursor, self._config.batch_count)
         moved = cursor != self._cursor
@@ -109,17 +110,16 @@ class LocalIndex:
         return await self._in(self._checker, work)
 
     async def _begin_again(self) -> None:
-        log.info("index begins again: the change log or the number of slots is another")
+        log.info("index begins again: the change log is another")
         self._answering = self._current = False
-        slot_bits = self._overlay.view.strategy.slot_bits
         await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
-        await self._in(self._writer, lambda: self._shelf.reset(slot_bits))
+        await self._in(self._writer, self._shelf.reset)
         self._cursor = b""
 
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site)
-        return await self._read(peer, lambda: count(self._shelf, query, slots))
+        return await self._read(peer, lambda: count(self._shelf, query, slots, ask.slot_bits))
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
@@ -127,20 +127,30 @@ class LocalIndex:
         statistics = _believable(peer, ask, query)
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0
-        return await self._read(peer, lambda: best(self._shelf, query, statistics, slots, ask.k, depth, floor))
+        shelf, bits = self._shelf, ask.slot_bits
+        return await self._read(peer, lambda: best(shelf, query, statistics, slots, bits, ask.k, depth, floor))
 
     def _accept(self, peer: NodeId, analyzer: int, ranking: int, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
-        """Those of the slots that this node answers for, ascending; refuses who goes by other rules."""
-        ours = (ANALYZER, RANKING, self._shelf.slot_bits)
-        if (analyzer, ranking, slot_bits) != ours:
-            raise BadMessage(
-                peer.hex(), f"analyzer, ranking, slot_bits {analyzer, ranking, slot_bits}; ours are {ours}"
-            )
+        """Those of the slots that this node answers for, ascending; refuses who goes by other rules.
+
+        While a strategy that splits slots spreads, some ask by the old numbers and some by the new: both are answered.
+        """
+        bits = self._overlay.view.strategy.slot_bits
+        if (analyzer, ranking) != (ANALYZER, RANKING):
+            raise BadMessage(peer.hex(), f"analyzer, ranking {analyzer, ranking}; ours are {ANALYZER, RANKING}")
+        if abs(slot_bits - bits) > NEAR_BITS:
+            raise BadMessage(peer.hex(), f"slot_bits are {bits} here and {slot_bits} there: ask again in a few seconds")
         if not self._answering:
             return []
-        view = self._overlay.view
         known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
-        return [slot for slot in known if view.node_id in view.ready(slot)]
+        return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
+
+    def _is_ready(self, slot: Slot, slot_bits: int, bits: int) -> bool:
+        """Whether this node, which counts 2**bits slots, is ready for all of a slot of 2**slot_bits."""
+        view = self._overlay.view
+        if slot_bits >= bits:
+            return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)))
+        return all(view.node_id in view.ready(part) for part in covered({slot}, slot_bits, bits))
 
     async def _read(self, peer: NodeId, work: Callable[[], _Result]) -> _Result:
         share = MAX_WAITING if peer == self._overlay.view.node_id else MAX_WAITING_OF_ONE

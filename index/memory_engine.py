@@ -9,6 +9,7 @@ from collections.abc import Collection, Mapping, Sequence
 from index.engine import Candidates, Entry, Scale
 from index.forward import Fields
 from index.query import Language, Node, Phrase, Query, Site, Term, select
+from index.statistics import CELL_BITS
 
 _Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address and body
 
@@ -46,11 +47,12 @@ class MemoryEngine:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
 
-    def counts(self, node: Node) -> Mapping[int, int]:
-        return Counter(self._entries[number][0].slot for number in select(node, self._find))
+    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+        return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in select(node, self._find))
 
-    def candidates(self, query: Query, slots: frozenset[int], scale: Scale, limit: int) -> Candidates:
-        found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].slot in slots)
+    def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
+        shift = CELL_BITS - slot_bits
+        found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].cell >> shift in slots)
         complete = len(found) <= limit
         return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
 

@@ -40,6 +40,8 @@ class Outcome:
 
     statistics: Statistics
     slots: int
+    slot_bits: int  # of both rounds, whatever becomes of the strategy between them
+    ready: Ready  # as the first round saw them
     order: list[Found] = field(default_factory=list)
     answered: frozenset[Slot] = frozenset()
     total: int = 0
@@ -74,7 +76,7 @@ class Rounds:
         )
         leaves = len(asked.query.leaves)
         sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
-        outcome = Outcome(sums, len(ready), answered=covered.slots)
+        outcome = Outcome(sums, len(ready), bits, ready, answered=covered.slots)
         _note(outcome, covered)
         return outcome
 
@@ -101,7 +103,9 @@ class Rounds:
 
     def _ready(self, slots: Sequence[Slot], outcome: Outcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
-        ready = {slot: self._overlay.view.ready(slot) for slot in slots}
+        view = self._overlay.view
+        same = view.strategy.slot_bits == outcome.slot_bits  # who became ready meanwhile may be asked too
+        ready = {slot: view.ready(slot) if same else outcome.ready[slot] for slot in slots}
         return {slot: [p for p in peers if p not in outcome.shunned] or peers for slot, peers in ready.items()}
 
     async def _ask_best(
@@ -115,7 +119,7 @@ class Rounds:
         until: float,
         avoid: frozenset[NodeId],
     ) -> Covered[BestAnswer]:
-        bits, sums = self._overlay.view.strategy.slot_bits, outcome.statistics
+        bits, sums = outcome.slot_bits, outcome.statistics
 
         def ask(slots: Sequence[Slot]) -> AskBest:
             return AskBest(

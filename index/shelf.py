@@ -9,7 +9,7 @@ import shutil
 from collections.abc import Sequence
 from pathlib import Path
 
-from dht import Slot, slot_of
+from dht import slot_of
 from index.analysis import ANALYZER
 from index.config import IndexConfig
 from index.engine import Engine, Entry, host_names
@@ -17,34 +17,29 @@ from index.errors import IndexCorrupt
 from index.forward import analyse, encode_forward
 from index.memory_engine import MemoryEngine
 from index.source import Change, Text
-from index.statistics import SlotTotals
+from index.statistics import CELL_BITS, SlotTotals, Totals
 from index.table import ForwardTable, Row
 from index.tantivy_engine import TantivyEngine
 from index.whoosh_engine import WhooshEngine
 
 log = logging.getLogger(__name__)
 
-LAYOUT = 1  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 2  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class Shelf:
     """Lives in the directory `path`, or in memory where that is None."""
 
-    def __init__(self, config: IndexConfig, path: Path | None, slot_bits: int) -> None:
+    def __init__(self, config: IndexConfig, path: Path | None) -> None:
         self._config = config
         self._path = path
-        self._slot_bits = slot_bits
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
         self.table = self._open_table()
         self.engine = self._open_engine()
-        self.totals: dict[Slot, SlotTotals] = self.table.totals()
+        self.totals = Totals(self.table.totals())
         self.engine.remove_from(self.table.next_number())
         self.engine.commit()
-
-    @property
-    def slot_bits(self) -> int:
-        return self._slot_bits
 
     @property
     def cursor(self) -> bytes:
@@ -53,7 +48,7 @@ class Shelf:
 
     @property
     def documents(self) -> int:
-        return sum(totals.documents for totals in self.totals.values())
+        return self.totals.documents
 
     def apply(self, changes: Sequence[Change], cursor: bytes) -> None:
         """Index a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts."""
@@ -65,21 +60,19 @@ class Shelf:
         if gone or added:  # a commit of nothing would cost as much as one of many
             self.engine.remove([row.number for row in gone])
             self.engine.commit()
-        totals = dict(self.totals)
-        for row in gone:
-            totals[row.slot] = row.counted(totals[row.slot], -1)
-        for row in added:
-            totals[row.slot] = row.counted(totals.get(row.slot, SlotTotals()))
-        touched = {row.slot: totals[row.slot] for row in (*gone, *added)}
+        touched = dict[int, SlotTotals]()
+        for sign, rows in ((-1, gone), (1, added)):
+            for row in rows:
+                before_it = touched.get(row.cell) or self.totals.cells.get(row.cell, SlotTotals())
+                touched[row.cell] = row.counted(before_it, sign)
         self.table.commit([row.number for row in gone], added, touched, cursor)
-        self.totals = totals
+        self.totals = self.totals.changed(touched)
 
-    def reset(self, slot_bits: int) -> None:
-        """Forget everything, so that following begins at zero with these slots."""
-        self._slot_bits = slot_bits
+    def reset(self) -> None:
+        """Forget everything, so that following begins at zero."""
         self.engine.clear()
         self.table.clear(made=self._made(), engine=self.table.about("engine"))
-        self.totals = {}
+        self.totals = Totals({})
 
     def close(self) -> None:
         self.engine.close()
@@ -89,9 +82,9 @@ class Shelf:
         rows: list[Row] = []
         entries: list[Entry] = []
         for number, text in enumerate(texts, self.table.next_number()):
-            slot, fields = slot_of(text.key, self._slot_bits), analyse(text)
-            entries.append(Entry(number, slot, host_names(text.url), text.language.lower(), fields))
-            rows.append(Row(number, text.id, text.key, slot, text.version, encode_forward(text, fields)))
+            cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
+            entries.append(Entry(number, cell, host_names(text.url), text.language.lower(), fields))
+            rows.append(Row(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
         self.engine.add(entries)
         return rows
 
@@ -99,7 +92,7 @@ class Shelf:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
 
     def _made(self) -> bytes:
-        return f"layout {LAYOUT} analyzer {ANALYZER} engine {self._config.engine} slot_bits {self._slot_bits}".encode()
+        return f"layout {LAYOUT} analyzer {ANALYZER} engine {self._config.engine}".encode()
 
     def _open_table(self) -> ForwardTable:
         file = None if self._path is None else self._path / "forward.sqlite"

@@ -1,4 +1,4 @@
-"""Forward records on disk: one SQLite file with the documents, the totals of their slots, and the feed's cursor.
+"""Forward records on disk: one SQLite file with the documents, the totals of their cells, and the feed's cursor.
 
 All of it changes in one transaction, after the engine has committed: so a crash leaves the engine ahead at most, by
 numbers that this table never gave out, and they are taken back when it opens. One thread writes, one other reads.
@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from dht import DocumentId, Key, Slot
+from dht import DocumentId, Key
 from index.errors import IndexCorrupt
 from index.forward import decode_forward
 from index.statistics import SlotTotals
@@ -18,8 +18,8 @@ from index.statistics import SlotTotals
 _CHUNK = 256  # rows of about 5 kB that a reader holds at once
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
-  slot INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
-CREATE TABLE IF NOT EXISTS slot (slot INTEGER PRIMARY KEY, documents INTEGER NOT NULL, title INTEGER NOT NULL,
+  cell INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS cell (cell INTEGER PRIMARY KEY, documents INTEGER NOT NULL, title INTEGER NOT NULL,
   headings INTEGER NOT NULL, url INTEGER NOT NULL, body INTEGER NOT NULL, fingerprint BLOB NOT NULL);
 CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
@@ -32,12 +32,12 @@ class Row:
     number: int
     id: DocumentId
     key: Key
-    slot: Slot
+    cell: int  # the first 16 bits of its key
     version: bytes
     record: bytes
 
     def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
-        """The totals of its slot with this document (or, sign -1, without)."""
+        """The totals of its cell with this document (or, sign -1, without)."""
         return totals.plus(self.id + self.version, decode_forward(self.record).lengths, sign)
 
 
@@ -66,13 +66,11 @@ class ForwardTable:
         with self._writing:
             return int(self._writer.execute("SELECT coalesce(max(number), 0) + 1 FROM document").fetchone()[0])
 
-    def totals(self) -> dict[Slot, SlotTotals]:
-        """All slots that hold something."""
+    def totals(self) -> dict[int, SlotTotals]:
+        """All cells that hold something."""
         with self._reading:
-            rows = self._reader.execute("SELECT * FROM slot ORDER BY slot").fetchall()
-        return {
-            Slot(slot): SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for slot, n, t, h, u, b, mark in rows
-        }
+            rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
+        return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
 
     def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, Row]:
         """The rows of these documents, those that are there; for the writer."""
@@ -91,15 +89,15 @@ class ForwardTable:
             yield from found
 
     def commit(
-        self, removed: Sequence[int], added: Sequence[Row], totals: Mapping[Slot, SlotTotals], cursor: bytes
+        self, removed: Sequence[int], added: Sequence[Row], totals: Mapping[int, SlotTotals], cursor: bytes
     ) -> None:
-        """Change rows, the totals of the named slots and the cursor, all or nothing."""
+        """Change rows, the totals of the named cells and the cursor, all or nothing."""
         try:
             with self._writing, self._writer as open_:
                 open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
                 open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", map(_columns, added))
                 open_.executemany(
-                    "INSERT OR REPLACE INTO slot VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items())
+                    "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items())
                 )
                 open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
         except sqlite3.Error as error:
@@ -109,8 +107,10 @@ class ForwardTable:
         """Forget everything; remember these values instead."""
         try:
             with self._writing, self._writer as open_:
-                for name in ("document", "slot", "about"):
-                    open_.execute(f"DELETE FROM {name}")
+                for name in ("document", "cell", "slot", "about"):  # an older layout had slots where cells are now
+                    open_.execute(f"DROP TABLE IF EXISTS {name}")
+                for statement in _SCHEMA.strip().rstrip(";").split(";"):
+                    open_.execute(statement)
                 open_.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
         except sqlite3.Error as error:
             raise self._corrupt(error) from None
@@ -134,14 +134,14 @@ class ForwardTable:
 def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[Row]:
     marks = ",".join("?" * len(values))
     rows = connection.execute(f"SELECT * FROM document WHERE {column} IN ({marks})", list(values))
-    for number, id_, key, slot, version, record in rows:
-        yield Row(number, DocumentId(id_), Key(key), Slot(slot), version, record)
+    for number, id_, key, cell, version, record in rows:
+        yield Row(number, DocumentId(id_), Key(key), cell, version, record)
 
 
 def _columns(row: Row) -> tuple[object, ...]:
-    return row.number, row.id, row.key, row.slot, row.version, row.record
+    return row.number, row.id, row.key, row.cell, row.version, row.record
 
 
-def _sums(item: tuple[Slot, SlotTotals]) -> tuple[object, ...]:
-    slot, totals = item
-    return slot, totals.documents, *totals.lengths, totals.fingerprint_bytes
+def _sums(item: tuple[int, SlotTotals]) -> tuple[object, ...]:
+    cell, totals = item
+    return cell, totals.documents, *totals.lengths, totals.fingerprint_bytes

@@ -20,8 +20,10 @@ from index.engine import Candidates, Entry, Scale
 from index.errors import IndexCorrupt
 from index.query import Group, Language, Leaf, Node, Query, Site, Term
 from index.ranking import K1, WEIGHTS
+from index.statistics import CELL_BITS
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
+LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
 COUNTED = 512  # counts remembered between two commits
 _EVERY = "d"  # the term that every document has
 
@@ -29,7 +31,8 @@ _EVERY = "d"  # the term that every document has
 def _schema() -> tantivy.Schema:
     build = tantivy.SchemaBuilder()
     build.add_unsigned_field("number", indexed=True, fast=True)
-    build.add_unsigned_field("slot", indexed=True, fast=True)
+    build.add_unsigned_field("cell", fast=True)
+    build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `_slot_term`
     build.add_text_field("text", tokenizer_name="whitespace", index_option="position")
     for name in ("site", "language", "every"):
         build.add_text_field(name, tokenizer_name="raw", index_option="basic")
@@ -43,7 +46,6 @@ class TantivyEngine:
         self._path = path
         self._schema = _schema()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
-        self._slots: frozenset[int] = frozenset()
         try:
             if path is not None:
                 path.mkdir(parents=True, exist_ok=True)
@@ -78,19 +80,20 @@ class TantivyEngine:
         self._writer.delete_all_documents()
         self.commit()
 
-    def counts(self, node: Node) -> Mapping[int, int]:
+    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
         searcher, known = self._searcher, self._counted
-        if node not in known:
+        if (node, slot_bits) not in known:
             if len(known) >= COUNTED:
                 known.clear()
-            known[node] = self._by_slot(searcher, self._match(node))
-        return known[node]
+            known[node, slot_bits] = self._by_slot(searcher, self._match(node), slot_bits)
+        return known[node, slot_bits]
 
-    def candidates(self, query: Query, slots: frozenset[int], scale: Scale, limit: int) -> Candidates:
-        searcher, average = self._searcher, self._average
+    def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
+        searcher, average, occupied = self._searcher, self._average, self._occupied(slot_bits)
         scored = self._scored(searcher, query, scale)
-        if not self._slots <= slots:
-            wanted = tantivy.Query.term_set_query(self._schema, "slot", sorted(self._slots & slots))
+        if not occupied <= slots:
+            terms = _slot_terms(occupied & slots, slot_bits)
+            wanted = tantivy.Query.term_set_query(self._schema, "slot", terms)
             scored = tantivy.Query.boolean_query([(Occur.Must, scored), (Occur.Must, _silent(wanted))])
         result: Any = searcher.search(scored, limit, count=True)
         numbers: Any = searcher.fast_field_values("number", [place for _, place in result.hits])
@@ -107,13 +110,22 @@ class TantivyEngine:
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted: dict[Node, Mapping[int, int]] = {}
+        self._counted: dict[tuple[Node, int], Mapping[int, int]] = {}
         self._average = 0.0
-        self._slots = frozenset(self._by_slot(self._searcher, tantivy.Query.all_query()))
+        self._filled: dict[int, frozenset[int]] = {}
 
-    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query) -> Mapping[int, int]:
-        found = searcher.aggregate(match, {"slots": {"terms": {"field": "slot", "size": 1 << 16}}})
-        return {int(bucket["key"]): int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
+    def _occupied(self, slot_bits: int) -> frozenset[int]:
+        """Slots that hold any document."""
+        filled = self._filled
+        if slot_bits not in filled:
+            filled[slot_bits] = frozenset(self._by_slot(self._searcher, tantivy.Query.all_query(), slot_bits))
+        return filled[slot_bits]
+
+    def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
+        width = 1 << (CELL_BITS - slot_bits)
+        asked = {"slots": {"histogram": {"field": "cell", "interval": width, "min_doc_count": 1}}}
+        found = searcher.aggregate(match, asked)
+        return {int(bucket["key"]) // width: int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
 
     def _match(self, node: Node) -> tantivy.Query:
         if isinstance(node, Group):
@@ -161,10 +173,25 @@ class TantivyEngine:
         return IndexCorrupt(str(self._path), str(error), "free space on the disk, or delete this directory and restart")
 
 
+def _slot_term(slot: int, slot_bits: int) -> int:
+    """A number that stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small
+    terms, so that a change of slot_bits indexes nothing anew."""
+    return (1 << slot_bits) + slot
+
+
+def _slot_terms(slots: Collection[int], slot_bits: int) -> list[int]:
+    """The terms of which each document of these slots has one."""
+    parts = range(1 << max(0, LEAST_BITS - slot_bits))
+    bits = max(slot_bits, LEAST_BITS)
+    return [_slot_term((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]
+
+
 def _document(entry: Entry) -> tantivy.Document:
     document = tantivy.Document()
     document.add_unsigned("number", entry.number)
-    document.add_unsigned("slot", entry.slot)
+    document.add_unsigned("cell", entry.cell)
+    for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
+        document.add_unsigned("slot", _slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
     title, headings, url, body = WEIGHTS
     lines = [entry.fields.title] * title + entry.fields.headings * headings + [entry.fields.url] * url
     for line in lines + [entry.fields.body] * body:

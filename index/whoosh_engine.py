@@ -18,6 +18,7 @@ from whoosh.filedb.filestore import RamStorage
 from index.engine import Candidates, Entry, Scale
 from index.errors import IndexCorrupt
 from index.query import Language, Node, Phrase, Query, Site, Term, select
+from index.statistics import CELL_BITS
 
 _BORDER = " \u00b6 "
 
@@ -59,13 +60,14 @@ class WhooshEngine:
             shutil.rmtree(self._path, ignore_errors=True)
         self._open()
 
-    def counts(self, node: Node) -> Mapping[int, int]:
+    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
         self._look()
-        return Counter(self._slots[place] for place in select(node, self._find))
+        return Counter(self._cells[place] >> (CELL_BITS - slot_bits) for place in select(node, self._find))
 
-    def candidates(self, query: Query, slots: frozenset[int], scale: Scale, limit: int) -> Candidates:
+    def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         self._look()
-        found = sorted(self._numbers[p] for p in select(query.root, self._find) if self._slots[p] in slots)
+        shift = CELL_BITS - slot_bits
+        found = sorted(self._numbers[p] for p in select(query.root, self._find) if self._cells[p] >> shift in slots)
         complete = len(found) <= limit
         return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
 
@@ -77,7 +79,7 @@ class WhooshEngine:
     def _open(self) -> None:
         schema = fields.Schema(
             number=fields.NUMERIC(int, bits=64, stored=True),
-            slot=fields.STORED,
+            cell=fields.STORED,
             text=fields.TEXT(analyzer=SpaceSeparatedTokenizer(), phrase=True),
             site=fields.KEYWORD,
             language=fields.ID,
@@ -94,10 +96,10 @@ class WhooshEngine:
         self._generation, self._seen = 0, -1
         self._searcher: Any = None
         self._numbers: dict[int, int] = {}
-        self._slots: dict[int, int] = {}
+        self._cells: dict[int, int] = {}
 
     def _look(self) -> None:
-        """A searcher of the last commit, made by the thread that reads; numbers and slots of its documents."""
+        """A searcher of the last commit, made by the thread that reads; numbers and cells of its documents."""
         if self._seen == self._generation:
             return
         generation = self._generation
@@ -106,7 +108,7 @@ class WhooshEngine:
         self._searcher = self._index.searcher()
         stored = {place: self._searcher.stored_fields(place) for place in self._searcher.reader().all_doc_ids()}
         self._numbers = {place: kept["number"] for place, kept in stored.items()}
-        self._slots = {place: kept["slot"] for place, kept in stored.items()}
+        self._cells = {place: kept["cell"] for place, kept in stored.items()}
         self._seen = generation
 
     def _find(self, leaf: Term | Phrase | Site | Language) -> frozenset[int]:
@@ -126,7 +128,7 @@ def _document(entry: Entry) -> dict[str, object]:
     lines = [found.title, *found.headings, found.url, found.body]
     return {
         "number": entry.number,
-        "slot": entry.slot,
+        "cell": entry.cell,
         "text": _BORDER.join(" ".join(line) for line in lines),
         "site": " ".join(entry.hosts),
         "language": entry.language,

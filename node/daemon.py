@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from crawl import CrawlConfig, Crawler, Fetcher, Parsers
-from dht import Clock, DocumentId, Identity, Key, Overlay, Slot
+from dht import Clock, DocumentId, Identity, Key, Overlay, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
 from node.diary import Diary, Moment
@@ -50,6 +50,7 @@ class Daemon:
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, shells: Shells) -> None:
         self.overlay, self.store = shells.overlay, shells.store
         self._shown: frozenset[Slot] = frozenset()
+        self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock = shells.clock
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -152,6 +153,8 @@ class Daemon:
 
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
+        bits = self.overlay.view.strategy.slot_bits
+        self._shown, self._shown_bits = covered(self._shown, self._shown_bits, bits), bits
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown

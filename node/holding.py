@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from crawl import Crawler, Visit, decode_visit
-from dht import Key, Overlay, Slot, slot_of, slot_start
+from dht import Key, Overlay, Slot, placement_key, slot_of, slot_start
 from store import Kind, Record, RecordStore
 
 LOOK_EVERY_S = 1.0  # between two looks at leases and change log; leases end well before the votes for them
@@ -57,6 +57,8 @@ class Holding:
             self._crawler.release(slot)
             self._filling.pop(slot, None)
             del self._held[slot]
+        if slot_bits != self._slot_bits:
+            self._crawler.renumber(lambda url: slot_of(placement_key(url), slot_bits))
         self._slot_bits = slot_bits
         self._follow()
         for slot in sorted(leases.keys() - self._held.keys()):

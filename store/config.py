@@ -39,6 +39,8 @@ class StoreConfig:
     reconcile_every_s: float = 600.0  # each ready slot is compared with one random owner this often
     reconcile_slots: int = 64  # slots of one peer compared in one session
     reconcile_parallel: int = 4  # sessions in flight at once
+    handover_bytes_s: float = 16 * _MIB  # bytes a second that slots changing hands may take, in and out together
+    handover_slots: int = 256  # slots that change hands at once; doubled slots move in portions of this
     join_wait_s: float = 5.0  # a node that expects others waits this long to hear of one before it serves alone
     view_settle_s: float = 1.0  # the member list must have been quiet this long before a starting node trusts it
     start_window_s: float = (
@@ -61,7 +63,8 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     "compression_level": (1, 22),  # zstd's own
     "compact_below": (0, 0.9),  # near 1 every removal would rewrite a segment
     **dict.fromkeys(("flush_records", "max_flushes", "reconcile_slots", "reconcile_parallel"), (1, 100_000)),
-    **dict.fromkeys(("flush_bytes", "max_waiting_bytes"), (1024, inf)),
+    **dict.fromkeys(("flush_bytes", "max_waiting_bytes", "handover_bytes_s"), (1024, inf)),
+    "handover_slots": (1, 65_536),
     **dict.fromkeys(("put_timeout_s", "write_deadline_s", "retry_s", "read_timeout_s", "step_s"), (0.01, inf)),
     **dict.fromkeys(("tend_every_s", "deliver_every_s", "reconcile_every_s"), (0.01, inf)),
 }

@@ -5,7 +5,7 @@ checked like anything from a peer, or pushed with their authors' own proofs.
 """
 
 import logging
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 
@@ -33,6 +33,13 @@ MAX_ITEMS = 20_000  # of ours in one session, so that building it never holds th
 MAX_STEP_ITEMS = 262_144  # of ours that one message of a peer may make us look at
 
 
+Rest = Callable[[int], Awaitable[None]]
+
+
+async def no_rest(moved_bytes: int) -> None:
+    """For what is not handed over but repaired: it is little, and urgent."""
+
+
 @dataclass(frozen=True, slots=True)
 class Exchanged:
     """How a conversation ended: slots now level with the peer, and records moved."""
@@ -49,12 +56,20 @@ class Exchange:
         self._overlay, self._store, self._config, self._check = overlay, store, config, check
 
     async def reconcile(
-        self, peer: NodeId, slots: Sequence[Slot], slot_bits: int, *, pull: bool, push: Container[Slot]
+        self,
+        peer: NodeId,
+        slots: Sequence[Slot],
+        slot_bits: int,
+        *,
+        pull: bool,
+        push: Container[Slot],
+        rest: Rest = no_rest,
     ) -> Exchanged:
         """Compare slots (in order) with a peer and move what differs: from there with `pull`, to there in `push` slots.
 
         Level are the slots in which we now have everything (`pull`), or else the peer has. Only the first slots are
-        handled where they hold much. Raises RemoteError where the peer fails or lies.
+        handled where they hold much. `rest` is waited for after each package, with its bytes. Raises RemoteError where
+        the peer fails or lies.
         """
         today, slots = self._store.today, self._affordable(slots, slot_bits)
         session = await self._store.look(lambda: self._session(slots, slot_bits, today, pull=pull))
@@ -68,14 +83,14 @@ class Exchange:
         owed = [e for e in session.owed if slot_of(e.key, slot_bits) in push]
         asked = frozenset(slots)  # a peer may answer with ranges, and so with records, of slots that are not ours
         wanted = [e for e in session.wanted if slot_of(e.key, slot_bits) in asked]
-        behind = await self.fetch(peer, wanted, slot_bits)
-        pushed = await self.push(peer, self._ours(owed), slot_bits)
+        behind = await self.fetch(peer, wanted, slot_bits, rest)
+        pushed = await self.push(peer, self._ours(owed), slot_bits, rest)
         refused = {slot_of(e.key, slot_bits) for e in owed} if pushed is None else pushed
         if session.is_full or ranges:
             return Exchanged(frozenset(), len(wanted), len(owed))
         return Exchanged(asked - (behind if pull else refused), len(wanted), len(owed))
 
-    async def fetch(self, peer: NodeId, entries: Sequence[Entry], slot_bits: int) -> set[Slot]:
+    async def fetch(self, peer: NodeId, entries: Sequence[Entry], slot_bits: int, rest: Rest = no_rest) -> set[Slot]:
         """Get records and keep those that prove themselves; returns slots in which not everything came.
 
         What the peer no longer has is no loss: it named something newer or expired since.
@@ -96,16 +111,19 @@ class Exchange:
                     log.warning("replica not kept from=%s id=%s reason=%s", peer.hex(), record.id.hex(), reason)
                     short.add(slot_of(record.key, slot_bits))
             waiting = later + waiting
+            await rest(len(reply.package))
         return short
 
-    async def push(self, peer: NodeId, records: Iterable[Record], slot_bits: int) -> set[Slot] | None:
+    async def push(
+        self, peer: NodeId, records: Iterable[Record], slot_bits: int, rest: Rest = no_rest
+    ) -> set[Slot] | None:
         """Give a peer records; returns the slots in which it refused any; None where it took nothing of a whole batch,
         which ends the push: it is full, or takes no more from us for now."""
         refused = set[Slot]()
         for batch in batches(records, self._config):
-            reply = await self._overlay.ask(
-                peer, PutPackage(pack(batch)), PutReply, timeout_s=self._config.put_timeout_s
-            )
+            message = PutPackage(pack(batch))
+            reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
+            await rest(len(message.package))
             if len(reply.refused) >= len(batch):
                 return None
             refused |= {slot_of(batch[r.index].key, slot_bits) for r in reply.refused if r.index < len(batch)}

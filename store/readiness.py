@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from dht import NodeId, Slot
+from dht import NodeId, Slot, covered
 from store.config import StoreConfig
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
@@ -103,8 +103,13 @@ class Readiness:
                 self.ready.discard(slot)
                 self._letting_go[slot] = now
 
-    def jobs(self, see: See, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId]) -> list[Job]:
-        """Sessions to hold now, at most one a peer and none with a busy one; `choose` picks one of several peers."""
+    def jobs(
+        self, see: See, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId], under_way: int = 0
+    ) -> list[Job]:
+        """Sessions to hold now, at most one a peer and none with a busy one; `choose` picks one of several peers.
+        `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones.
+        """
+        room = self._config.handover_slots - under_way
         wishes: dict[tuple[NodeId, Purpose], list[Slot]] = {}
         for slot in sorted(self.owned - self.ready):
             if peers := [p for p in self._missing(slot, see(slot)) if p not in busy]:
@@ -120,7 +125,12 @@ class Readiness:
                 del self._checks[peer]
         chosen: dict[NodeId, Job] = {}
         for (peer, purpose), slots in wishes.items():  # join before handoff before check
-            chosen.setdefault(peer, Job(peer, purpose, tuple(slots[: self._config.reconcile_slots])))
+            most = self._config.reconcile_slots
+            if purpose != Purpose.CHECK and peer not in chosen:
+                most = min(most, room)
+                room -= min(most, len(slots))
+            if most > 0:
+                chosen.setdefault(peer, Job(peer, purpose, tuple(slots[:most])))
         return list(chosen.values())
 
     def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
@@ -164,15 +174,9 @@ class Readiness:
         self._met.pop(slot, None)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
-        """The strategy changed slot_bits: a slot is ready where all of its key range was."""
-        parts = self.ready - self.former
-        if new_bits > old_bits:
-            ratio = 1 << (new_bits - old_bits)
-            ready = {Slot(s * ratio + n) for s in parts for n in range(ratio)}
-        else:
-            ratio = 1 << (old_bits - new_bits)
-            ready = {Slot(s // ratio) for s in parts if all(s // ratio * ratio + n in parts for n in range(ratio))}
-        self.ready, self.owned, self.former = ready, frozenset(), set()
+        """The strategy changed slot_bits: a slot is ready where all of its key range was, whether it is ours or still
+        has to be handed over."""
+        self.ready, self.owned, self.former = set(covered(self.ready, old_bits, new_bits)), frozenset(), set()
         self._met, self._handed, self._checks, self._letting_go = {}, {}, {}, {}
 
     def _missing(self, slot: Slot, sight: Sight) -> list[NodeId]:

@@ -10,11 +10,12 @@ import math
 import random
 from collections.abc import Callable
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, slot_of
+from dht import Clock, NodeId, Overlay, RemoteError, Slot, covered, slot_of
 from store.config import StoreConfig
 from store.errors import DiskFull
-from store.exchange import Exchange, batches, key_range
+from store.exchange import Exchange, batches, key_range, no_rest
 from store.outbox import Outbox
+from store.pace import Pace
 from store.readiness import Gate, Job, Purpose, Readiness, Sight
 from store.records import RecordStore
 
@@ -50,16 +51,20 @@ class Steward:
         self._announced: frozenset[Slot] = frozenset()
         self._members: tuple[NodeId, ...] = ()
         self._live: frozenset[NodeId] = frozenset()
-        self._busy: set[NodeId] = set()
+        self._busy: dict[NodeId, Job] = {}
+        self._pace = Pace(config.handover_bytes_s)
         self._rest_until: dict[NodeId, float] = {}
         self._recheck_at = math.inf
+        self._agreed_at = now  # from then on all number their slots alike
         self._next_check = now + config.reconcile_every_s * rng.random()
         self._stir = asyncio.Event()
 
     @property
     def ready(self) -> frozenset[Slot]:
-        """Slots this node answers for, its own and those it has yet to hand over."""
-        return self._announced
+        """Slots this node answers for, its own and those it has yet to hand over; in the numbers of the strategy in
+        force, even where the next look at it is still to come."""
+        bits = self._overlay.view.strategy.slot_bits
+        return self._announced if bits == self._slot_bits else covered(self._announced, self._slot_bits, bits)
 
     @property
     def waiting(self) -> int:
@@ -86,7 +91,7 @@ class Steward:
             while True:
                 self._stir.clear()
                 for job in await self._look():
-                    self._busy.add(job.peer)
+                    self._busy[job.peer] = job
                     tasks.create_task(self._hold(job), name=f"store-{job.purpose.value}")
                 try:
                     async with asyncio.timeout(self._config.step_s):
@@ -130,8 +135,7 @@ class Steward:
         if not self._gate.look(now, members, len(live)):
             return []
         if view.strategy.slot_bits != self._slot_bits:
-            readiness.resize(self._slot_bits, view.strategy.slot_bits)
-            self._slot_bits = view.strategy.slot_bits
+            self._renumber(now, view.strategy.slot_bits)
         self._notice(now, members, live)
         readiness.update(now, self._see)
         self._announce()
@@ -140,7 +144,19 @@ class Steward:
             readiness.dropped(slot)
         away = {p for p, until in self._rest_until.items() if until > now} | (set(members) - live)
         room = self._config.reconcile_parallel - len(self._busy)
-        return readiness.jobs(self._see, self._rng.choice, self._busy | away)[: max(0, room)]
+        if room <= 0 or now < self._agreed_at:
+            return []
+        under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != Purpose.CHECK)
+        return readiness.jobs(self._see, self._rng.choice, self._busy.keys() | away, under_way)[:room]
+
+    def _renumber(self, now: float, slot_bits: int) -> None:
+        """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
+        with everybody once more."""
+        old_bits, self._slot_bits = self._slot_bits, slot_bits
+        self._readiness.resize(old_bits, slot_bits)
+        self._announced = covered(self._announced, old_bits, slot_bits)
+        self._agreed_at = self._recheck_at = now + VIEWS_AGREE_S
+        log.info("slots renumbered slot_bits=%d before=%d", slot_bits, old_bits)
 
     def _notice(self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId]) -> None:
         """Take in changes of ownership and of who is there, and ask for the comparisons that follow from them.
@@ -183,11 +199,13 @@ class Steward:
 
     async def _hold(self, job: Job) -> None:
         """Hold one session and report how it went."""
+        slot_bits, rest = self._slot_bits, no_rest if job.purpose == Purpose.CHECK else self._rest
         try:
             pull = job.purpose != Purpose.HANDOFF
             push = {s for s in job.slots if job.peer in self._see(s).owners + self._see(s).live_owners}
-            done = await self._exchange.reconcile(job.peer, job.slots, self._slot_bits, pull=pull, push=push)
-            self._readiness.done(job, done.level)
+            done = await self._exchange.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, rest=rest)
+            if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
+                self._readiness.done(job, done.level)
             self._rest_until.pop(job.peer, None)
             if not done.level:
                 self._rest_until[job.peer] = self._clock().steady + self._config.step_s
@@ -203,14 +221,18 @@ class Steward:
             self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
             log.warning("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
         finally:
-            self._busy.discard(job.peer)
+            del self._busy[job.peer]
             self._stir.set()
+
+    async def _rest(self, moved_bytes: int) -> None:
+        """Keep slots that change hands below their share of the line."""
+        await asyncio.sleep(self._pace.rest_s(self._clock().steady, moved_bytes))
 
     def _announce(self) -> None:
         ready = frozenset(self._readiness.ready)
         if ready != self._announced:
             self._announced = ready
-            self._on_ready(ready)
+            self._on_ready(self.ready)
 
     def _see(self, slot: Slot) -> Sight:
         view = self._overlay.view

@@ -13,9 +13,11 @@ from pathlib import Path
 from random import Random
 from tempfile import TemporaryDirectory
 
+import msgspec
+
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy
+from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
 from node.simulation.loop import EPOCH, PLACE, SimLoop
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
@@ -94,6 +96,14 @@ class World:
                 return await (by or self.running()[0]).daemon.seeds.publish(seeds)
             except (TooFewCopies, PeerTimeout):  # the network is not up yet
                 await asyncio.sleep(1.0)
+
+    def publish(self, **changes: object) -> Strategy:
+        """Sign the next version of the strategy with these fields changed, and hand it to the last node."""
+        overlay = self.running()[-1].overlay
+        newest = overlay.strategies.newest
+        follows = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        wanted = msgspec.structs.replace(newest, **follows | changes)
+        return overlay.adopt(sign_strategy(encode_document(wanted), self.publisher))
 
     def running(self) -> list[SimNode]:
         """The nodes that live, in the order of their making."""

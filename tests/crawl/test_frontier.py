@@ -6,8 +6,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawl import State, Visit
+from crawl import CrawlConfig, State, Visit
 from crawl.frontier import Frontier, Turn
+from crawl.pace import Census
 from dht import Now, Slot, site_of
 
 START = 1_000_000.0
@@ -44,7 +45,7 @@ class Oracle:
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**6))
 def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
-    rng, oracle, frontier = Random(seed), Oracle(), Frontier(10_000, 100)
+    rng, oracle, frontier = Random(seed), Oracle(), Frontier(10_000, 100, Census(CrawlConfig()))
     asking: list[Turn] = []
     handing: list[Turn] = []
     now = at(0.0)
@@ -89,7 +90,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
 
 
 def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
-    frontier = Frontier(100, 8)
+    frontier = Frontier(100, 8, Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
@@ -107,7 +108,7 @@ def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
 
 
 def test_somebody_elses_outcome_counts() -> None:
-    frontier = Frontier(100, 8)
+    frontier = Frontier(100, 8, Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     frontier.observe(Slot(1), visit(1, 1, state=State.FETCHED, visited_at=START, due_at=START + 100), at(0))
     frontier.observe(Slot(1), visit(1, 1), at(0))
@@ -118,7 +119,7 @@ def test_somebody_elses_outcome_counts() -> None:
 
 
 def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
-    frontier = Frontier(100, 8)
+    frontier = Frontier(100, 8, Census(CrawlConfig()))
     visits = [visit(1, page) for page in range(5)]
     frontier.hold(Slot(1), 1, visits, at(0))
     frontier.drop(Slot(1))
@@ -129,7 +130,7 @@ def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
 
 
 def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
-    frontier = Frontier(100, 2)
+    frontier = Frontier(100, 2, Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(host, page) for host in range(5) for page in range(2)], at(0))
     first = [turn for _ in range(5) if (turn := frontier.pop(at(0)))]
     for turn in first:
@@ -146,13 +147,13 @@ def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
 
 
 def test_what_does_not_fit_is_told() -> None:
-    frontier = Frontier(3, 8)
+    frontier = Frontier(3, 8, Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, page) for page in range(5)], at(0))
     assert (len(frontier), frontier.incomplete) == (3, (Slot(1),))
 
 
 def test_the_deepest_scope_comes_first() -> None:
-    frontier = Frontier(100, 8)
+    frontier = Frontier(100, 8, Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1, depth=0), visit(1, 2, depth=4), visit(1, 3, depth=2)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None

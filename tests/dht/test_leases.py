@@ -172,6 +172,9 @@ class Eyes:
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         return self.town.is_ready(self.peer, peer)
 
+    def ready(self, slot: Slot) -> Sequence[NodeId]:
+        return [peer for peer in sorted(self.peer.sees) if self.town.is_ready(self.peer, peer)]
+
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         return [other for other in sorted(self.peer.sees - {self.peer.id}) if slot in self.peer.told.get(other, ())]
 

@@ -30,7 +30,7 @@ STRATEGY = Strategy(
 
 
 def view_of(own: NodeId, members: Members, clock: SimpleNamespace) -> OverlayView:
-    strategies = SimpleNamespace(current=lambda now: STRATEGY)
+    strategies = SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 

@@ -16,6 +16,7 @@ from index.memory_engine import MemoryEngine
 from index.query import parse_query
 from index.ranking import average_length, bm25, idfs, measure
 from index.source import Text
+from index.statistics import CELL_BITS
 from index.tantivy_engine import TantivyEngine
 from index.whoosh_engine import WhooshEngine
 
@@ -34,12 +35,12 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 
 def entry(number: int, text: Text) -> Entry:
-    return Entry(number, slot_of(text.key, BITS), host_names(text.url), text.language, analyse(text))
+    return Entry(number, slot_of(text.key, CELL_BITS), host_names(text.url), text.language, analyse(text))
 
 
 def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
     parsed = parse_query(query)
-    found = engine.candidates(parsed, slots, Scale((1.0,) * len(parsed.leaves), 10.0), 1000)
+    found = engine.candidates(parsed, slots, BITS, Scale((1.0,) * len(parsed.leaves), 10.0), 1000)
     assert found.complete
     assert found.bound == 0.0
     assert len(set(found.numbers)) == len(found.numbers)
@@ -57,7 +58,9 @@ def check(engine: Engine, live: dict[int, Text]) -> None:
         some = {number for number in wanted if slot_of(live[number].key, BITS) in slots}
         assert numbers(engine, query, slots) == some, query
         root = parse_query(query).root
-        assert dict(engine.counts(root)) == dict(Counter(slot_of(live[n].key, BITS) for n in wanted)), query
+        for bits in (2, BITS, 9, 16):
+            counted = Counter(slot_of(live[n].key, bits) for n in wanted)
+            assert dict(engine.counts(root, bits)) == dict(counted), query
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -113,8 +116,8 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
         statistics = BruteForce(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
         scale = Scale(idfs(statistics), average_length(statistics))
         limit = rng.randint(1, 12)
-        found = engine.candidates(query, frozenset(range(1 << BITS)), scale, limit)
-        everything = engine.candidates(query, frozenset(range(1 << BITS)), scale, 1000).numbers
+        found = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, limit)
+        everything = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, 1000).numbers
         for number in set(everything) - set(found.numbers):
             measured = measure(forward_of(texts[number]), query)
             assert bm25(measured.tfs, measured.lengths, scale.idf, scale.average) <= found.bound, text

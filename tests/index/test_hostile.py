@@ -11,7 +11,7 @@ import msgspec
 import pytest
 from index_network import BITS, Node, World
 
-from dht import BadMessage, Message, NodeId
+from dht import BadMessage, Key, Message, NodeId, Slot, slot_of, slot_start
 from index.analysis import ANALYZER
 from index.answer import count
 from index.bruteforce import BruteForce
@@ -228,11 +228,25 @@ async def test_a_document_that_changed_a_moment_ago_is_shown_as_it_is_now(world:
 
 
 async def test_other_rules_are_refused_and_garbage_is_no_harm(world: World) -> None:
-    world.network.strategy = msgspec.structs.replace(world.network.strategy, slot_bits=5)
-    answer = await ask(world.nodes[0], deadline_ms=500)
-    assert answer["partial"]
-    assert answer["results"] == []
-    assert answer["coverage"]["answered"] == 0
+    node, peer = world.nodes[0], world.nodes[1].id
+    for analyzer, slot_bits in ((ANALYZER + 1, BITS), (ANALYZER, BITS + 3)):
+        with pytest.raises(BadMessage, match=r"here|ours"):
+            await node.overlay.handlers[AskStatistics](peer, AskStatistics(analyzer, slot_bits, (1,), QUERY))
+
+
+async def test_who_counts_slots_by_the_numbers_before_or_after_a_doubling_is_answered(world: World) -> None:
+    """A parent is answered by who is ready for both its children, a child by who is ready for its parent."""
+    node, peer = world.nodes[0], world.nodes[1].id
+    ready = {slot for slot, peers in world.network.ready.items() if node.id in peers}
+    for bits in range(BITS - 2, BITS + 3):
+        asked = AskStatistics(ANALYZER, bits, tuple(range(1 << bits)), QUERY)
+        answer = await node.overlay.handlers[AskStatistics](peer, asked)
+        keys = [Key(slot_start(Slot(n), BITS + 2)) for n in range(1 << (BITS + 2))]
+        whole = {slot_of(k, bits) for k in keys} - {slot_of(k, bits) for k in keys if slot_of(k, BITS) not in ready}
+        assert set(answer.slots) == whole
+        held = [text for text in world.store.values() if slot_of(text.key, bits) in whole]
+        assert sum(answer.documents) == len(held)
+        assert list(answer.slots) == sorted(whole)
 
 
 async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -125,7 +125,7 @@ async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make
     put(bench, found[:20])
     await bench.follow()
     await bench.local.close()
-    shelf = Shelf(bench.config, bench.path, BITS)
+    shelf = Shelf(bench.config, bench.path)
     real, shelf.table.commit = shelf.table.commit, lambda *given: None  # type: ignore[method-assign]
     changed = corpus.text(random.Random(4), found[0].url, version=1)
     shelf.apply([Change(text.id, text) for text in [changed, *found[20:30]]], b"130")
@@ -159,7 +159,7 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
     elif what == "table torn":
         (bench.path / "forward.sqlite").write_bytes(b"no database at all" * 1000)
     else:
-        shelf = Shelf(bench.config, bench.path, BITS)
+        shelf = Shelf(bench.config, bench.path)
         shelf.table.clear(made=b"analyzer 0", engine=shelf.table.about("engine"))
         shelf.close()
     bench.open()

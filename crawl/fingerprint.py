@@ -1,0 +1,54 @@
+"""Whether two readings of pages say the same.
+
+Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of everything that is read, equal only
+where nothing changed at all, and of what a reader would call the page: without navigation, headers, footers and
+asides, and without digits and names of days and months, since clocks, counters and copyright years change by themselves.
+"""
+
+import re
+from hashlib import blake2b
+
+HASH_BYTES = 8  # a collision within one page's history is all that counts
+OPEN, CLOSE = "\x1c", "\x1d"  # around boilerplate in what an engine read; white space to everybody else
+_INNERMOST = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
+_MAX_NESTED = 8
+_CLOCKS = re.compile(
+    r"[0-9]+|Mon(?:day)?\b|Tue(?:sday)?\b|Wed(?:nesday)?\b|Thu(?:rsday)?\b|Fri(?:day)?\b|Sat(?:urday)?\b|Sun(?:day)?\b"
+    r"|Jan(?:uary)?\b|Feb(?:ruary)?\b|Mar(?:ch)?\b|Apr(?:il)?\b|May\b|June?\b|July?\b|Aug(?:ust)?\b|Sep(?:tember)?\b"
+    r"|Oct(?:ober)?\b|Nov(?:ember)?\b|Dec(?:ember)?\b"
+)
+
+
+def fingerprint(title: str, text: str, main: str) -> bytes:
+    """16 bytes. `main`: the text without boilerplate; where there is little of it, all text counts."""
+    if 4 * len(main) < len(text):
+        main = text
+    steady = _CLOCKS.sub("", main)
+    if 2 * len(steady) < len(main):  # a table of numbers: they are what it says
+        steady = main
+    return _hash(f"{title}\n{text}") + _hash(" ".join(steady.split()))
+
+
+def is_same(fingerprint: bytes, other: bytes) -> bool:
+    """Nothing at all has changed."""
+    return bool(fingerprint) and fingerprint == other
+
+
+def says_the_same(fingerprint: bytes, other: bytes) -> bool:
+    """Nothing has changed that a reader would call a change."""
+    return bool(fingerprint) and fingerprint[HASH_BYTES:] == other[HASH_BYTES:]
+
+
+def without_boilerplate(marked: str) -> str:
+    """What stands outside all pairs of marks; unpaired ones count for nothing."""
+    for _ in range(_MAX_NESTED):
+        if OPEN not in marked:
+            break
+        marked, found = _INNERMOST.subn("", marked)
+        if not found:
+            break
+    return marked
+
+
+def _hash(text: str) -> bytes:
+    return blake2b(text.encode("utf-8", "surrogatepass"), digest_size=HASH_BYTES).digest()
