@@ -51,6 +51,8 @@ from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.places import Places
+from dht.puzzle import solve_all, work_of
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
@@ -135,6 +137,7 @@ __all__ = [
     "Places",
     "PortUnavailable",
     "Publishers",
+    "PuzzleFile",
     "Question",
     "Reach",
     "Reachability",
@@ -181,6 +184,8 @@ __all__ = [
     "site_of",
     "slot_of",
     "slot_start",
+    "solve_all",
     "system_clock",
     "verify",
+    "work_of",
 ]

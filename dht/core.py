@@ -152,6 +152,16 @@ class Core:
         return events
 
     @property
+    def operator(self) -> str:
+        """Who runs this node, as it declares."""
+        return self._config.operator
+
+    @property
+    def public_key(self) -> bytes:
+        """Of this node's identity."""
+        return self._identity.public_key
+
+    @property
     def sent(self) -> Counter[str]:
         """Packets sent, by kind of body."""
         return self._asker.sent
@@ -217,9 +227,11 @@ class Core:
         reach: Reach,
         blocked: frozenset[NodeId] = frozenset(),
         graces: Graces = GRACES,
+        puzzle_bits: int = 0,
     ) -> None:
         """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
-        `blocked` is not listened to and no member; who is silent for longer than the grace is none either."""
+        `blocked` is not listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is
+        silent for longer than the grace."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
@@ -229,6 +241,13 @@ class Core:
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
+        if puzzle_bits > self._gossip.puzzle_bits:
+            self.members.forget_idle(puzzle_bits)
+        self._gossip.puzzle_bits = puzzle_bits
+
+    def solved(self, nonce: int) -> None:
+        """The puzzle of this node's identity; said in the next heartbeats."""
+        self._herald.prove(nonce)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""

@@ -14,7 +14,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.contact import Contact
 from dht.doors import Doors
-from dht.errors import BadMessage, BadSignature
+from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.exchange import make_answer, make_ping
 from dht.herald import Herald
 from dht.identity import node_id_of
@@ -87,6 +87,7 @@ class Gossip:
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = Reach()
+        self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
         """Tell, knock and exchange as is due."""
@@ -120,7 +121,11 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach, self._herald.graces)
+            graces, bits = self._herald.graces, self.puzzle_bits
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, graces, bits)
+        except TooLittleWork:
+            self._asker.refused["too little work"] += 1
+            return News.OLD, self._members.own
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
             return News.OLD, self._members.own

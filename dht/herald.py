@@ -62,6 +62,7 @@ class Herald:
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
         self._sequence = 0
+        self._nonce = 0
         self._changed = True
         self._leaving = False
         self.words = Words()
@@ -110,6 +111,12 @@ class Herald:
             self._left_out = families
             self._stir()
 
+    def prove(self, nonce: int) -> None:
+        """The identity's puzzle is solved: peers may listen from now on."""
+        if nonce != self._nonce:
+            self._nonce = nonce
+            self._stir()
+
     def outrun(self, sequence: int) -> None:
         """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
         if sequence > self._sequence:
@@ -149,7 +156,9 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
-            leaving=self._leaving,
+            self._config.operator,
+            self._nonce,
+            self._leaving,
             refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)

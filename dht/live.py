@@ -29,12 +29,14 @@ from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
 from dht.peercache import PeerCache
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability
 from dht.records import Graces, Load
 from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
+from dht.solver import Solver
 from dht.standing import Mode, Standing, left_out
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
@@ -70,6 +72,7 @@ class Parts:
     allow_private: bool = False  # as in DhtConfig
     folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
+    puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     mode: Mode = "member"
     is_declared: bool = True  # whether the operator says where this node is reached, in every family
     knock: Knock | None = None  # None: never find out whether strangers reach this node, and never for others
@@ -88,7 +91,9 @@ class LiveOverlay:
         self._core = core
         self._clock = clock
         self._driver = parts.drive(self._happened)
-        self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
+        self._view = OverlayView(
+            core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
+        )
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
@@ -100,6 +105,7 @@ class LiveOverlay:
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
@@ -238,6 +244,7 @@ class LiveOverlay:
             tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
+            tasks.create_task(self._solver.run(), name="overlay-puzzle")
             if self._prober is not None:
                 tasks.create_task(self._prober.run(), name="overlay-prober")
                 tasks.create_task(self._keep_standing(self._prober), name="overlay-standing")
@@ -378,11 +385,18 @@ class LiveOverlay:
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces)
+        bits = self.strategies.puzzle_bits(self._clock())
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces, bits)
+        self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         if self._prober is not None:
             self._prober.reach = reach
         self._view.refresh()
         self._tell()
+
+    def _solved(self, nonce: int) -> None:
+        """The puzzle of our identity."""
+        self._core.solved(nonce)
+        self._driver.kick()
 
     # Leases and heartbeats
 
@@ -399,10 +413,10 @@ class LiveOverlay:
 
     async def _keep_leases(self) -> None:
         """One round a second; what changed is told in the heartbeat."""
-        in_force, held = self.strategies.current(self._clock()), frozenset[Slot]()
+        in_force, held = self._in_force(), frozenset[Slot]()
         while True:
-            if self.strategies.current(self._clock()) is not in_force:
-                in_force = self.strategies.current(self._clock())
+            if in_force != self._in_force():
+                in_force = self._in_force()
                 self._tell_strategy()
             if self._keeper is not None:
                 await self._keeper.step()
@@ -410,6 +424,11 @@ class LiveOverlay:
                     held = frozenset(self._view.leases())
                     self._tell()
             await asyncio.sleep(TICK_S)
+
+    def _in_force(self) -> tuple[Strategy, int]:
+        """What of the strategies comes into force by the passing of time."""
+        now = self._clock()
+        return self.strategies.current(now), self.strategies.puzzle_bits(now)
 
     async def _give_up(self) -> None:
         """Tell the others that the leases are free, shortly; they find out by themselves if that fails."""

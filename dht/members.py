@@ -14,6 +14,7 @@ from typing import NamedTuple
 from dht.clock import Now
 from dht.keys import NodeId, distance
 from dht.neighbourhood import WHOLE, Block, block_of, span
+from dht.puzzle import work_of
 from dht.records import GRACES, Graces, Opened
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
@@ -89,6 +90,8 @@ class Members:
         self._next_expiry = min(self._next_expiry, self._ends(known))
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
             self._enlist(peer, member=opened.heartbeat.member)
+        elif old is not None and opened.heartbeat.member and _stands(old.opened) != _stands(opened):
+            self.epoch += 1
         self.version += news is not News.SAME
         self.told += news is not News.SAME or (_leases_differ(old, opened) and self.is_near(peer))
         return news
@@ -115,6 +118,12 @@ class Members:
         if self._cached is None:
             self._cached = tuple(self._sorted)
         return self._cached
+
+    def forget_idle(self, puzzle_bits: int) -> None:
+        """These are no members any more: their identities have less work behind them than the strategy asks for."""
+        beats = [(peer, known.opened.heartbeat) for peer, known in self._known.items()]
+        for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
+            self._drop(peer)
 
     def block_of(self, point: bytes) -> Block:
         """The neighbourhood of a peer, or of any point."""
@@ -249,6 +258,12 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     if late_s > INTERVAL_S and old and (direct or old.late_s > INTERVAL_S):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
+
+
+def _stands(opened: Opened) -> tuple[object, ...]:
+    """What decides beside whom a member keeps copies (diversity.py); addresses inside a prefix may come and go."""
+    hosts = (host for host, _, _ in opened.heartbeat.endpoints)
+    return opened.heartbeat.operator, *(host[:3] if len(host) == 4 else host[:6] for host in hosts)
 
 
 def _differs(old: Opened, new: Opened) -> bool:

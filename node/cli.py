@@ -189,6 +189,12 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--replicas", type=_between(1, 16), metavar="N", help="copies of every page (default 3)")
     new.add_argument("--slot-bits", type=_between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=_between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
+    new.add_argument(
+        "--open", action="store_true", help="for strangers: identities cost work, newcomers wait for votes"
+    )
+    new.add_argument(
+        "--puzzle-bits", type=_between(0, 28), metavar="N", help="that work, 2^N hashes (default 0; open 20)"
+    )
     _json(new)
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")

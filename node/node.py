@@ -115,7 +115,7 @@ async def _keep_diary(daemon: Daemon) -> None:
 async def _running_daemon(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[Daemon, LiveOverlay]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
-    place = Place(listening(config.node), data.dht, mode=config.node.mode)
+    place = Place(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)
