@@ -180,6 +180,10 @@ class Core:
         """The same with those that are not announced."""
         return self._herald.addresses()
 
+    def learns(self, family: Family) -> bool:
+        """Whether this node has its address of a family from peers, and not from its operator."""
+        return self._herald.learns(family)
+
     # What the node calls; each takes effect at the next `poll`.
 
     def join(self, now: Now, addresses: Iterable[Address]) -> None:
@@ -313,7 +317,8 @@ class Core:
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:

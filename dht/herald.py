@@ -80,11 +80,11 @@ class Herald:
             self._changed = True
             self.next_due = min(self.next_due, self._sent + LEAST_S)
 
-    def seen_at(self, host: str, witness: NodeId) -> None:
-        """A peer says from which address our packets came."""
+    def seen_at(self, host: str, witness: NodeId) -> bool:
+        """A peer says from which address our packets came; True where it is another one than is announced still."""
         family = Address(host, 0).family
         if family not in self._learns or not self._reach.allows(host):
-            return
+            return False
         before = self._hosts()
         words = self._seen.setdefault(family, {})
         words.pop(witness, None)
@@ -93,6 +93,7 @@ class Herald:
             del words[next(iter(words))]
         if self._hosts() != before:
             self._stir()
+        return self._hosts()[family] != host
 
     def be_quiet(self, quiet: bool) -> None:
         """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
@@ -155,6 +156,11 @@ class Herald:
         changed, self._changed = self._changed, False
         self._said, self._sent = self.words, now.steady
         return changed
+
+    def learns(self, family: Family) -> bool:
+        """Whether the address of a family is what peers see."""
+        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where peers reach this node, as far as it knows; v4 first."""

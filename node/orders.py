@@ -26,7 +26,7 @@ from crawl import (
     is_canonical,
     tells_of,
 )
-from dht import BadMessage, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
 from node.ways import Way, way_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
@@ -81,11 +81,13 @@ class OrderingFetcher:
         *,
         max_own: int = 1 << 20,
         by_client: CarryByClient | None = None,
+        place: Callable[[str], Key] = placement_key,
         refusals: Refusals = NO_REFUSALS,
     ) -> None:
         """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
-        own that are open at once. `refusals`: what its operator will not have it fetch."""
-        self._refusals = refusals
+        own that are open at once. `place`: where the records of a canonical URL live. `refusals`: what its operator
+        will not have it fetch."""
+        self._place, self._refusals = place, refusals
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
@@ -127,7 +129,7 @@ class OrderingFetcher:
         view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
         if not refused and preferred is None:
             return Way()
-        owners = view.live_owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
         return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
 
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
@@ -162,7 +164,7 @@ class OrderingFetcher:
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Live peers that speak the family: the slot's owners first, then others in any order."""
         view = self._overlay.view
-        owners = view.owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        owners = view.owners(slot_of(self._place(url), view.strategy.slot_bits))
         able = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
         able = [peer for peer in able if (contact := view.contact(peer)) and family in contact.families]
         self._rng.shuffle(able)
@@ -186,7 +188,7 @@ class OrderingFetcher:
         if not is_canonical(order.url):
             return "orders a fetch of what is no canonical URL"
         view = self._overlay.view
-        if peer not in view.live_owners(slot_of(placement_key(order.url), view.strategy.slot_bits)):
+        if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
             return "orders a fetch in a slot that is not its own"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
