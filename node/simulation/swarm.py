@@ -124,6 +124,10 @@ class Swarm:
         """One network again."""
         self._groups = {}
 
+    def joined(self, a: Bee, b: Bee) -> bool:
+        """Whether no cut is between two nodes."""
+        return not self._groups or self._groups.get(a.index, 0) == self._groups.get(b.index, 0)
+
     def later(self, delay_s: float, what: Callable[..., None], *arguments: object) -> None:
         """Call something when its time has come."""
         self._push(self.time + delay_s, what, arguments)
@@ -186,20 +190,17 @@ class Swarm:
         self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
         if bee.doors is not None:
             bee.doors[target] = self.time + NAT_S
-        if there is None or (self.loss and self.rng.random() < self.loss) or not self._joined(bee, there):
+        if there is None or (self.loss and self.rng.random() < self.loss) or not self.joined(bee, there):
             return
         delay_s = self.delays.one_way_s(bee.index, there.index, self.rng.random())
         self._push(self.time + delay_s, self._deliver, (bee, there, there.life, data, source))
 
     def _deliver(self, sender: Bee, bee: Bee, life: int, data: bytes, source: Address) -> None:
-        if not bee.up or bee.life != life or not self._joined(sender, bee):
+        if not bee.up or bee.life != life or not self.joined(sender, bee):
             return
         if bee.doors is not None and bee.doors.get(source, -1.0) < self.time:
             return
         self._act(bee, bee.core.receive(self.now, data, source))
-
-    def _joined(self, a: Bee, b: Bee) -> bool:
-        return not self._groups or self._groups.get(a.index, 0) == self._groups.get(b.index, 0)
 
 
 def place(index: int, family: Family) -> Address:
