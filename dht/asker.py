@@ -67,6 +67,11 @@ class Asker:
         """Ask whoever is there; without MAC, since his key is not known."""
         self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
 
+    def is_welcome(self, contact: Contact) -> bool:
+        """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
+        endpoint = self._partners.endpoint(contact)
+        return endpoint is not None and (self.reach.block(endpoint.host) is None or endpoint.host in self._proved)
+
     def proved(self, host: str) -> None:
         """Somebody answered what was sent to this host: we are welcome there."""
         self._proved.pop(host, None)

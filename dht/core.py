@@ -18,7 +18,6 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.doors import Doors
 from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.events import Event, MembersChanged, StrategyAhead
-from dht.exchange import make_answer
 from dht.finder import Finder
 from dht.gossip import Gossip, Self
 from dht.herald import Herald
@@ -98,7 +97,15 @@ class Core:
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
         self._finder = Finder(
-            self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed
+            self.node_id,
+            network,
+            self._asker,
+            self.routing,
+            shelf,
+            families,
+            self.refused,
+            self._signed,
+            self._gossip.notice,
         )
         self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
@@ -218,8 +225,12 @@ class Core:
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
-        self.members.suspect(peer)
+        self.members.suspect(peer, now.steady)
         self._gossip.ping(now, peer)
+
+    def leave(self, now: Now) -> None:
+        """Say farewell to the near peers: this node stops; nothing is to be told or asked after that."""
+        self._gossip.leave(now)
 
     def has_met(self, now: Now, peer: NodeId, address: Address) -> bool:
         """Whether the peer has answered at this host; if not it is asked now, now and then."""
@@ -278,9 +289,9 @@ class Core:
         answer: Body | None
         if isinstance(body, Ping):
             # Without MAC anybody may have put that key there: its heartbeats are dated as if relayed.
-            self._gossip.learn_all(now, body.heartbeats, packet.public_key if packet.has_mac else None)
-            news = make_answer(body, self.members, self._herald, room)
-            answer = Pong((_packed(source.host), source.port), news)
+            self._gossip.hear(now, body, packet.public_key if packet.has_mac else None)
+            news, suspects = self._gossip.answer(now, body, packet.public_key, room)
+            answer = Pong((_packed(source.host), source.port), news, suspects)
         else:
             answer = self._responder.answer(now, packet, body, source, room)
         if answer and self._asker.answer(packet.transaction, answer, key, source, limit=len(packet.data)):
@@ -297,7 +308,7 @@ class Core:
         done = self._asker.requests.answered(packet.transaction)
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
-            self._gossip.learn_all(now, body.heartbeats, packet.public_key)
+            self._gossip.hear(now, body, packet.public_key)
             self._herald.seen_at(_unpacked(body.seen[0]), peer)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)

@@ -32,7 +32,9 @@ class Finder:
         families: frozenset[Family],
         refused: Counter[str],
         signed: Callable[[NodeId], Contact | None],
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
+        """`notice` is given the contacts of each answer."""
         self._own = own
         self._network = network
         self._asker = asker
@@ -41,6 +43,7 @@ class Finder:
         self._families = families
         self._refused = refused
         self._signed = signed
+        self._notice = notice
         self.reach = Reach()
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
@@ -76,6 +79,7 @@ class Finder:
             ended,
             records=records,
             signed=self._signed,
+            notice=self._notice,
         )
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])

@@ -62,6 +62,7 @@ class Herald:
         self._sent = 0.0  # steady
         self._sequence = 0
         self._changed = True
+        self._leaving = False
         self.words = Words()
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
@@ -112,6 +113,16 @@ class Herald:
             self._sequence = sequence
             self.next_due = min(self.next_due, self._sent + LEAST_S)
 
+    def hurry(self) -> None:
+        """Somebody takes us for dead: the next heartbeat does not wait for its turn."""
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def leave(self, now: Now) -> None:
+        """Sign the last heartbeat."""
+        self._leaving, self.next_due = True, float("-inf")
+        self.beat(now)
+        self.next_due = float("inf")
+
     def beat(self, now: Now) -> bool:
         """Sign the next heartbeat if it is due; True if it says something new, which peers should hear at once."""
         if now.steady < self.next_due:
@@ -136,6 +147,7 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
+            leaving=self._leaving,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False

@@ -59,6 +59,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     load: Load = Load()
     operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
     nonce: int = 0  # the identity's puzzle, solved
+    leaving: bool = False  # it stops: not live from now on, a member until its grace is over
 
     @property
     def node_id(self) -> NodeId:

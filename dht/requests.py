@@ -14,6 +14,7 @@ from dht.packets import Body, Packet
 WAITS = (0.75, 1.0, 0.75)  # of the timeout, until the second packet, the third, the end; simulated: 2 % loss costs 7 %
 SLOW = 0.5  # of the timeout: three answers in four have come by then
 OPEN_LIMIT = 1024  # a node at work has a few dozen
+LATE_S = 0.5  # a timeout noticed so late says that we were busy or asleep; the answer may wait in the socket
 LATE_LIMIT = 256  # packets
 
 
@@ -39,6 +40,7 @@ class Request:
     tries: int = 1
     is_strange: bool = False  # nobody there has answered us yet
     sent: dict[bytes, float] = field(default_factory=dict)
+    excused: bool = False
 
     @property
     def wait_s(self) -> float:
@@ -109,9 +111,13 @@ class Requests:
         """Requests that are slow (False) or have waited long enough (True); the latter with tries left stay open."""
         found: list[tuple[Request, bool]] = []
         while self._due and self._due[0][0] <= now.steady:
-            _, _, transaction, is_timeout = heappop(self._due)
+            at, _, transaction, is_timeout = heappop(self._due)
             request = self._open.get(transaction)
             if request is None:
+                continue
+            if is_timeout and now.steady - at > LATE_S and not request.excused:
+                request.excused = True
+                self._push(now.steady + LATE_S, transaction, is_timeout)
                 continue
             if is_timeout:
                 request.tries -= 1
