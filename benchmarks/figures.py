@@ -58,12 +58,12 @@ def row(
     return Row(what, round(ours, 4), other, ratio, unit, spread, _goal(goal, at_least), met)
 
 
-def arguments(description: str) -> argparse.Namespace:
-    """`quick` and `json`, as given on the command line."""
+def parser_for(description: str) -> argparse.ArgumentParser:
+    """A command line with `--quick` and `--json`; more may be added."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="fewer seeds and smaller networks; ends within 60 s")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
-    return parser.parse_args()
+    return parser
 
 
 def report(name: str, rows: Sequence[Row], packages: Sequence[str]) -> dict[str, object]:
