@@ -23,6 +23,8 @@ from crawl.keeper import Keeper
 from crawl.page import Link, Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parsers import open_parsers
+from crawl.permits import Permit, Permits
+from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
 from crawl.visits import State, Visit, decode_visit, encode_visit
@@ -48,6 +50,9 @@ __all__ = [
     "Parsed",
     "ParserUnavailable",
     "Parsers",
+    "Permit",
+    "Permits",
+    "SiteClocks",
     "State",
     "Task",
     "Visit",

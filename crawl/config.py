@@ -66,6 +66,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_robots_hosts: int = 20_000  # rules kept in memory
     max_sitemaps: int = 16  # sitemap files fetched per site and robots.txt
     max_sitemap_urls: int = 5_000  # URLs taken from one sitemap file
+    max_lastmods: int = 100_000  # dates of change from sitemaps kept in memory, 200 bytes each
 
     # one page
     max_links: int = 1_000  # links taken from a page: beyond it lie directories and traps
@@ -76,8 +77,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     parser_memory_bytes: int = 2_147_483_648  # address space of a parser process; beyond it the page is given up
 
     # when again
-    revisit: Literal["gain", "changed", "all"] = "gain"  # visits where they gain most freshness, or where a page has
-    # probably changed, or alike: for comparison
+    revisit: Literal["gain", "changed", "all"] = "gain"  # most freshness; the others are to compare with
     revisit_s: float = 7 * DAY_S  # between two visits of a page, averaged over all pages: the budget of visits
     min_revisit_s: float = 3_600.0  # between two visits of one page, however often it changes
     max_revisit_s: float = 60 * DAY_S  # even a page that never changes may vanish

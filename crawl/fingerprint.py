@@ -1,8 +1,8 @@
 """Whether two readings of pages say the same.
 
-Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of everything that is read, equal only
+Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of all that is read, equal only
 where nothing changed at all, and of what a reader would call the page: without navigation, headers, footers and
-asides, and without digits and names of days and months, since clocks, counters and copyright years change by themselves.
+asides, and without digits and names of days and months, since clocks and counters change by themselves.
 """
 
 import re

@@ -75,9 +75,16 @@ def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Ce
     """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
     known = before.history.fingerprint
     outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
-    if is_same(known, fingerprint) and not _keep_again(before, now):
+    if is_same(known, fingerprint) and not keep_again(before, now):
         return outcome, False
     return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
+
+
+def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> Visit | None:
+    """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
+    known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
+    due_at = due_after_look(known, unchanged_until, census)
+    return replace(known, due_at=due_at) if due_at > now else None
 
 
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
@@ -109,10 +116,15 @@ def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfi
     return failed(replace(visit, status=0), error.reason, now, config)
 
 
+def keep_again(visit: Visit, now: float) -> bool:
+    """Whether what is stored of a page grows old, so that it has to be stored anew though it is the same."""
+    return now - visit.history.kept_at > KEEP_AGAIN_S
+
+
 def validators(visit: Visit, now: float) -> dict[str, str]:
     """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
     headers = {}
-    if visit.state in (State.FETCHED, State.FAILED) and not _keep_again(visit, now):
+    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now):
         if visit.etag:
             headers["If-None-Match"] = visit.etag
         if visit.last_modified:
@@ -167,10 +179,6 @@ def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit
     """A look at the content of a page that is stored, or will be."""
     looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
     return replace(looked, due_at=due_after_look(looked, now, census))
-
-
-def _keep_again(visit: Visit, now: float) -> bool:
-    return now - visit.history.kept_at > KEEP_AGAIN_S
 
 
 def _looks_like_html(fetched: Fetched) -> bool:

@@ -11,15 +11,16 @@ from crawl.decision import Decide, Decision
 from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
 from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
+from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
-from crawl.outcome import Next, Verdict, after_error, failed, judge, refused, validators
+from crawl.outcome import Next, Verdict, after_error, failed, judge, keep_again, refused, spared, validators
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Barred, RobotsCache
 from crawl.sitemapqueue import SitemapQueue
 from crawl.urls import find_url
-from crawl.visits import Visit
+from crawl.visits import State, Visit
 from dht import Clock
 
 
@@ -37,9 +38,17 @@ class Step:
 class Requests:
     """Makes them, politely."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, decide: Decide, census: Census, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        fetcher: Fetcher,
+        decide: Decide,
+        census: Census,
+        lastmods: Lastmods,
+        clock: Clock,
+    ) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census = census
+        self._census, self._lastmods = census, lastmods
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -59,11 +68,21 @@ class Requests:
             return self._without(refused(visit, "robots", now, self._config))
         if planned := self.sitemaps.take(turn.site):
             return await self._ask_sitemap(turn, decision, *planned)
+        if (spared := self._spared(turn, now)) is not None:
+            return self._without(spared)
         return await self._ask_page(turn, decision)
 
     def _without(self, visit: Visit) -> Step:
         """No request: the outcome is known already."""
         return Step(verdict=Verdict(Next.NOTHING, visit))
+
+    def _spared(self, turn: Turn, now: float) -> Visit | None:
+        """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""
+        visit = turn.visit
+        if visit.state != State.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
+            return None
+        until = self._lastmods.unchanged_until(turn.site, visit.url, visit.history.seen_at)
+        return spared(visit, until, now, self._census) if until else None
 
     def _barred(self, visit: Visit, barred: Barred, now: float) -> Visit:
         if barred.for_good:

@@ -180,6 +180,10 @@ class Core:
         """The same with those that are not announced."""
         return self._herald.addresses()
 
+    def learns(self, family: Family) -> bool:
+        """Whether this node has its address of a family from peers, and not from its operator."""
+        return self._herald.learns(family)
+
     # What the node calls; each takes effect at the next `poll`.
 
     def join(self, now: Now, addresses: Iterable[Address]) -> None:

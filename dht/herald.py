@@ -154,6 +154,11 @@ class Herald:
         self._said, self._sent = self.words, now.steady
         return changed
 
+    def learns(self, family: Family) -> bool:
+        """Whether the address of a family is what peers see."""
+        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        return family in self._learns and not configured
+
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where peers reach this node, as far as it knows; v4 first."""
         return tuple(e for e in self.addresses() if e.family not in self._left_out)

@@ -17,7 +17,7 @@ import msgspec
 
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
-from dht.contact import Address, Contact, Family
+from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import BLOCKED, Core
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
@@ -116,6 +116,15 @@ class LiveOverlay:
     def takes_part(self) -> bool:
         """Whether this node is a member or a bootstrap node, and no client."""
         return self._core.takes_part
+
+    def allows(self, host: str) -> bool:
+        """Whether a stranger's word may make this node send to an address."""
+        return self._reach.allows(host)
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """Where peers see this node, announced or not."""
+        return self._core.own_addresses
 
     def reachability(self) -> dict[Family, Reachability]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""

@@ -98,12 +98,16 @@ class StrategyLog:
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
         in_force = self.current(now)
-        found: list[int] = []
-        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: in_force.version]))):
+        found = dict.fromkeys(before.slot_bits for before in self.formers(now))
+        return tuple(bits for bits in found if bits != in_force.slot_bits)
+
+    def formers(self, now: Now) -> tuple[Strategy, ...]:
+        """What was in force until a day ago at most, newest first."""
+        found: list[Strategy] = []
+        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: self.current(now).version]))):
             if now.wall - after.effective_at > RENUMBERED_S:
                 break
-            if before.slot_bits not in (in_force.slot_bits, *found):
-                found.append(before.slot_bits)
+            found.append(before)
         return tuple(found)
 
     def signed(self, version: int) -> SignedStrategy | None:

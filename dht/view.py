@@ -46,6 +46,8 @@ class OverlayView:
         self._strategy = strategies.current(clock())
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) of numberings until lately
+        self._before: tuple[Strategy, ...] = ()
+        self._formers_at, self._followed = float("-inf"), self._strategy
         self._live: frozenset[NodeId] = frozenset()
         self._teams: tuple[tuple[NodeId, ...], ...] = ()
         self._owned: frozenset[Slot] = frozenset()
@@ -64,6 +66,14 @@ class OverlayView:
         """The strategy in force."""
         self._look()
         return self._strategy
+
+    def formers(self) -> Sequence[Strategy]:
+        """The strategies in force until a day ago at most, newest first; the same object until that changes."""
+        now, strategy = self._clock(), self.strategy
+        if now.steady >= self._formers_at or strategy is not self._followed:
+            self._followed, self._formers_at, found = strategy, now.steady + LOOK_S, self._strategies.formers(now)
+            self._before = self._before if found == self._before else found
+        return self._before
 
     def members(self) -> tuple[NodeId, ...]:
         """Peers whose heartbeat is younger than their grace, this node among them if it is a member, sorted."""

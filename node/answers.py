@@ -15,7 +15,6 @@ from dht import (
     decode_signed,
     document_id,
     parse_document,
-    placement_key,
     slot_of,
 )
 from node.daemon import Daemon
@@ -122,21 +121,29 @@ class Answers:
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 
+    async def _stored(self, urls: Sequence[str], *, content: bool) -> list[Record | None]:
+        """The documents of canonical URLs, from their places now, else from those where they lay before."""
+        found, places = dict[str, Record](), {url: self._daemon.places.of(url) for url in urls}
+        for turn in range(max(map(len, places.values()), default=0)):
+            left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
+            wanted = [(Kind.DOCUMENT, document_id(url), key) for url, key in left.items()]
+            records = await self._daemon.replicator.read_many(wanted, content=content)
+            found |= {url: r for url in left if (r := records.get((Kind.DOCUMENT, document_id(url)))) is not None}
+        return [found.get(url) for url in urls]
+
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         """See Service. A URL that is none, or not stored, gives null."""
         names = [known_url(url) for url in urls]
         if local:
             found = [self._daemon.store.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
         else:
-            wanted = [(Kind.DOCUMENT, document_id(url), placement_key(url)) for url in names]
-            records = await self._daemon.replicator.read_many(wanted)
-            found = [records.get((kind, id)) for kind, id, _ in wanted]
+            found = await self._stored(names, content=False)
         return [self._document(record) if record else None for record in found]
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         """See Service."""
         url = known_url(url)
-        record = await self._daemon.replicator.read(Kind.DOCUMENT, document_id(url), placement_key(url), content=True)
+        (record,) = await self._stored([url], content=True)
         if record is None or record.content is None or decode_document(record.body).gone:
             return None
         return self._document(record), record.content

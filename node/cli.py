@@ -134,7 +134,7 @@ def _add_setup(verbs: Verbs) -> None:
     init = _verb(
         verbs, "init", "setup:init", "make a node on this machine", "dse-node init --network campus.toml --yes"
     )
-    init.add_argument("--network", metavar="FILE", help="network file to join (default: a new private network)")
+    init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     init.add_argument(
@@ -182,6 +182,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("name", help="what people call it")
     new.add_argument("--out", required=True, metavar="FILE", help="the network file; the keys are written beside it")
     new.add_argument("--bootstrap", action="append", default=[], metavar="IP:PORT", help="a first contact; repeatable")
+    new.add_argument("--seed", action="append", default=[], metavar="NAME:PORT", help="the same by name; repeatable")
     new.add_argument(
         "--prefix", action="append", default=[], metavar="CIDR", help="private addresses in use; repeatable"
     )

@@ -10,7 +10,7 @@ from pathlib import Path
 from random import Random
 
 from crawl import CrawlConfig, Crawler, Fetcher, Parsers
-from dht import Clock, DocumentId, Identity, Key, Overlay, Slot, covered
+from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
 from node.diary import Diary, Moment
@@ -22,6 +22,7 @@ from node.polls import Polls
 from node.ruling import Ruling
 from node.seeds import Seeds
 from node.teams import Report, Teams, report_of
+from node.tickets import Tickets
 from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
@@ -52,6 +53,7 @@ class Daemon:
         self._shown: frozenset[Slot] = frozenset()
         self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock = shells.clock
+        self.places = Places(shells.overlay.view)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
             store,
@@ -63,8 +65,9 @@ class Daemon:
             on_ready=self._show,
             expects_others=shells.expects_others,
             body_flaw=visit_flaw,
+            places=self.places,
         )
-        self.ingest = Ingest(self.replicator, shells.clock)
+        self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
         self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
@@ -76,6 +79,7 @@ class Daemon:
             Random(shells.rng.random()),
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
+            place=self.places.place,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
@@ -86,8 +90,9 @@ class Daemon:
             self.decide,
             shells.clock,
             Random(shells.rng.random()),
+            Tickets(shells.overlay, self.places, self.replicator, shells.clock),
         )
-        self._holding = Holding(self.crawler, shells.store, shells.overlay)
+        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())

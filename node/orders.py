@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 from msgspec import Meta
 
 from crawl import AddressRefused, Decision, FamilyMissing, Fetched, Fetcher, FetchFailed, is_canonical
-from dht import BadMessage, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
 MAX_ORDERS = 16  # served at once, for all peers together
@@ -67,9 +67,11 @@ class OrderingFetcher:
         *,
         max_own: int = 1 << 20,
         by_client: CarryByClient | None = None,
+        place: Callable[[str], Key] = placement_key,
     ) -> None:
         """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
-        own that are open at once."""
+        own that are open at once. `place`: where the records of a canonical URL live."""
+        self._place = place
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
@@ -114,7 +116,7 @@ class OrderingFetcher:
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Live peers that speak the family: the slot's owners first, then others in any order."""
         view = self._overlay.view
-        owners = view.owners(slot_of(placement_key(url), view.strategy.slot_bits))
+        owners = view.owners(slot_of(self._place(url), view.strategy.slot_bits))
         able = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
         able = [peer for peer in able if (contact := view.contact(peer)) and family in contact.families]
         self._rng.shuffle(able)
@@ -138,7 +140,7 @@ class OrderingFetcher:
         if not is_canonical(order.url):
             return "orders a fetch of what is no canonical URL"
         view = self._overlay.view
-        if peer not in view.live_owners(slot_of(placement_key(order.url), view.strategy.slot_bits)):
+        if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
             return "orders a fetch in a slot that is not its own"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"

@@ -144,3 +144,14 @@ def test_a_peer_s_version_that_is_none_is_refused_and_nothing_breaks(version: in
     with pytest.raises(BadStrategy) as refused:
         StrategyLog(network()).adopt(SignedStrategy(stated, good.signatures))
     assert refused.value.field == "version"
+
+
+def test_former_numberings_are_remembered_for_a_day():
+    log, chain = StrategyLog(network()), [network().first]
+    for version, (slot_bits, effective_at) in enumerate([(8, 200), (9, 1000), (9, 2000), (10, 3000)], start=2):
+        chain.append(after(chain[-1], version, slot_bits=slot_bits, effective_at=effective_at))
+        assert log.adopt(chain[-1])
+    assert [log.former_bits(Now(wall, 0.0)) for wall in (500.0, 1500.0, 2500.0)] == [(), (8,), (8,)]
+    assert log.former_bits(Now(3500.0, 0.0)) == (9, 8)
+    assert log.former_bits(Now(1000.0 + 86_401, 0.0)) == (9,)
+    assert log.former_bits(Now(3000.0 + 86_401, 0.0)) == ()

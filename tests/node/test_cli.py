@@ -5,6 +5,9 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +249,25 @@ def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest
     assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts"]) == 0
     config = load_config(tmp_path / "home" / "config.toml")
     assert (config.node.families, config.crawl.hosts_file) == ((4,), "/etc/hosts")
+
+
+def test_a_network_behind_a_url_is_kept_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "campus.toml"
+    assert main(["network", "new", "campus", "--out", str(file), "--seed", "dse.example.edu:8091", "--json"]) == 0
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/campus.toml"
+        data = tmp_path / "node"
+        assert main(["init", "--network", url, "--data-dir", str(data), "--yes"]) == 0
+        assert main(["init", "--network", f"{url}#{'0' * 40}", "--data-dir", str(tmp_path / "other"), "--yes"]) == 2
+        server.shutdown()
+    assert (data / "network.toml").read_text() == file.read_text()
+    assert load_config(data / "config.toml").node.seed_url == url
+    assert not (tmp_path / "other" / "config.toml").exists()
+    assert "not 0000" in capsys.readouterr().err
+
+
+def test_a_guest_needs_a_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--data-dir", str(tmp_path / "guest"), "--yes", "--profile", "guest"]) == 78
+    assert "give --network" in capsys.readouterr().err
