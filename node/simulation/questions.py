@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from heapq import nsmallest
 from random import Random
 from statistics import fmean
+from typing import Any
 
 from dht import Contact, NodeId, Now, distance
 from node.simulation.swarm import Bee, Swarm
@@ -62,8 +63,10 @@ class Questions:
 
 
 def truth(swarm: Swarm, asker: Bee, target: bytes) -> list[NodeId]:
-    """The nearest 16 nodes that are up and that the asker's side of a cut holds, itself excepted."""
-    ids = (bee.node_id for bee in swarm.bees if bee.up and bee is not asker and swarm.joined(asker, bee))
+    """The nearest 16 nodes that are up, take part, and are on the asker's side of a cut; itself excepted."""
+    ids = (
+        bee.node_id for bee in swarm.running() if bee is not asker and bee.core.takes_part and swarm.joined(asker, bee)
+    )
     return nsmallest(FOUND, ids, key=lambda peer: distance(peer, target))
 
 
@@ -71,6 +74,19 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     """The least value that this share of all does not exceed; None of nothing."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
+
+
+def figures_of(answers: Sequence[Answer], asked: int, hops: float | None) -> dict[str, Any]:
+    """How many lookups there were, the share that found the node nearest to their point, how long they took."""
+    took = [answer.took_s * 1000 for answer in answers]
+    p50, p95 = quantile(took, 0.5), quantile(took, 0.95)
+    return {
+        "count": asked,
+        "ok": round(sum(answer.right for answer in answers) / asked, 4) if asked else None,
+        "p50_ms": None if p50 is None else round(p50, 1),
+        "p95_ms": None if p95 is None else round(p95, 1),
+        "hops": None if hops is None else round(hops, 2),
+    }
 
 
 def hops_of(swarm: Swarm) -> float | None:

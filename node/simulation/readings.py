@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from functools import partial
 from random import Random
 
-from dht import Event, Placement, Reach, Slot, StrategyAhead
+from dht import Event, Placement, Reach, Slot, Strategy, StrategyAhead
+from node.drafting import proposed_bits
 from node.simulation.swarm import Bee, Swarm
 
 REPLICAS = 3
@@ -16,8 +17,8 @@ PULL_TRIPS = 2  # round trips until a strategy is there by TLS on a connection t
 
 
 def slot_bits_for(nodes: int) -> int:
-    """Slots so that each node owns at least 16, as the publisher's tool proposes."""
-    return max(4, min(16, (16 * nodes // REPLICAS - 1).bit_length()))
+    """What the publisher's tool proposes for so many nodes."""
+    return proposed_bits(Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1).slot_bits, nodes)
 
 
 def sample_slots(slot_bits: int, count: int, seed: object) -> list[Slot]:
@@ -67,11 +68,11 @@ class Spread:
             swarm.kick(bee)
 
     def spread_s(self, swarm: Swarm, within_s: float, step_s: float = 0.25) -> float | None:
-        """Publish the next version at one node; seconds until all that are up have it, None where that takes longer."""
+        """Publish the next version at one node; seconds until all members that are up have it; None: too long."""
         wanted, began = max(self._version.values()) + 1, swarm.time
         self.publish(swarm, swarm.running()[0], wanted)
         while swarm.time - began < within_s:
-            if all(self._version[bee.index] == wanted for bee in swarm.bees if bee.up):
+            if all(self._version[bee.index] == wanted for bee in swarm.running() if bee.core.takes_part):
                 return swarm.time - began
             swarm.run(swarm.time + step_s)
         return None
@@ -87,7 +88,7 @@ class Spread:
 
 
 def _truth(swarm: Swarm, slot_bits: int) -> Placement:
-    return Placement(tuple(sorted(bee.node_id for bee in swarm.bees)), slot_bits, REPLICAS)
+    return Placement(tuple(sorted(bee.node_id for bee in swarm.bees if bee.core.takes_part)), slot_bits, REPLICAS)
 
 
 def _placement(swarm: Swarm, bee: Bee, slot_bits: int) -> Placement:
