@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -138,6 +138,14 @@ class Crawler:
             per_s=tally.per_s(now.steady),
             incomplete=len(frontier.incomplete),
         )
+
+    def due(self) -> Mapping[Slot, int]:
+        """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
+        return self._frontier.due_work()
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a URL of the slot is being fetched, read or handed to its owners."""
+        return self._frontier.open_in(slot) > 0
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and (turn := self._frontier.pop(self._clock())):

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
-from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
-from crawl.outcome import Next, Verdict, after_error, failed, judge, keep_again, refused, spared, validators
+from crawl.outcome import Next, Verdict, after_error, declined, failed, judge, keep_again, refused, spared, validators
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
@@ -32,6 +32,7 @@ class Step:
     address: str = ""
     verdict: Verdict | None = None
     fetched: Fetched | None = None
+    is_declined: bool = False  # nobody who may made the request
     sitemap_depth: int = 0  # > 0: `fetched` is a sitemap, and this the depth for its URLs
 
 
@@ -59,6 +60,8 @@ class Requests:
         decision = self._decide(visit.url)
         if reason := refusal_of(visit.url, decision, now):
             return self._without(refused(visit, reason, now, self._config))
+        if decision.refused_here:
+            return self._declined(visit, decision.refused_here)
         access = self._robots.find(visit.url)
         if access is None:
             return await self._ask_robots(turn, decision)
@@ -83,6 +86,10 @@ class Requests:
             return None
         until = self._lastmods.unchanged_until(turn.site, visit.url, visit.history.seen_at)
         return spared(visit, until, now, self._census) if until else None
+
+    def _declined(self, visit: Visit, reason: str) -> Step:
+        outcome = declined(visit, reason, self._clock().wall, self._config)
+        return Step(verdict=Verdict(Next.NOTHING, outcome), is_declined=True)
 
     def _barred(self, visit: Visit, barred: Barred, now: float) -> Visit:
         if barred.for_good:
@@ -121,6 +128,8 @@ class Requests:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:
             return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
+        except FetchDeclined as error:
+            return self._declined(visit, error.reason)
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
@@ -130,6 +139,7 @@ class Requests:
 
     def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
         wait_s = fetched.retry_after_s(self._clock().wall)
+        floor_s, most_s = decision.min_delay_s, decision.max_delay_s
         if overloaded:
-            return self._politeness.after_failure(turn.site, decision.min_delay_s, wait_s)
-        return self._politeness.after_answer(turn.site, fetched.latency_s, decision.min_delay_s, wait_s)
+            return self._politeness.after_failure(turn.site, floor_s, wait_s)
+        return self._politeness.after_answer(turn.site, fetched.latency_s, floor_s, wait_s, most_s)

@@ -59,7 +59,10 @@ class Stories:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
         await self.handover.record(turn, visit)
-        self._count(visit)
+        if step.is_declined:
+            self.tally.count_refusal(visit.reason)
+        else:
+            self._count(visit)
         return visit
 
     async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:
@@ -165,6 +168,7 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
         headings=parsed.headings,
         text=parsed.text,
         links=parsed.links,
+        signature=parsed.signature,
     )
 
 

@@ -56,6 +56,7 @@ from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.renumber import covered
 from dht.rules import Decision, Pattern, Rules, host_matches
+from dht.sharing import Balance
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
 from dht.standing import Mode
@@ -83,6 +84,7 @@ __all__ = [
     "BadMessage",
     "BadSignature",
     "BadStrategy",
+    "Balance",
     "Buckets",
     "Carrier",
     "Clock",

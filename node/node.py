@@ -27,6 +27,7 @@ from node.diary import LOOK_EVERY_S, Diary
 from node.errors import ConfigError
 from node.introducer import Introducer
 from node.lan import Lan, on_lan
+from node.load import read_machine
 from node.portmap import PortMap, listens_everywhere
 from node.version import VERSION
 from node.web import Crawler as CrawlerCard
@@ -131,8 +132,10 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             rng=rng,
             index_path=data.index,
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
+            machine=read_machine,
         )
         daemon = Daemon(config.crawl, config.store, config.index, shells)
+        overlay.refuse(daemon.refusals.told)
         stack.push_async_callback(daemon.close)
         yield daemon, overlay
 

@@ -11,12 +11,10 @@ from bootstrap import load_network, new_network
 from dht import Identity, Strategy, parse_address, parse_document
 from node.commands.output import print_facts, print_json
 from node.commands.place import configuration
+from node.drafting import NEXT_S, VALID_S
 from node.errors import BadDataDir
 from node.plaintext import day
 
-DAY_S = 86_400
-VALID_S = 366 * DAY_S  # the first strategy; an expired one stays in force, with a warning
-NEXT_S = 180 * DAY_S  # when operators may expect the next version
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 

@@ -43,7 +43,7 @@ def publish(town: Village, machine: Machine, changes: dict[str, object]) -> None
     draft = json.loads(machine.do("strategy", "show", "--json")) | changes
     (machine.home / "draft.json").write_text(json.dumps(draft))
     key, signed = str(town.folder / "campus.publisher.key"), machine.home / "signed.json"
-    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), home=machine.home)
+    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), "--yes", home=machine.home)
     assert done.returncode == 0, done.stderr
     assert "adopted: version" in machine.do("strategy", "publish", str(signed))
 

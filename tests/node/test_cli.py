@@ -190,15 +190,20 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     draft = json.loads(capsys.readouterr().out) | {"replicas": 2, "publishers": [public]}
     (tmp_path / "draft.json").write_text(json.dumps(draft))
     signed = tmp_path / "signed.json"
-    assert main(["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed)]) == 0
+    (Path(home) / "admin.token").write_text(token)
+    draft_file = str(tmp_path / "draft.json")
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), *place]) == 2
+    asked = capsys.readouterr().err
+    assert "replicas      3 → 2" in asked and "12 of 256 slots" in asked and "--yes: is missing" in asked
+    assert not signed.exists()
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), "--yes", *place]) == 0
     document = decode_signed(signed.read_bytes())
     strategy = parse_document(document.document)
     assert (strategy.version, strategy.previous, strategy.replicas) == (4, "ef" * 32, 2)
     assert strategy.effective_at < strategy.next_at <= strategy.expires_at
     offline = str(Path(home) / "keys" / "club.offline.key")
-    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed)]) == 0
+    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed), "--yes", *place]) == 0
     assert len(decode_signed(signed.read_bytes()).signatures) == 2
-    (Path(home) / "admin.token").write_text(token)
     assert main(["strategy", "publish", str(signed), *place]) == 0
     assert "adopted: version 4" in capsys.readouterr().out
 
