@@ -4,6 +4,7 @@ What outlives a kill lies in `SimNode` itself: the identity, the disk, and a sma
 """
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -67,6 +68,8 @@ class SimNode:
     crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
+    core: Core = field(init=False)  # the overlay's, of its newest run
+    kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
     stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
@@ -116,8 +119,12 @@ class SimNode:
             quiet=self.mode != "member",
         )
 
+        self.core = core
+
         def drive(on_event: OnEvent) -> SimDatagrams:
-            return SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+            datagrams = SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+            self.kick = datagrams.kick
+            return datagrams
 
         return LiveOverlay(
             Parts(
