@@ -12,6 +12,8 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
+from msgspec.structs import replace
+
 from crawl.duework import DueWork
 from crawl.pace import Census
 from crawl.visits import State, Visit
@@ -151,6 +153,18 @@ class Frontier:
             return
         held.urls[url] = None
         self._insert(url, _Entry(visit, slot, self._next_number()), now)
+
+    def find(self, url: str) -> Visit | None:
+        """What is known of a URL that waits; None where it is unknown, in flight or in no held slot."""
+        entry = self._entries.get(url)
+        return entry.visit if entry else None
+
+    def hasten(self, url: str, now: Now) -> None:
+        """A URL that waits is due at once. Known here alone: a later holder goes by the due time in the replica."""
+        entry = self._entries.get(url)
+        if entry is not None and not entry.ready:
+            self._forget(url)
+            self._insert(url, _Entry(replace(entry.visit, due_at=now.wall), entry.slot, self._next_number()), now)
 
     def pop(self, now: Now) -> Turn | None:
         """The next URL to fetch; its host is taken until `rest`, the URL until `settle`. None: ask at `next_due`."""

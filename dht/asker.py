@@ -12,18 +12,17 @@ from dht.contact import Address, Contact
 from dht.errors import BadSignature
 from dht.identity import Identity
 from dht.limits import Buckets
-from dht.packets import PACKET_LIMIT, Body, Packet, Put, Stamp, encode_packet
+from dht.packets import PACKET_LIMIT, Body, Put, Stamp, encode_packet
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.requests import Request, Requests
-from dht.routing import TIMEOUT_FIRST_S, Routing
+from dht.requests import WAITS, Done, Request, Requests
+from dht.routing import Routing
+from dht.timing import TIMEOUT_FIRST_S
 
 Datagram = tuple[bytes, Address]
 STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
 PROVED_LIMIT = 8192  # hosts that did; as many as members are remembered, in both families
-TRIES = 2  # at 2 % loss, one question in 600 gets no answer
-
-Done = Callable[[Now, Packet | None, Body | None], None]
+TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
 class Asker:
@@ -58,16 +57,20 @@ class Asker:
     ) -> None:
         """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
         endpoint = self._partners.endpoint(contact)
-        entry = self._routing.find(contact.node_id)
-        timeout_s = entry.timeout_s if entry else TIMEOUT_FIRST_S
+        timeout_s = self._routing.timeout_s(contact.node_id)
         if endpoint:
-            request = Request(body, endpoint.udp, contact.node_id, public_key, timeout_s, done, slow, tries)
+            request = Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
             request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
             self._open(now, request)
 
     def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
         """Ask whoever is there; without MAC, since his key is not known."""
         self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+
+    def is_welcome(self, contact: Contact) -> bool:
+        """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
+        endpoint = self._partners.endpoint(contact)
+        return endpoint is not None and (self.reach.block(endpoint.host) is None or endpoint.host in self._proved)
 
     def proved(self, host: str) -> None:
         """Somebody answered what was sent to this host: we are welcome there."""
@@ -92,13 +95,12 @@ class Asker:
                 if request.slow:
                     request.slow(now)
             elif request.tries > 0:
-                request.timeout_s *= 2
                 self._open(now, request)
             else:
-                if request.peer:
-                    self._routing.failed(request.peer)
-                    self._partners.failed(request.peer, now)
-                request.done(now, None, None)
+                if request.contact:
+                    self._routing.failed(request.contact.node_id)
+                    self._partners.failed(request.contact.node_id, now)
+                self.requests.end(request)(now, None, None)
 
     def drain(self) -> list[Datagram]:
         """What is to be sent now."""
@@ -113,7 +115,8 @@ class Asker:
         transaction = self._rng.randbytes(8)
         if request.is_strange and not self._strange.take(request.address.host, now.steady):
             # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.
-            request.tries, request.timeout_s = 1, 0.0
+            request.tries = 1
+            request.timeout_s *= bool(request.sent)  # what was sent before may still be answered
             self.requests.add(transaction, request, now)
             self.refused["too much for a strange host"] += 1
             return

@@ -18,7 +18,6 @@ from dht.contact import Address, Contact, Endpoint, Family
 from dht.doors import Doors
 from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.events import Event, MembersChanged, StrategyAhead
-from dht.exchange import make_answer
 from dht.finder import Finder
 from dht.gossip import Gossip, Self
 from dht.herald import Herald
@@ -98,7 +97,15 @@ class Core:
         shelf = Shelf(identity.node_id, config.stored_records)
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
         self._finder = Finder(
-            self.node_id, network, self._asker, self.routing, shelf, families, self.refused, self._signed
+            self.node_id,
+            network,
+            self._asker,
+            self.routing,
+            shelf,
+            families,
+            self.refused,
+            self._signed,
+            self._gossip.notice,
         )
         self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
@@ -150,6 +157,11 @@ class Core:
         return self._asker.sent
 
     @property
+    def hops(self) -> Counter[int]:
+        """Lookups that ended, by how many questions in a row led to the nearest contact."""
+        return self._finder.hops
+
+    @property
     def own_heartbeat(self) -> bytes:
         """The newest signed heartbeat of this node; empty while no address is known."""
         return self._herald.raw
@@ -168,6 +180,10 @@ class Core:
     def own_addresses(self) -> tuple[Endpoint, ...]:
         """The same with those that are not announced."""
         return self._herald.addresses()
+
+    def learns(self, family: Family) -> bool:
+        """Whether this node has its address of a family from peers, and not from its operator."""
+        return self._herald.learns(family)
 
     # What the node calls; each takes effect at the next `poll`.
 
@@ -188,6 +204,10 @@ class Core:
         bits = words.slot_bits if slot_bits is None else slot_bits
         said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
         self._herald.say(said)
+
+    def refuse(self, hosts: bytes) -> None:
+        """Say in heartbeats which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._herald.say(self._herald.words._replace(refuses=hosts))
 
     def set_strategy(
         self,
@@ -222,8 +242,12 @@ class Core:
 
     def suspect(self, now: Now, peer: NodeId) -> None:
         """The peer refused a connection: not live until a newer heartbeat of it; it is asked at once."""
-        self.members.suspect(peer)
+        self.members.suspect(peer, now.steady)
         self._gossip.ping(now, peer)
+
+    def leave(self, now: Now) -> None:
+        """Say farewell to the near peers: this node stops; nothing is to be told or asked after that."""
+        self._gossip.leave(now)
 
     def has_met(self, now: Now, peer: NodeId, address: Address) -> bool:
         """Whether the peer has answered at this host; if not it is asked now, now and then."""
@@ -282,9 +306,9 @@ class Core:
         answer: Body | None
         if isinstance(body, Ping):
             # Without MAC anybody may have put that key there: its heartbeats are dated as if relayed.
-            self._gossip.learn_all(now, body.heartbeats, packet.public_key if packet.has_mac else None)
-            news = make_answer(body, self.members, self._herald, room)
-            answer = Pong((_packed(source.host), source.port), news)
+            self._gossip.hear(now, body, packet.public_key if packet.has_mac else None)
+            news, suspects = self._gossip.answer(now, body, packet.public_key, room)
+            answer = Pong((_packed(source.host), source.port), news, suspects)
         else:
             answer = self._responder.answer(now, packet, body, source, room)
         if answer and self._asker.answer(packet.transaction, answer, key, source, limit=len(packet.data)):
@@ -298,20 +322,21 @@ class Core:
         if packet.kind is not kind_of(request.body).answer:
             return "answer of another kind"
         body = decode_body(packet)
-        self._asker.requests.close(packet.transaction)
+        done = self._asker.requests.answered(packet.transaction)
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
-            self._gossip.learn_all(now, body.heartbeats, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            self._gossip.hear(now, body, packet.public_key)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
-        contact = known.opened.contact if known else entry.contact if entry else None
+        contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:
-            rtt_s = now.steady - request.sent_at if len(request.transactions) == 1 else None
-            self.routing.answered(packet.public_key, contact, rtt_s, self._asker.reach.block(request.address.host))
+            place, rtt_s = self._asker.reach.block(request.address.host), now.steady - request.sent[packet.transaction]
+            self.routing.answered(packet.public_key, contact, rtt_s, place)
         self._partners.answered(peer)
         self._asker.proved(request.address.host)
         self.met.note(peer, request.address, now.steady)
-        request.done(now, packet, body)
+        done(now, packet, body)
         return ""
 
     def _signed(self, peer: NodeId) -> Contact | None:

@@ -1,11 +1,13 @@
-"""What two nodes tell each other in a PING and its PONG, so that all hear every heartbeat soon.
+"""What two nodes tell each other in a PING and its PONG, so that all hear soon what concerns them.
 
-Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat and the newest others that
-fit; the answerer sends what the digest lacks. Pushing spreads news fast while few know it, pulling ends it when most
-do, and no answer repeats what its asker has. Source: Demers et al. 1987 (push-pull anti-entropy).
+Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat, rumours, and for a near peer
+the newest others that fit; the answerer sends what the digest lacks. Between near peers every heartbeat counts; of a
+far one only what changes its standing, or refreshes a copy that has grown old. Pushing spreads news fast while few
+know it, pulling ends it when most do, and no answer repeats what its asker has. Source: Demers et al. 1987 (push-pull
+anti-entropy).
 """
 
-from operator import itemgetter
+from itertools import islice
 from struct import unpack
 
 from dht.chance import Rng
@@ -13,46 +15,92 @@ from dht.clock import Now
 from dht.herald import Herald
 from dht.keys import NodeId
 from dht.members import Known, Members
+from dht.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, Block
 from dht.packets import ROOM_BYTES, Ping
+from dht.rumours import FRAME_BYTES, Rumours
 
-DIGEST_PEERS = 80  # 640 bytes; in larger networks each PING is about one arc of the ids
-FIELDS_BYTES = 32  # msgpack frames and numbers of a PING or PONG, at most
-FRAME_BYTES = 3  # msgpack frame of one heartbeat
-PREFIXES = 1 << 32
+DIGEST_PEERS = SMALL_NETWORK  # 640 bytes
+FAR_DIGEST_PEERS = 40  # of an arc in a larger network; leaves room for two heartbeats more
+FAR_SHARE = 1 / 4  # of the exchanges with near peers that are about an arc of all ids
+REFRESH_S = 600.0  # age at which a copy of a far peer's heartbeat is worth a newer one
+FIELDS_BYTES = 40  # msgpack frames and numbers of a PING or PONG, at most
+NEWEST = 32  # heartbeats looked at for a near partner
 TURNED = 1 << 32  # added to the gap between sequences where content changed in it: such news goes first
+NEAR = 1 << 34  # added where both are near
 
 
-def make_ping(members: Members, herald: Herald, partner: NodeId | None, now: Now, rng: Rng) -> Ping:
+def make_ping(
+    members: Members,
+    herald: Herald,
+    rumours: Rumours,
+    partner: NodeId | None,
+    now: Now,
+    rng: Rng,
+    *,
+    suspects: bytes = b"",
+) -> Ping:
     """What to tell a peer; `partner` is None where its id is not known yet."""
-    first, last, marks = _digest(members, rng)
+    near = partner is None or members.is_near(partner)
+    block, ids = _digested(members, rng, near=near)
+    marks = [known.opened.mark for peer in ids if (known := members.find(peer))]
     marks.append(herald.mark)  # whoever knows a newer heartbeat of ours tells us
-    room = ROOM_BYTES - FIELDS_BYTES - 8 * len(marks)
+    room = ROOM_BYTES - FIELDS_BYTES - 8 * len(marks) - len(suspects)
     news = [herald.raw] if herald.raw else []
     room -= sum(len(n) + FRAME_BYTES for n in news)
-    for peer, known in members.known():
+    told: set[NodeId] = set()
+    news += rumours.tell(partner, room, told)
+    room -= sum(len(n) + FRAME_BYTES for n in news[1:])
+    if near:
+        news += _newest(members, partner, now, room, told)
+    return Ping(block.first, block.last, b"".join(marks), tuple(news), suspects)
+
+
+def make_answer(
+    ping: Ping, asker: NodeId, members: Members, herald: Herald, rumours: Rumours, room: int
+) -> tuple[bytes, ...]:
+    """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
+    theirs, near = _read_digest(ping.digest), members.block_of(asker)
+    ids = members.ids(Block(*(min(PREFIXES - 1, max(0, end)) for end in (ping.first, ping.last))))
+    wanted: list[tuple[int, NodeId, bytes]] = []
+    for peer in ids:
+        known = members.find(peer)
+        if known:
+            value = worth(known, theirs.get(known.opened.prefix, 0), near=near.has(peer))
+            if value:
+                wanted.append((value, peer, known.opened.raw))
+    wanted.sort(reverse=True)
+    own_sequence = int.from_bytes(herald.mark[4:], "big")
+    news = [raw for _, _, raw in wanted]
+    if herald.raw and theirs.get(int.from_bytes(herald.mark[:4], "big"), 0) < own_sequence:
+        news.insert(0, herald.raw)
+    fitting = _fit(news, room - FIELDS_BYTES)
+    room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
+    return (*fitting, *rumours.tell(asker, room, set(ids)))  # of those in the digest all is said
+
+
+def worth(known: Known, theirs: int, *, near: bool) -> int:
+    """How much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none) and is near to its author
+    or not; 0 where it is not worth sending. Sequences go by the second, so their gap is the age of the asker's copy."""
+    gap = known.opened.sequence - theirs
+    if gap <= 0:
+        return 0
+    turned = TURNED if theirs < known.turned or not theirs else 0
+    if near:
+        return NEAR + turned + gap
+    return turned + gap if turned or gap >= REFRESH_S else 0
+
+
+def _newest(members: Members, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
+    """What was heard last of the live near peers: the partner may not have heard it yet."""
+    news: list[bytes] = []
+    for peer, known in islice(members.known(), NEWEST):
         size = len(known.opened.raw) + FRAME_BYTES
         if size > room:
             break
-        if peer != partner and members.is_live(peer, now):
+        if peer != partner and peer not in told and members.is_near(peer) and members.is_live(peer, now):
             news.append(known.opened.raw)
             room -= size
-    return Ping(first, last, b"".join(marks), tuple(news))
-
-
-def make_answer(ping: Ping, members: Members, herald: Herald, room: int) -> tuple[bytes, ...]:
-    """The heartbeats that the asker lacks, as fit into `room` bytes: unknown peers, changes, the stalest."""
-    theirs = _read_digest(ping.digest)
-    wanted: list[tuple[int, bytes]] = []
-    for _, known in members.known():
-        opened = known.opened
-        has = theirs.get(opened.prefix, 0)
-        if has < opened.sequence and ping.first <= opened.prefix <= ping.last:
-            wanted.append((opened.sequence - has + (TURNED if has < known.turned else 0), opened.raw))
-    wanted.sort(key=itemgetter(0), reverse=True)
-    own_prefix, own_sequence = int.from_bytes(herald.mark[:4], "big"), int.from_bytes(herald.mark[4:], "big")
-    if herald.raw and theirs.get(own_prefix, 0) < own_sequence:
-        wanted.insert(0, (0, herald.raw))
-    return _fit([raw for _, raw in wanted], room - FIELDS_BYTES)
+    return news
 
 
 def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
@@ -64,16 +112,21 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
     return tuple(fitting)
 
 
-def _digest(members: Members, rng: Rng) -> tuple[int, int, list[bytes]]:
-    """First and last id prefix of an arc, and the marks of the peers known in it."""
+def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, list[NodeId]]:
+    """What the digest is about: all, the neighbourhood, or an arc of the ids; and the peers known in it."""
     if len(members) <= DIGEST_PEERS:
-        return 0, PREFIXES - 1, [known.opened.mark for _, known in members.known()]
-    ordered: list[tuple[NodeId, Known]] = sorted(members.known())
-    start = rng.randrange(len(ordered))
-    arc = ordered[start : start + DIGEST_PEERS]
-    first = int.from_bytes(arc[0][0][:4], "big") if start else 0
-    last = int.from_bytes(arc[-1][0][:4], "big") if start + DIGEST_PEERS < len(ordered) else PREFIXES - 1
-    return first, last, [known.opened.mark for _, known in arc]
+        return WHOLE, members.ids()
+    block, most = members.near, DIGEST_PEERS
+    if not near or block == WHOLE or rng.random() < FAR_SHARE:
+        block, most = WHOLE, DIGEST_PEERS if members.near == WHOLE else FAR_DIGEST_PEERS
+    ids = members.ids(block)
+    if len(ids) <= most:
+        return block, ids
+    start = rng.randrange(len(ids))
+    arc = ids[start : start + most]
+    first = int.from_bytes(arc[0][:4], "big") if start else block.first
+    last = int.from_bytes(arc[-1][:4], "big") if start + most < len(ids) else block.last
+    return Block(first, last), arc
 
 
 def _read_digest(digest: bytes) -> dict[int, int]:

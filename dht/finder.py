@@ -32,7 +32,9 @@ class Finder:
         families: frozenset[Family],
         refused: Counter[str],
         signed: Callable[[NodeId], Contact | None],
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
+        """`notice` is given the contacts of each answer."""
         self._own = own
         self._network = network
         self._asker = asker
@@ -41,7 +43,9 @@ class Finder:
         self._families = families
         self._refused = refused
         self._signed = signed
+        self._notice = notice
         self.reach = Reach()
+        self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
         """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
@@ -62,15 +66,20 @@ class Finder:
         self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
     def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
+        def ended(at: Now, walk: Walk) -> None:
+            self.hops[walk.hops] += 1
+            done(at, walk)
+
         walk = Walk(
             self._own,
             target,
             self._asker.ask,
             self._families,
             self.reach,
-            done,
+            ended,
             records=records,
             signed=self._signed,
+            notice=self._notice,
         )
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
         walk.start(now, [(e.public_key, e.contact) for e in seeds])

@@ -1,7 +1,8 @@
 """How heartbeats spread: whom to tell, when, and what to make of those that come.
 
-Pure: `now` and `rng` are arguments. Every few seconds an exchange with a random peer; earlier when there is news, so
-that a new peer or a change is known to all within seconds; at once to all, or to some, when the change is our own.
+Pure: `now` and `rng` are arguments. Every few seconds an exchange with a peer; earlier when there is news, so that a
+new peer or a change is known to all within seconds; at once to all, or to some, when the change is our own. A live peer
+that does not answer is asked again at once, then suspected (watch.py).
 """
 
 from collections.abc import Callable
@@ -11,24 +12,36 @@ from dht.asker import Asker
 from dht.chance import Rng
 from dht.clock import Now
 from dht.config import DhtConfig
+from dht.contact import Contact
 from dht.doors import Doors
 from dht.errors import BadMessage, BadSignature
-from dht.exchange import make_ping
+from dht.exchange import make_answer, make_ping
 from dht.herald import Herald
+from dht.identity import node_id_of
 from dht.keys import NodeId
 from dht.limits import Buckets
 from dht.members import Members, News
-from dht.packets import Body, Packet
+from dht.neighbourhood import SMALL_NETWORK
+from dht.packets import Body, Packet, Ping, Pong
 from dht.partners import Partners
 from dht.reach import Reach
 from dht.records import open_heartbeat
+from dht.rumours import FEW_NEW, Rumours
+from dht.watch import PREFIX_BYTES, Watch
 
 HEARTBEATS_LIMIT = 16  # of one packet; 1232 bytes hold six
 BOOST_RATE, BOOST_BURST = 0.5, 6.0  # extra exchanges a second, and at once, when there is news
 BOOST_S = (0.02, 0.2)  # until such an exchange: what else comes meanwhile goes with it
+FAR_BOOST_RATE = 0.1  # the same for news of a far peer
+CATCH_UP_RATE, CATCH_UP_BURST = 5.0, 40.0  # exchanges a second, and at once, of a node that knows few of many
+ALARM_RATE, ALARM_BURST = 0.2, 3.0  # suspicions told at once to FANOUT near peers; the others go with the exchanges
+OBJECT_S = 5.0  # between two heartbeats because somebody suspects us
+TRIES = 2  # of one question to a live peer, of which there are two until it is suspected: at 10 % loss, 0.2 % are wrong
+LEAVE_LIMIT = 64  # near peers that hear from us that we stop
+GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
-SMALL_NETWORK = 16  # up to here, all hear it at once
-CROWD = 50  # live peers at which exchanges come at their fastest
+HAMLET = 16  # up to here, all hear it at once
+CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
 
 
@@ -62,7 +75,15 @@ class Gossip:
         self._asker = asker
         self._rng = rng
         self._welcomed = welcomed
+        self._rumours = Rumours(members)
+        self._watch = Watch(members, partners, self.ping)
+        self._probing: set[NodeId] = set()
         self._boosts = Buckets(BOOST_RATE, BOOST_BURST)
+        self._far_boosts = Buckets(FAR_BOOST_RATE, BOOST_BURST)
+        self._catch_ups = Buckets(CATCH_UP_RATE, CATCH_UP_BURST)
+        self._alarms = Buckets(ALARM_RATE, ALARM_BURST)
+        self._objections = Buckets(1 / OBJECT_S, 1.0)
+        self._gaps = Buckets(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = Reach()
@@ -80,50 +101,147 @@ class Gossip:
     def next_due(self) -> float:
         return min(self._herald.next_due, self.doors.next_due, self._exchange_at)
 
-    def learn_all(self, now: Now, heartbeats: tuple[bytes, ...], sender: bytes | None) -> None:
-        """Take the heartbeats of one packet; `sender`: the public key of who sent it, None where nobody proved it."""
-        for raw in heartbeats[:HEARTBEATS_LIMIT]:
-            self.learn(now, raw, sender)
+    def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
+        """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
+        news = [self.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
+        behind = [peer for told, peer in news if told is News.NEW]
+        if len(behind) >= FEW_NEW and len(self._members) > SMALL_NETWORK:
+            if self._catch_ups.take("", now.steady):
+                self._soon(now)
+        else:
+            for told, peer in news:
+                if told >= News.CHANGED:
+                    self._spread(now, peer)
+        if body.suspects and sender is not None:
+            if self._watch.rumour(now, body.suspects):
+                self._alarm(now)
+            self._object(now, body.suspects, node_id_of(sender))
 
-    def learn(self, now: Now, raw: bytes, sender: bytes | None) -> None:
-        """Take a heartbeat; a bad one is counted and does not spoil its neighbours."""
+    def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
+        """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
             opened = open_heartbeat(raw, now, self._own.network, self.reach, self._herald.graces)
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
-            return
-        author = opened.heartbeat.public_key
+            return News.OLD, self._members.own
+        author, peer = opened.heartbeat.public_key, opened.contact.node_id
         if author == self._own.public_key:
             self._herald.outrun(opened.sequence)
-            return
+            return News.OLD, peer
         news = self._members.add(opened, now, direct=author == sender)
-        if news is News.NEW:
-            self._partners.greet(opened.contact.node_id)
-        if news >= News.CHANGED and self._boosts.take("", now.steady):
-            self._exchange_at = min(self._exchange_at, now.steady + self._rng.uniform(*BOOST_S))
+        if news is News.NEW and self._members.is_near(peer):
+            self._partners.greet(peer)
+        return news, peer
+
+    def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:
+        """Heartbeats and suspects for the PONG to a PING, in `room` bytes."""
+        peer = node_id_of(asker)
+        suspects = self._watch.names(now, peer)
+        room -= len(suspects)
+        return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
+
+    def hear_more(self, now: Now) -> None:
+        """A peer says that this node's address changed: ask the next one soon."""
+        if self._boosts.take("", now.steady):
+            self._soon(now)
 
     def ping(self, now: Now, peer: NodeId) -> None:
-        """Exchange with a known peer."""
+        """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""
         known = self._members.find(peer)
-        if known:
-            body = make_ping(self._members, self._herald, peer, now, self._rng)
-            public_key = known.opened.heartbeat.public_key
-            self._asker.ask(now, body, public_key, known.opened.contact, lambda *_: None, tries=1)
+        if known is None or peer in self._probing or not self._members.is_live(peer, now):
+            self._ask(now, peer, lambda _at: None, tries=1)
+            return
+        was_well = not self._partners.failures(peer) and self._asker.is_welcome(known.opened.contact)
+        since = now.steady
+
+        def again(at: Now) -> None:
+            if self._members.is_live(peer, at):
+                self._ask(at, peer, lost, tries=TRIES)
+            else:
+                self._probing.discard(peer)
+
+        def lost(at: Now) -> None:
+            self._probing.discard(peer)
+            if self._watch.silent(at, peer, since, was_well=was_well):
+                self._alarm(at)
+
+        self._probing.add(peer)
+        if not self._ask(now, peer, again, tries=TRIES):
+            self._probing.discard(peer)
+
+    def notice(self, now: Now, contacts: list[tuple[bytes, Contact]]) -> None:
+        """A lookup heard of these: a near one that we know nothing of is asked who it is."""
+        for public_key, contact in contacts:
+            peer = contact.node_id
+            unknown = self._members.find(peer) is None and peer != self._members.own
+            if unknown and self._members.is_near(peer) and self._gaps.take("", now.steady):
+                body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng)
+                self._asker.ask(now, body, public_key, contact, lambda *_: None, tries=1)
+
+    def leave(self, now: Now) -> None:
+        """Say to the near peers that this node stops."""
+        self._herald.leave(now)
+        for peer in self._partners.live_near(now)[:LEAVE_LIMIT]:
+            self._ask(now, peer, lambda _at: None, tries=1)
+
+    def _ask(self, now: Now, peer: NodeId, lost: Callable[[Now], None], *, tries: int) -> bool:
+        """Send a PING; `lost` is called where no answer came. False where the peer cannot be asked."""
+        known = self._members.find(peer)
+        if known is None or self._partners.endpoint(known.opened.contact) is None:
+            return False
+
+        def done(at: Now, packet: Packet | None, _body: Body | None) -> None:
+            if packet is None:
+                lost(at)
+            else:
+                self._probing.discard(peer)
+                self._watch.answered(peer)
+
+        suspects = self._watch.names(now, peer)
+        body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng, suspects=suspects)
+        self._asker.ask(now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries)
+        return True
+
+    def _spread(self, now: Now, peer: NodeId) -> None:
+        """There is news of a peer: tell it to whom we meet next, and meet somebody soon."""
+        self._rumours.add(peer)
+        boosts = self._boosts if self._members.is_near(peer) else self._far_boosts
+        if boosts.take("", now.steady):
+            self._soon(now)
+
+    def _soon(self, now: Now) -> None:
+        self._exchange_at = min(self._exchange_at, now.steady + self._rng.uniform(*BOOST_S))
+
+    def _alarm(self, now: Now) -> None:
+        """Tell a few near peers at once whom we suspect."""
+        if self._alarms.take("", now.steady):
+            near = [peer for peer in self._partners.live_near(now) if self._members.is_live(peer, now)]
+            for peer in self._rng.sample(near, min(FANOUT, len(near))):
+                self.ping(now, peer)
+
+    def _object(self, now: Now, suspects: bytes, accuser: NodeId) -> None:
+        """Where we are named as a suspect, say that we live."""
+        own, size = self._members.own[:PREFIX_BYTES], len(suspects) // PREFIX_BYTES * PREFIX_BYTES
+        named = any(suspects[n : n + PREFIX_BYTES] == own for n in range(0, size, PREFIX_BYTES))
+        if named and self._objections.take("", now.steady):
+            self._herald.hurry()
+            self._herald.beat(now)
+            self.ping(now, accuser)
 
     def _tell(self, now: Now) -> None:
         """Something of ours changed: to all in a small network, to a few in a large one, who exchange it further."""
         live = self._partners.live_count(now)
-        for peer in self._partners.choose(now, SMALL_NETWORK if live <= SMALL_NETWORK else FANOUT):
+        for peer in self._partners.choose(now, HAMLET if live <= HAMLET else FANOUT):
             self.ping(now, peer)
 
     def _exchange(self, now: Now) -> None:
         self._members.expire(now)
-        live, config = self._partners.live_count(now), self._own.config
+        live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
         newcomer = self._partners.newcomer()
-        others = FANOUT if newcomer and live <= SMALL_NETWORK else 1  # a newcomer matters more where there are few
+        others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few
         for peer in dict.fromkeys([*newcomer, *self._partners.choose(now, others)]):
             self.ping(now, peer)
-        pause = config.exchange_s + min(1.0, live / CROWD) * (config.exchange_min_s - config.exchange_s)
+        pause = config.exchange_s + min(1.0, near / CROWD) * (config.exchange_min_s - config.exchange_s)
         if not live and len(self._members):
             pause = ALONE_S
         self._exchange_at = now.steady + pause * self._rng.uniform(0.8, 1.2)
@@ -133,7 +251,7 @@ class Gossip:
         live = [k.opened.contact for peer, k in self._members.known() if self._members.is_live(peer, now)]
         known = {e.udp for contact in live for e in contact.endpoints} | {e.udp for e in self._herald.endpoints()}
         for address in self.doors.choose(known, now, alone=not live):
-            body = make_ping(self._members, self._herald, None, now, self._rng)
+            body = make_ping(self._members, self._herald, self._rumours, None, now, self._rng)
             self._asker.ask_address(now, body, address, self._opened)
 
     def _opened(self, now: Now, packet: Packet | None, _body: Body | None) -> None:

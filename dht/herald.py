@@ -30,6 +30,7 @@ class Words(NamedTuple):
     load: Load = Load()
     strategy_version: int = 0
     slot_bits: int = 8
+    refuses: bytes = b""
 
 
 class Herald:
@@ -62,6 +63,7 @@ class Herald:
         self._sent = 0.0  # steady
         self._sequence = 0
         self._changed = True
+        self._leaving = False
         self.words = Words()
         self.graces = GRACES  # of the strategy in force
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
@@ -79,11 +81,11 @@ class Herald:
             self._changed = True
             self.next_due = min(self.next_due, self._sent + LEAST_S)
 
-    def seen_at(self, host: str, witness: NodeId) -> None:
-        """A peer says from which address our packets came."""
+    def seen_at(self, host: str, witness: NodeId) -> bool:
+        """A peer says from which address our packets came; True where it is another one than is announced still."""
         family = Address(host, 0).family
         if family not in self._learns or not self._reach.allows(host):
-            return
+            return False
         before = self._hosts()
         words = self._seen.setdefault(family, {})
         words.pop(witness, None)
@@ -92,6 +94,7 @@ class Herald:
             del words[next(iter(words))]
         if self._hosts() != before:
             self._stir()
+        return self._hosts()[family] != host
 
     def be_quiet(self, quiet: bool) -> None:
         """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
@@ -112,6 +115,16 @@ class Herald:
         if sequence > self._sequence:
             self._sequence = sequence
             self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def hurry(self) -> None:
+        """Somebody takes us for dead: the next heartbeat does not wait for its turn."""
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def leave(self, now: Now) -> None:
+        """Sign the last heartbeat."""
+        self._leaving, self.next_due = True, float("-inf")
+        self.beat(now)
+        self.next_due = float("inf")
 
     def beat(self, now: Now) -> bool:
         """Sign the next heartbeat if it is due; True if it says something new, which peers should hear at once."""
@@ -136,11 +149,18 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
+            leaving=self._leaving,
+            refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self.words, now.steady
         return changed
+
+    def learns(self, family: Family) -> bool:
+        """Whether the address of a family is what peers see."""
+        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
         """Where peers reach this node, as far as it knows; v4 first."""

@@ -7,7 +7,7 @@ for as long, VOTE_S at most; a node that never voted for another has no file and
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -65,7 +65,7 @@ class LeaseKeeper:
         )
         self._slot_bits = view.strategy.slot_bits
         self._settled, self._settle_at = False, now.steady + settle_s if settle_s else 0.0
-        self._quiet_teams: Sequence[Team] = ()
+        self._quiet_teams: Mapping[Slot, Team] = {}
         self._quiet_since = now.steady
         self._looked: object = None
         self._stepped_at = now.steady
@@ -155,7 +155,7 @@ class LeaseKeeper:
             self._looked = None
         self._slot_bits = slot_bits
 
-    def _has_settled(self, now: Now, teams: Sequence[Team]) -> bool:
+    def _has_settled(self, now: Now, teams: Mapping[Slot, Team]) -> bool:
         """Whether the first view is whole. A young node's partial views were never anybody's teams: had its voter seen
         them, it would abstain for VOTE_S because of holders that cannot be."""
         if teams != self._quiet_teams:

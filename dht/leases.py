@@ -118,11 +118,12 @@ class Leases:
         self._vacant_since, self._retry_at, self._freed = {}, {}, {}
         self._shown = (0.0, self._shown[1])
 
-    def look(self, now: Now, teams: Sequence[Team]) -> None:
-        """Take the live owners of every slot; one that is no longer ours is shown no more, and released DRAIN_S later:
-        when the next holder looks, what was being fetched there must be written, and its sites must have rested."""
+    def look(self, now: Now, teams: Mapping[Slot, Team]) -> None:
+        """Take the live owners of every slot that may concern us; one that is no longer ours is shown no more, and
+        released DRAIN_S later: when the next holder looks, what was being fetched there must be written, and its sites
+        must have rested."""
         self.voter.look(now, teams)
-        self._mine = [Slot(slot) for slot, team in enumerate(teams) if self._node_id in team]
+        self._mine = [slot for slot, team in teams.items() if self._node_id in team]
         mine = set(self._mine)
         for slot in [slot for slot in self._held if slot not in mine]:
             self._leaving[slot] = (now.steady + DRAIN_S, self._held.pop(slot))

@@ -17,7 +17,7 @@ import msgspec
 
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
-from dht.contact import Address, Contact, Family
+from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import BLOCKED, Core
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
@@ -120,6 +120,15 @@ class LiveOverlay:
         """Whether this node is a member or a bootstrap node, and no client."""
         return self._core.takes_part
 
+    def allows(self, host: str) -> bool:
+        """Whether a stranger's word may make this node send to an address."""
+        return self._reach.allows(host)
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """Where peers see this node, announced or not."""
+        return self._core.own_addresses
+
     def reachability(self) -> dict[Family, Reachability]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""
         return dict(self._prober.found) if self._prober is not None else {}
@@ -150,6 +159,11 @@ class LiveOverlay:
     def balance(self) -> Balance:
         """What is due here and at others, what moved and why."""
         return self._sharing.report(self._clock(), self._keeper.leases if self._keeper is not None else None)
+
+    def refuse(self, hosts: bytes) -> None:
+        """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
+        self._core.refuse(hosts)
+        self._driver.kick()
 
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""

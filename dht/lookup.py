@@ -1,14 +1,17 @@
 """One lookup: the k contacts nearest to a point, asked for step by step.
 
 Pure: answers in, contacts to ask out. Up to α requests are open at once and each answer frees its place at once; there
-are no rounds that wait for their slowest. A request that takes longer than usual stays open but no longer counts,
-so a dead contact costs half a timeout, not a whole one. Contacts of a family that we lack are not asked but count.
+are no rounds that wait for their slowest. A request that takes longer than usual stays open but no longer counts, and
+whoever comes after the nearest k is asked in its stead: should it be dead, its successor has answered by then. So a
+dead contact costs its timeout once, not once for each that follows. Contacts of a family that we lack are not asked
+but count.
 """
 
+from bisect import bisect_left, insort
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
-from heapq import nsmallest
+from itertools import islice
 
 from dht.contact import Contact
 from dht.keys import NodeId, distance
@@ -47,19 +50,25 @@ class Lookup:
         self._alpha = alpha
         self._contacts: dict[NodeId, tuple[bytes, Contact]] = {}
         self._states: dict[NodeId, State] = {}
+        self._hops: dict[NodeId, int] = {}
+        self._nearest: list[tuple[int, NodeId]] = []  # by distance, without those that failed
+        self._open = 0
         self._place = place
         self._places: dict[NodeId, bytes | None] = {}
         self._crowd: Counter[bytes] = Counter()
         self._is_crowded = False  # whether any place has more candidates than may count
         self.asked = 0
 
-    def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]]) -> None:
-        """Candidates: public key, contact, whether we share a family."""
+    def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]], by: NodeId | None = None) -> None:
+        """Candidates: public key, contact, whether we share a family. `by`: who named them, None for our own table."""
+        hops = self._hops[by] + 1 if by else 1
         for public_key, contact, reachable in contacts:
             peer = contact.node_id
             if peer != self._own and peer not in self._states and len(self._states) < CANDIDATES:
                 self._contacts[peer] = public_key, contact
                 self._states[peer] = State.FRESH if reachable else State.UNREACHABLE
+                self._hops[peer] = hops
+                insort(self._nearest, (distance(peer, self._target), peer))
                 place = self._places[peer] = self._place(contact)
                 if place is not None:
                     self._crowd[place] += 1
@@ -67,48 +76,58 @@ class Lookup:
 
     def next_queries(self) -> list[tuple[bytes, Contact]]:
         """Whom to ask now; each is then open until `answered` or `failed`."""
-        room = self._alpha - sum(s is State.OPEN for s in self._states.values())
-        fresh = [p for p in self._nearest() if self._states[p] is State.FRESH][: max(0, room)]
-        for peer in fresh:
-            self._states[peer] = State.OPEN
-        self.asked += len(fresh)
-        return [self._contacts[p] for p in fresh]
+        chosen, places = [], self._k
+        for peer in self._counted():
+            if self._open >= self._alpha or not places:
+                break
+            state = self._states[peer]
+            places -= state is not State.SLOW
+            if state is State.FRESH:
+                self._states[peer] = State.OPEN
+                self._open += 1
+                chosen.append(self._contacts[peer])
+        self.asked += len(chosen)
+        return chosen
 
     def answered(self, peer: NodeId) -> None:
-        self._states[peer] = State.ANSWERED
+        if self._states[peer] is State.FAILED:  # an answer that proved sound after all
+            insort(self._nearest, (distance(peer, self._target), peer))
+        self._turn(peer, State.ANSWERED)
 
     def failed(self, peer: NodeId) -> None:
-        self._states[peer] = State.FAILED
+        if self._states[peer] is not State.FAILED:
+            del self._nearest[bisect_left(self._nearest, (distance(peer, self._target), peer))]
+        self._turn(peer, State.FAILED)
 
     def slow(self, peer: NodeId) -> None:
         """Its place goes to another; it may still answer."""
         if self._states.get(peer) is State.OPEN:
-            self._states[peer] = State.SLOW
+            self._turn(peer, State.SLOW)
 
     @property
     def is_done(self) -> bool:
-        return all(self._states[p] in (State.ANSWERED, State.UNREACHABLE) for p in self._nearest())
+        return all(self._states[p] in (State.ANSWERED, State.UNREACHABLE) for p in islice(self._counted(), self._k))
+
+    @property
+    def hops(self) -> int:
+        """How many questions in a row led to the nearest contact of the result; 0 without one."""
+        return next((self._hops[contact.node_id] for _, contact in self.result()), 0)
 
     def result(self) -> list[tuple[bytes, Contact]]:
         """The nearest k that answered, or that nobody of our family can ask; nearest first."""
         usable = (State.ANSWERED, State.UNREACHABLE)
-        return [self._contacts[p] for p in self._nearest() if self._states[p] in usable]
+        return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in usable]
 
-    def _nearest(self) -> list[NodeId]:
-        alive = [p for p, s in self._states.items() if s is not State.FAILED]
-        if not self._is_crowded:
-            return nsmallest(self._k, alive, key=lambda p: distance(p, self._target))
-        alive.sort(key=lambda p: distance(p, self._target))
-        return self._spread(alive)
-
-    def _spread(self, ordered: list[NodeId]) -> list[NodeId]:
-        """The first k of which at most PLACE_LIMIT are in one place."""
-        found: list[NodeId] = []
+    def _counted(self) -> Iterator[NodeId]:
+        """Those that have not failed, nearest first; of one place no more than PLACE_LIMIT."""
         counts: Counter[bytes] = Counter()
-        for peer in ordered:
-            place = self._places[peer]
+        for _, peer in self._nearest:
+            place = self._places[peer] if self._is_crowded else None
             if place is not None:
                 counts[place] += 1
             if place is None or counts[place] <= PLACE_LIMIT:
-                found.append(peer)
-        return found[: self._k]
+                yield peer
+
+    def _turn(self, peer: NodeId, state: State) -> None:
+        self._open -= self._states[peer] is State.OPEN
+        self._states[peer] = state

@@ -2,21 +2,27 @@
 
 Pure: heartbeats and `now` in, answers out. Ages go by this node's steady clock. How long ago a heartbeat was sent
 is judged against the quickest delivery of its author seen so far, so clocks may differ by any amount and a late copy
-of a dead peer's last heartbeat does not revive it.
+of a dead peer's last heartbeat does not revive it. Heartbeats of near peers (neighbourhood.py) come every ten seconds,
+those of far ones when their standing changed and every ten minutes or so.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId, distance
+from dht.neighbourhood import WHOLE, Block, block_of, span
 from dht.records import GRACES, Graces, Opened
 
-LIVE_S = 30.0  # three heartbeats: two may be lost
+LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
+FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
+SETTLE_S = LIVE_S + 10.0  # a far peer that becomes near is judged as a near one from then on: all have been heard anew
+SENT_SLACK_S = 0.2  # by which we may take a heartbeat for younger than it is: the quickest way of a packet
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
-DRIFT_S = 0.2  # by which an author's clock may fall behind ours in ten seconds
+DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
 
@@ -36,54 +42,62 @@ class Known(NamedTuple):
     sent_steady: float
     base: float  # least (steady receipt - sent_at) seen of this author
     late_s: float  # by how much this heartbeat came later than that
-    turned: int  # sequence of the first heartbeat heard that says what this one says
+    turned: int  # sequence of the first heartbeat heard since its standing changed; 0 where we never saw it change
 
 
 class Members:
     """The newest valid heartbeat per node, this node's own excepted; bounded."""
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
-        self._own = own
+        self.own = own
         self._own_member = own_member
         self._limit = limit
         self._known: dict[NodeId, Known] = {}
-        self._suspected: dict[NodeId, int] = {}
+        self._ids: list[NodeId] = []  # of `_known`, sorted
+        self._sorted: list[NodeId] = [own] if own_member else []  # members
+        self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self._graces = GRACES
         self._awake_at: float | None = None  # None: nobody said so yet
+        self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
+        self._settled_at = self._at = float("-inf")  # `_at`: the last steady time that we were told
+        self.near = WHOLE
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
 
     def add(self, opened: Opened, now: Now, *, direct: bool = False) -> News:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
+        self._at = now.steady
         peer = opened.contact.node_id
         old = self._known.get(peer)
-        if peer == self._own or peer in self.blocked or (old and opened.sequence <= old.opened.sequence):
+        if peer == self.own or peer in self.blocked or (old and opened.sequence <= old.opened.sequence):
             return News.OLD
         if old is None and not self._make_room(peer, now):
             return News.OLD
         news = News.NEW if old is None else News.SAME
         if old and (_differs(old.opened, opened) or not self.is_live(peer, now)):
             news = News.CHANGED
-        turned = old.turned if old and news is News.SAME else opened.sequence
-        self._known.pop(peer, None)  # the newest heard of is last
+        turned = 0 if old is None else opened.sequence if news is News.CHANGED else old.turned
+        if self._known.pop(peer, None) is None:  # the newest heard of is last
+            insort(self._ids, peer)
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
-        self._suspected.pop(peer, None)
+        if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
+            del self._suspected[peer]
         self._next_expiry = min(self._next_expiry, self._ends(known))
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
-            self._changed()
+            self._enlist(peer, member=opened.heartbeat.member)
         self.version += news is not News.SAME
-        self.told += news is not News.SAME or old is None or old.opened.heartbeat.leased != opened.heartbeat.leased
+        self.told += news is not News.SAME or (_leases_differ(old, opened) and self.is_near(peer))
         return news
 
     def take_part(self, own_member: bool) -> None:
         """Whether this node is a member itself."""
         if own_member != self._own_member:
             self._own_member = own_member
-            self._changed()
+            self._enlist(self.own, member=own_member)
 
     def find(self, peer: NodeId) -> Known | None:
         return self._known.get(peer)
@@ -99,14 +113,33 @@ class Members:
         """Nodes that may own slots: heartbeat within its grace; this node among them if it is one; sorted."""
         self.expire(now)
         if self._cached is None:
-            found = [peer for peer, known in self._known.items() if known.opened.heartbeat.member]
-            self._cached = tuple(sorted([*found, self._own] if self._own_member else found))
+            self._cached = tuple(self._sorted)
         return self._cached
+
+    def block_of(self, point: bytes) -> Block:
+        """The neighbourhood of a peer, or of any point."""
+        return block_of(self._sorted, point)
+
+    def is_near(self, peer: bytes) -> bool:
+        """Whether a peer is of this node's neighbourhood."""
+        return self.near.has(peer)
+
+    def ids(self, block: Block = WHOLE) -> list[NodeId]:
+        """The known peers of a block, sorted; bare bootstrap nodes too."""
+        first, end = span(self._ids, block)
+        return self._ids[first:end]
+
+    def named(self, prefix: bytes) -> NodeId | None:
+        """The known peer whose id begins with these bytes; the first, where there are several."""
+        place = bisect_left(self._ids, prefix)
+        found = self._ids[place] if place < len(self._ids) else None
+        return found if found is not None and found.startswith(prefix) else None
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace."""
         if self._awake_at is not None:
             self.awake(now)
+        self._at = now.steady
         if now.steady < self._next_expiry:
             return
         for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
@@ -130,19 +163,24 @@ class Members:
         return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
-        """Sent a heartbeat within 30 s and is not suspected since; this node always is."""
+        """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""
         known = self._known.get(peer)
         if known is None:
-            return peer == self._own
-        return now.steady - known.sent_steady <= LIVE_S and peer not in self._suspected
+            return peer == self.own
+        if peer in self._suspected or known.opened.heartbeat.leaving:
+            return False
+        return now.steady - known.sent_steady <= self._window_s(known.opened.prefix, now)
 
     def live(self, now: Now) -> tuple[list[tuple[NodeId, Opened]], float]:
         """All peers that are live, with what they said last; this node is not among them. And until when (steady
         time) all of them stay so at least, whatever is heard; nobody joins them before `version` changes."""
-        since, silent = now.steady - LIVE_S, self._suspected
-        heard = [(peer, k) for peer, k in self._known.items() if k.sent_steady >= since and peer not in silent]
-        until = min((k.sent_steady for _, k in heard), default=float("inf")) + LIVE_S
-        return [(peer, k.opened) for peer, k in heard], until
+        found, until = [], self._settled_at if self._settled_at > now.steady else float("inf")
+        for peer, known in self._known.items():
+            ends = known.sent_steady + self._window_s(known.opened.prefix, now)
+            if ends >= now.steady and peer not in self._suspected and not known.opened.heartbeat.leaving:
+                found.append((peer, known.opened))
+                until = min(until, ends)
+        return found, until
 
     def block(self, peers: frozenset[NodeId]) -> None:
         """These are no members from now on, and nobody else is kept out."""
@@ -150,13 +188,17 @@ class Members:
         for peer in peers & self._known.keys():
             self._drop(peer)
 
-    def suspect(self, peer: NodeId) -> None:
-        """A connection was refused or cut: not live until a newer heartbeat says otherwise."""
-        known = self._known.get(peer)
-        if known:
-            self._suspected[peer] = known.opened.heartbeat.sequence
+    def suspect(self, peer: NodeId, since: float) -> None:
+        """It has not answered since then (steady), or refused a connection: not live until a later heartbeat."""
+        if peer in self._known:
+            self._suspected[peer] = since
             self.version += 1
             self.told += 1
+
+    def _window_s(self, prefix: int, now: Now) -> float:
+        """For how long a heartbeat of this author is a sign of life."""
+        block = self.near if now.steady >= self._settled_at else self._judged
+        return LIVE_S if block.first <= prefix <= block.last else FAR_LIVE_S
 
     def _make_room(self, peer: NodeId, now: Now) -> bool:
         """Drop the longest silent peer, or the furthest one if all are live; False if that is the new one."""
@@ -164,8 +206,8 @@ class Members:
             return True
         oldest = min(self._known, key=lambda p: (self._known[p].sent_steady, p))
         if self.is_live(oldest, now):
-            oldest = max(self._known, key=lambda p: distance(p, self._own))
-            if distance(oldest, self._own) <= distance(peer, self._own):
+            oldest = max(self._known, key=lambda p: distance(p, self.own))
+            if distance(oldest, self.own) <= distance(peer, self.own):
                 return False
         self._drop(oldest)
         return True
@@ -173,13 +215,26 @@ class Members:
     def _drop(self, peer: NodeId) -> None:
         self.version += 1
         self.told += 1
+        del self._ids[bisect_left(self._ids, peer)]
         if self._known.pop(peer).opened.heartbeat.member:
-            self._changed()
+            self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
 
-    def _changed(self) -> None:
+    def _enlist(self, peer: NodeId, *, member: bool) -> None:
+        """A member more, or less; neighbourhoods may shift."""
+        if member:
+            insort(self._sorted, peer)
+        else:
+            del self._sorted[bisect_left(self._sorted, peer)]
         self._cached = None
         self.epoch += 1
+        block = block_of(self._sorted, self.own)
+        if block != self.near:
+            judged = self.near if self._at >= self._settled_at else self._judged
+            self._judged = min(judged, block, key=lambda b: b.width)  # one of them is inside the other
+            self._settled_at = self._at + SETTLE_S
+            self.near = block
+            self.told += 1
 
 
 def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[float, float, float]:
@@ -199,6 +254,10 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
 def _differs(old: Opened, new: Opened) -> bool:
     """Leases are left out: they move often, and nobody acts on a peer's word about its leases."""
     a, b = old.heartbeat, new.heartbeat
-    if (a.endpoints, a.ready) != (b.endpoints, b.ready):
+    if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
         return True
     return (a.member, a.strategy_version, a.slot_bits) != (b.member, b.strategy_version, b.slot_bits)
+
+
+def _leases_differ(old: Known | None, new: Opened) -> bool:
+    return old is None or old.opened.heartbeat.leased != new.heartbeat.leased

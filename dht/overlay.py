@@ -5,7 +5,7 @@ verified id of the peer that asks. A message is a frozen msgspec Struct (array_l
 the wire, so it is stated once and renamed never.
 """
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -35,6 +35,9 @@ class View(Protocol):
     def strategy(self) -> Strategy:
         """The strategy in force; slot_bits, replicas and min_acks are its fields."""
 
+    def formers(self) -> Sequence[Strategy]:
+        """The strategies in force until a day ago at most, newest first; the same object until that changes."""
+
     def members(self) -> tuple[NodeId, ...]:
         """Peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
 
@@ -60,6 +63,12 @@ class View(Protocol):
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        """Live peers, this node never, that say they hold the slot's lease."""
+
+    def refuses(self, peer: NodeId) -> bytes:
+        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
 
     def owned(self) -> frozenset[Slot]:
         """Slots that this node owns or stands in for."""

@@ -52,19 +52,23 @@ class Kind(IntEnum):
 
 class Ping(msgspec.Struct, frozen=True, array_like=True):
     """An exchange of news. `digest`: 8 bytes for each peer that the sender knows with an id prefix in first … last:
-    4 bytes of id, 4 of sequence. `heartbeats`: signed, the sender's own first."""
+    4 bytes of id, 4 of sequence. `heartbeats`: signed, the sender's own first. `suspects`: 4 bytes of the id of each
+    peer that lately did not answer the sender."""
 
     first: int
     last: int
     digest: bytes
     heartbeats: tuple[bytes, ...]
+    suspects: bytes = b""
 
 
 class Pong(msgspec.Struct, frozen=True, array_like=True):
-    """Heartbeats that the digest lacked, and the packed address and port from which the PING seemed to come."""
+    """Heartbeats that the digest lacked, and the packed address and port from which the PING seemed to come;
+    `suspects` as in PING."""
 
     seen: tuple[bytes, int]
     heartbeats: tuple[bytes, ...]
+    suspects: bytes = b""
 
 
 class Packed(msgspec.Struct, frozen=True, array_like=True):

@@ -1,7 +1,8 @@
 """With whom to exchange news next.
 
-Pure: `now` and `rng` are arguments. Mostly a random live peer; now and then one that is silent, since after a cut both
-sides are silent to each other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
+Pure: `now` and `rng` are arguments. Mostly a live near peer, all of them in turn, so that an exchange is also the probe
+of its life; a far one now and then; and sometimes one that is silent, since after a cut both sides are silent to each
+other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
 """
 
 from dht.chance import Rng
@@ -9,11 +10,14 @@ from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
 from dht.keys import NodeId
 from dht.members import Members
+from dht.neighbourhood import SMALL_NETWORK, WHOLE
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
+FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
+OLD_S = 20.0  # a near peer that was not heard of for so long is asked before its turn
 TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
-SURVEY_S = 5.0  # between two sortings of the peers into live and silent
+SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones
 GREET_LIMIT = 64  # new peers that wait for our first packet
 
 
@@ -26,8 +30,10 @@ class Partners:
         self._rng = rng
         self._fails: dict[NodeId, tuple[int, float]] = {}  # failures in a row, steady time of the next try
         self._greet: list[NodeId] = []
-        self._live: list[NodeId] = []
+        self._near: list[NodeId] = []
+        self._far: list[NodeId] = []
         self._silent: list[NodeId] = []
+        self._turn: list[NodeId] = []  # near peers whose turn comes
         self._survey_at, self._version = float("-inf"), -1
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
@@ -44,29 +50,28 @@ class Partners:
     def choose(self, now: Now, count: int = 1) -> list[NodeId]:
         """Up to `count` different peers to send a PING to."""
         self._survey(now)
-        pool = self._live
-        if self._silent and (not pool or self._rng.random() < SILENT_SHARE):
-            pool = self._silent
-        found: list[NodeId] = []
-        for peer in self._rng.sample(pool, min(len(pool), count + TRIES)):
-            if self._fails.get(peer, (0, 0.0))[1] <= now.steady and len(found) < count:
-                found.append(peer)
-        return found
+        alive = self._near or self._far
+        if self._silent and (not alive or self._rng.random() < SILENT_SHARE):
+            return self._sampled(self._silent, now, count)
+        far = sum(self._rng.random() < FAR_SHARE for _ in range(count)) if self._far and self._near else 0
+        found = self._sampled(self._far, now, far) if far else []
+        return (
+            [*found, *self._next_near(now, count - len(found))] if self._near else self._sampled(self._far, now, count)
+        )
+
+    def live_near(self, now: Now) -> list[NodeId]:
+        """Live peers of the neighbourhood that share a family with us; may be some seconds old."""
+        self._survey(now)
+        return self._near
 
     def live_count(self, now: Now) -> int:
-        """Live peers that share a family with us; may be some seconds old."""
+        """How many there are in all."""
         self._survey(now)
-        return len(self._live)
+        return len(self._near) + len(self._far)
 
-    def _survey(self, now: Now) -> None:
-        """Sort the peers into live and silent ones, when peers came or went and every few seconds."""
-        if now.steady < self._survey_at and self._version == self._members.version:
-            return
-        self._survey_at, self._version = now.steady + SURVEY_S, self._members.version
-        self._live, self._silent = [], []
-        for peer, known in self._members.known():
-            if not self._families.isdisjoint(known.opened.families):
-                (self._live if self._members.is_live(peer, now) else self._silent).append(peer)
+    def failures(self, peer: NodeId) -> int:
+        """Questions in a row that it did not answer."""
+        return self._fails.get(peer, (0, 0.0))[0]
 
     def newcomer(self) -> list[NodeId]:
         """The next new peer that we can reach, if there is one."""
@@ -86,3 +91,45 @@ class Partners:
         fails = self._fails.get(peer, (0, 0.0))[0] + 1
         wait = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** min(fails, 10)) * self._rng.uniform(0.8, 1.2)
         self._fails[peer] = fails, now.steady + wait
+
+    def _next_near(self, now: Now, count: int) -> list[NodeId]:
+        """Near peers: those not heard of for long first, then in turn, each turn in another order."""
+        old = [(self._silent_s(peer, now), peer) for peer in self._near if self._is_due(peer, now)]
+        found = [peer for silent_s, peer in sorted(old, reverse=True)[:count] if silent_s > OLD_S]
+        for _ in range(len(self._near)):
+            if len(found) >= count:
+                break
+            if not self._turn:
+                self._turn = self._rng.sample(self._near, len(self._near))
+            peer = self._turn.pop()
+            is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
+            if is_here and peer not in found and self._is_due(peer, now):
+                found.append(peer)
+        return found
+
+    def _sampled(self, pool: list[NodeId], now: Now, count: int) -> list[NodeId]:
+        chosen = self._rng.sample(pool, min(len(pool), count + TRIES))
+        return [peer for peer in chosen if self._is_due(peer, now)][:count]
+
+    def _is_due(self, peer: NodeId, now: Now) -> bool:
+        return self._fails.get(peer, (0, 0.0))[1] <= now.steady
+
+    def _silent_s(self, peer: NodeId, now: Now) -> float:
+        known = self._members.find(peer)
+        is_live = known is not None and self._members.is_live(peer, now)
+        return now.steady - known.sent_steady if known is not None and is_live else 0.0
+
+    def _survey(self, now: Now) -> None:
+        """Sort the peers, when peers came or went and every few seconds; in a large network more seldom."""
+        members = self._members
+        if now.steady < self._survey_at and (self._version == members.version or members.near != WHOLE):
+            return
+        self._survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK / 4)
+        self._version = members.version
+        self._near, self._far, self._silent = [], [], []
+        for peer, known in members.known():
+            if not self._families.isdisjoint(known.opened.families):
+                if not members.is_live(peer, now):
+                    self._silent.append(peer)
+                else:
+                    (self._near if members.is_near(peer) else self._far).append(peer)

@@ -24,6 +24,7 @@ STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless 
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 OPERATOR_CHARS = 64
+REFUSES_BYTES = 64
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 DOMAIN = b"heartbeat\0"
@@ -61,6 +62,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     load: Load = Load()
     operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
     nonce: int = 0  # the identity's puzzle, solved
+    leaving: bool = False  # it stops: not live from now on, a member until its grace is over
+    refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
 
     @property
     def node_id(self) -> NodeId:
@@ -200,6 +203,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "lives longer than any grace"
     if not 0 <= heartbeat.slot_bits <= MAX_SLOT_BITS or not 0 <= heartbeat.strategy_version < 1 << 32:
         return "with a strategy version or slot_bits out of range"
+    if len(heartbeat.refuses) > REFUSES_BYTES or len(heartbeat.refuses) % 4:
+        return "with refused hosts out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

@@ -9,46 +9,27 @@ Source: Maymounkov & Mazières 2002.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from dht.contact import Contact
 from dht.keys import KEY_BITS, NodeId, distance
+from dht.timing import Timing
 
 K = 16
 WAITING = 16  # contacts that wait for a place, per bucket
 PLACE_IN_BUCKET, PLACE_IN_TABLE = 2, 10  # contacts of one /24 or /48: one subscriber must not surround us
 FAILS = 2  # failures in a row until a contact may be replaced
-TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S = 1.0, 0.25, 3.0
 
 
 @dataclass(slots=True)
 class Entry:
-    """A contact and what we know of its answers; `rtt_s` as in RFC 6298."""
+    """A contact and what we know of its answers."""
 
     public_key: bytes
     contact: Contact
     place: bytes | None = None  # the prefix from which it answered, see `Reach.block`
     fails: int = 0
-    rtt_s: float = 0.0
-    deviation_s: float = 0.0
-
-    @property
-    def timeout_s(self) -> float:
-        """How long to wait for its answer."""
-        if not self.rtt_s:
-            return TIMEOUT_FIRST_S
-        return min(TIMEOUT_MOST_S, max(TIMEOUT_LEAST_S, self.rtt_s + 4 * self.deviation_s))
-
-    def answered(self, rtt_s: float | None) -> None:
-        """It is there; None where a repetition leaves open which packet was answered (Karn's rule)."""
-        self.fails = 0
-        if rtt_s is None:
-            return
-        if not self.rtt_s:
-            self.rtt_s, self.deviation_s = max(rtt_s, 1e-6), rtt_s / 2
-        else:
-            self.deviation_s += (abs(rtt_s - self.rtt_s) - self.deviation_s) / 4
-            self.rtt_s += (rtt_s - self.rtt_s) / 8
+    timing: Timing = field(default_factory=Timing)
 
 
 class Routing:
@@ -59,13 +40,19 @@ class Routing:
         self._k = k
         self._buckets: dict[int, dict[NodeId, Entry]] = {}
         self._waiting: dict[int, dict[NodeId, Entry]] = {}
+        self._timing = Timing(gain=1 / 32)  # of all answers together
 
     def find(self, peer: NodeId) -> Entry | None:
         return self._buckets.get(self._index(peer), {}).get(peer)
 
-    def answered(self, public_key: bytes, contact: Contact, rtt_s: float | None, place: bytes | None = None) -> None:
-        """A contact proved that it is there; it gets a place, or waits for one. Where too many of its prefix have
-        one, it gets none, and gives up its own if it moved there."""
+    def timeout_s(self, peer: NodeId) -> float:
+        """How long to wait for an answer before asking again: as this contact, or else contacts on the whole, took."""
+        entry = self.find(peer)
+        return entry.timing.timeout_s if entry else self._timing.timeout_s
+
+    def answered(self, public_key: bytes, contact: Contact, rtt_s: float, place: bytes | None = None) -> None:
+        """A contact proved that it is there, so long after it was asked; it gets a place, or waits for one. Where too
+        many of its prefix have one, it gets none, and gives up its own if it moved there."""
         if contact.node_id == self._own:
             return
         index = self._index(contact.node_id)
@@ -73,8 +60,9 @@ class Routing:
         old = bucket.pop(contact.node_id, None)
         entry = old or Entry(public_key, contact)
         stays = old is not None and old.place == place
-        entry.contact, entry.place = contact, place
-        entry.answered(rtt_s)
+        entry.contact, entry.place, entry.fails = contact, place, 0
+        entry.timing.took(rtt_s)
+        self._timing.took(rtt_s)
         if not stays and self._is_crowded(bucket, place):
             return
         if len(bucket) >= self._k:
@@ -107,9 +95,18 @@ class Routing:
 
     def closest(self, target: bytes, count: int) -> list[Entry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
-        good = [e for e in self.entries() if not e.fails]
-        good.sort(key=lambda e: distance(e.contact.node_id, target))
-        return good[:count]
+        own, found = distance(target, self._own), list[Entry]()
+        # Whoever differs from us in a bit where the target differs too is nearer to it than we are: the higher that
+        # bit, the nearer. Whoever differs in another bit is further: the higher, the further. Buckets do not overlap.
+        nearer = sorted(i for i in self._buckets if own >> (KEY_BITS - 1 - i) & 1)
+        further = sorted((i for i in self._buckets if not own >> (KEY_BITS - 1 - i) & 1), reverse=True)
+        for index in (*nearer, *further):
+            good = [e for e in self._buckets[index].values() if not e.fails]
+            good.sort(key=lambda e: distance(e.contact.node_id, target))
+            found += good
+            if len(found) >= count:
+                break
+        return found[:count]
 
     def entries(self) -> Iterator[Entry]:
         """Every contact that has a place."""

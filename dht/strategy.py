@@ -104,8 +104,12 @@ _files = msgspec.json.Decoder(_File)
 
 
 def encode_document(strategy: Strategy) -> bytes:
-    """The bytes to sign: JSON, indented, fields in the order of `Strategy`, so that two versions can be compared."""
-    return msgspec.json.format(msgspec.json.encode(strategy), indent=2)
+    """The bytes to sign: JSON, indented, fields in the order of `Strategy`, so that two versions can be compared.
+
+    Rules are written without the conditions that they do not have."""
+    fields = msgspec.to_builtins(strategy)
+    fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
+    return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 
 def parse_document(document: bytes) -> Strategy:

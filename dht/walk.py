@@ -34,7 +34,8 @@ class Ask(Protocol):
 
 
 class Walk:
-    """One lookup in progress. `records`: what lies at the target, by who said so, unverified. `tokens`: for PUT."""
+    """One lookup in progress. `records`: what lies at the target, by who said so, unverified. `tokens`: for PUT.
+    `notice` is given the contacts of each answer."""
 
     def __init__(
         self,
@@ -45,6 +46,7 @@ class Walk:
         reach: Reach,
         done: Callable[[Now, "Walk"], None],
         *,
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
         records: bool = False,
         signed: Callable[[NodeId], Contact | None] = lambda peer: None,
     ) -> None:
@@ -55,6 +57,7 @@ class Walk:
         self._families = families
         self._reach = reach
         self._done = done
+        self._notice = notice
         self._signed = signed
         self._finished = False
         self.records: dict[NodeId, tuple[bytes, ...]] = {}
@@ -74,8 +77,13 @@ class Walk:
         ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
         return self._reach.block(ours[0].host)
 
-    def _offer(self, contacts: Iterable[tuple[bytes, Contact]]) -> None:
-        self._lookup.offer((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts)
+    @property
+    def hops(self) -> int:
+        """How many questions in a row led to the nearest; 0 where nobody answered."""
+        return self._lookup.hops
+
+    def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
+        self._lookup.offer(((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
@@ -89,13 +97,13 @@ class Walk:
     def _hear(self, peer: NodeId) -> Callable[[Now, Packet | None, Body | None], None]:
         def done(now: Now, packet: Packet | None, body: Body | None) -> None:
             try:
-                self._take(peer, body)
+                self._take(now, peer, body)
             finally:  # a malformed answer is counted by the caller; the lookup goes on without that peer
                 self._pump(now)
 
         return done
 
-    def _take(self, peer: NodeId, body: Body | None) -> None:
+    def _take(self, now: Now, peer: NodeId, body: Body | None) -> None:
         """Use an answer, if it is one; raises BadMessage where its contacts are malformed."""
         self._lookup.failed(peer)  # until it proves sound
         if isinstance(body, Found | Got):
@@ -104,7 +112,8 @@ class Walk:
             self.tokens[peer] = body.token
             if isinstance(body, Got):
                 self.records[peer] = body.records
-            self._offer((key, self._signed(contact.node_id) or contact) for key, contact in contacts)
+            self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
+            self._notice(now, contacts)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:
         def slow(now: Now) -> None:

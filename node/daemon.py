@@ -5,12 +5,12 @@
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Fetcher, Parsers
-from dht import Clock, DocumentId, Identity, Key, Overlay, Slot, covered
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Parsers, Refusals
+from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
 from node.diary import Diary, Moment
@@ -23,6 +23,7 @@ from node.polls import Polls
 from node.ruling import Ruling
 from node.seeds import Seeds
 from node.teams import Report, Teams, report_of
+from node.tickets import Tickets
 from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
@@ -55,6 +56,7 @@ class Daemon:
         self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
         self._quota_bytes = store.quota_bytes
+        self.places = Places(shells.overlay.view)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
             store,
@@ -66,12 +68,14 @@ class Daemon:
             on_ready=self._show,
             expects_others=shells.expects_others,
             body_flaw=visit_flaw,
+            places=self.places,
         )
-        self.ingest = Ingest(self.replicator, shells.clock)
+        self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
         self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
-        fetcher = OrderingFetcher(
+        self.refusals = Refusals(crawl.refuse)
+        self._fetcher = fetcher = OrderingFetcher(
             shells.fetcher,
             shells.overlay,
             self.decide,
@@ -79,6 +83,8 @@ class Daemon:
             Random(shells.rng.random()),
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
+            place=self.places.place,
+            refusals=self.refusals,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
@@ -86,12 +92,13 @@ class Daemon:
             self.ingest,
             fetcher,
             shells.parsers,
-            self.decide,
+            self._decide_here,
             shells.clock,
             Random(shells.rng.random()),
+            Tickets(shells.overlay, self.places, self.replicator, shells.clock),
         )
         shells.overlay.crawls(self.crawler)
-        self._holding = Holding(self.crawler, shells.store, shells.overlay)
+        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
@@ -144,6 +151,12 @@ class Daemon:
             documents=self.index.documents,
             is_settled=asks and await self.teams.is_settled(),
         )
+
+    def _decide_here(self, url: str) -> Decision:
+        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self._fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
 
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""

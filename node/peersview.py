@@ -28,6 +28,7 @@ class PeerRow:
     heard_s: float | None
     due: int
     load: str  # cpu/memory/disk/network in percent
+    refuses: int = 0  # hosts that it says it will not fetch
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
@@ -48,6 +49,7 @@ def _row(peer: Json) -> PeerRow:
         heard_s=float(heard) if isinstance(heard, int | float) and not isinstance(heard, bool) else None,
         due=_size(peer.get("due")),
         load=load_line(peer.get("load")),
+        refuses=_size(peer.get("refuses")),
     )
 
 

@@ -37,6 +37,8 @@ class StatusView:
     crawl_state: str
     crawl_reason: str
     balance: str  # how work is shared, in one line
+    refuse_entries: int
+    refuse_told: int
     frontier: int
     fetched: int
     per_s: float
@@ -92,6 +94,8 @@ def view_of(status: Json) -> StatusView:
         crawl_state=plain(crawl.get("state", "")),
         crawl_reason=plain(crawl.get("reason", "") or ""),
         balance=balance_line(status.get("balance")),
+        refuse_entries=_count(_table(crawl, "refuse"), "entries"),
+        refuse_told=_count(_table(crawl, "refuse"), "told"),
         frontier=_count(crawl, "frontier"),
         fetched=_count(crawl, "fetched"),
         per_s=_number(crawl, "per_s"),

@@ -181,10 +181,17 @@ class Readiness:
         self._met.pop(slot, None)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
-        """The strategy changed slot_bits: a slot is ready where all of its key range was, whether it is ours or still
-        has to be handed over."""
-        self.ready, self.owned, self.former = set(covered(self.ready, old_bits, new_bits)), frozenset(), set()
-        self._met, self._handed, self._checks, self._letting_go = {}, {}, {}, {}
+        """The strategy changed slot_bits: what is known of a slot is known of its parts. Where a fork of the strategy
+        joins slots, one is ready where all of it was, and the rest is found out anew."""
+        self.ready = set(covered(self.ready, old_bits, new_bits))
+        parts = {slot: covered({slot}, old_bits, new_bits) for slot in self._met.keys() | self._handed.keys()}
+        self.owned, self.former = covered(self.owned, old_bits, new_bits), set(covered(self.former, old_bits, new_bits))
+        self._met = {part: set(met) for slot, met in self._met.items() for part in parts[slot]}
+        self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts[slot]}
+        self._checks = {peer: set(covered(slots, old_bits, new_bits)) for peer, slots in self._checks.items()}
+        self._letting_go = {
+            part: since for slot, since in self._letting_go.items() for part in covered({slot}, old_bits, new_bits)
+        }
 
     def _missing(self, slot: Slot, sight: Sight) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""

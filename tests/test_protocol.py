@@ -47,7 +47,7 @@ def test_identity_keys_and_ids() -> None:
 def test_datagrams() -> None:
     ping = Ping(0, 9, b"", ())
     data = encode_packet(Stamp(b"netw", A.public_key, 7, b"digest!!"), b"transact", ping, shared(), size=1232)
-    body = msgspec.msgpack.encode([0, 9, b"", []])
+    body = msgspec.msgpack.encode([0, 9, b"", [], b""])
     head = (
         b"\1\1netw" + b"transact" + A.public_key + (7).to_bytes(4, "big") + b"digest!!" + len(body).to_bytes(2, "big")
     )

@@ -64,6 +64,7 @@ class SimNode:
     folder: Path
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
+    crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
     stable: bool = True  # False: a laptop, which sleeps
@@ -92,7 +93,8 @@ class SimNode:
             expects_others=bool(contacts or remembered),
         )
         self.overlay = overlay
-        self.daemon = Daemon(CRAWL, STORE, INDEX, shells)
+        self.daemon = Daemon(self.crawl, STORE, INDEX, shells)
+        overlay.refuse(self.daemon.refusals.told)
 
     async def run(self) -> None:
         """Live until cancelled."""

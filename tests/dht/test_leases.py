@@ -69,7 +69,7 @@ class Town:
         """Kill -9 and start again: votes are forgotten, so it abstains until the last one has run out."""
         return self.start(peer.id, abstain_until=peer.last_vote + 30.0)
 
-    def teams(self, peer: Peer) -> list[Team]:
+    def teams(self, peer: Peer) -> dict[Slot, Team]:
         """The live ones of the sticky owners, and stand-ins while fewer than two are live."""
         known = peer.sees | peer.knows
         teams: list[Team] = []
@@ -78,7 +78,7 @@ class Town:
             live = [i for i in order[: self.replicas] if i in peer.sees]
             stand_ins = [i for i in order[self.replicas :] if i in peer.sees]
             teams.append(tuple(live + stand_ins[: max(0, min(2, self.replicas) - len(live))]))
-        return teams
+        return dict(zip(map(Slot, SLOTS), teams, strict=True))
 
     def look(self, peer: Peer) -> None:
         peer.leases.look(self.clock(), self.teams(peer))

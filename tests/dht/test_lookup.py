@@ -56,6 +56,36 @@ def test_a_slow_one_frees_its_place_and_still_counts_when_it_answers() -> None:
     assert [c.node_id for _, c in lookup.result()] == ids
 
 
+def test_a_successor_is_asked_while_one_of_the_nearest_is_slow() -> None:
+    lookup = Lookup(OWN, bytes(20), k=2, alpha=2)
+    ids = [NodeId(bytes([n]) * 20) for n in (1, 2, 3, 4)]
+    lookup.offer((b"", Contact(p, PLACE), True) for p in ids)
+    assert [c.node_id for _, c in lookup.next_queries()] == ids[:2]
+    lookup.answered(ids[1])
+    assert lookup.next_queries() == [], "the two nearest are asked, nobody else is needed"
+    lookup.slow(ids[0])
+    assert [c.node_id for _, c in lookup.next_queries()] == ids[2:3]
+    lookup.answered(ids[2])
+    assert not lookup.is_done
+    lookup.failed(ids[0])
+    assert lookup.is_done
+    assert [c.node_id for _, c in lookup.result()] == ids[1:3]
+
+
+def test_hops_count_the_questions_that_led_to_the_nearest() -> None:
+    lookup = Lookup(OWN, bytes(20))
+    assert lookup.hops == 0
+    far, near = NodeId(bytes([9]) * 20), NodeId(bytes([1]) * 20)
+    lookup.offer([(b"", Contact(far, PLACE), True)])
+    lookup.next_queries()
+    lookup.answered(far)
+    assert lookup.hops == 1
+    lookup.offer([(b"", Contact(near, PLACE), True)], by=far)
+    lookup.next_queries()
+    lookup.answered(near)
+    assert lookup.hops == 2
+
+
 def test_who_shares_no_family_is_found_but_not_asked() -> None:
     lookup = Lookup(OWN, bytes(20))
     lookup.offer([(b"", Contact(NodeId(bytes([1]) * 20), PLACE), False)])

@@ -57,7 +57,7 @@ def test_a_late_copy_of_the_last_heartbeat_does_not_revive_the_dead() -> None:
 def test_suspicion_lasts_until_a_newer_heartbeat() -> None:
     members = Members(OWN)
     members.add(beat(1, 1, 0.0), at(0.0))
-    members.suspect(NODES[1].node_id)
+    members.suspect(NODES[1].node_id, 1.0)
     assert not members.is_live(NODES[1].node_id, at(1.0))
     members.add(beat(1, 1, 0.0), at(1.0))
     assert not members.is_live(NODES[1].node_id, at(1.0))

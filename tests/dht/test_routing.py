@@ -7,7 +7,8 @@ from kademlia.routing import KBucket
 
 from dht.contact import Contact, Endpoint
 from dht.keys import NodeId, distance
-from dht.routing import Entry, K, Routing
+from dht.routing import K, Routing
+from dht.timing import TIMEOUT_FIRST_S
 
 OWN = NodeId(bytes(20))
 IDS = [NodeId(Random(n).randbytes(20)) for n in range(400)]
@@ -71,14 +72,12 @@ def test_a_lost_packet_demotes_and_an_answer_restores() -> None:
     assert [e.contact.node_id for e in table.closest(OWN, 5)] == [IDS[0]]
 
 
-def test_timeouts_follow_the_answers() -> None:
-    entry = Entry(b"", contact(IDS[0]))
-    assert entry.timeout_s == 1.0
-    for _ in range(50):
-        entry.answered(0.1)
-    assert 0.25 <= entry.timeout_s < 0.3
-    for _ in range(20):
-        entry.answered(2.0)
-    assert entry.timeout_s > 2.0
-    entry.answered(None)
-    assert entry.timeout_s <= 3.0
+def test_a_stranger_is_waited_for_as_long_as_others_took_and_a_contact_as_long_as_it_took() -> None:
+    table = Routing(OWN)
+    assert table.timeout_s(IDS[0]) == TIMEOUT_FIRST_S
+    for _ in range(60):
+        for peer in FAR[:10]:
+            table.answered(peer, contact(peer), 0.3)
+        table.answered(IDS[1], contact(IDS[1]), 1.0)
+    assert 0.3 < table.timeout_s(IDS[0]) < 1.0 < table.timeout_s(IDS[1]) < 1.1
+    assert 0.3 <= table.timeout_s(FAR[0]) < 0.31

@@ -72,7 +72,7 @@ async def story(servers: int, laptops: int, hours: int, share: float, world: Wor
     before, stored = moved_bytes(world), stored_bytes(world)
     await live_on(world, sleepers, hours)
     moved = moved_bytes(world) - before
-    print(f"{servers} servers, {laptops} laptops, {hours} h: {moved} bytes moved, {stored} stored, {moved / stored:.3f}")
+    print(f"{servers} servers, {laptops} laptops, {hours} h: {moved} of {stored} bytes moved")
     await world.pass_time(120.0)
     assert_complete(world)
     assert take_census(world.running()).texts

@@ -28,7 +28,7 @@ def live_share(swarm: Swarm, bees: list[Bee]) -> float:
     return sum(pairs) / len(pairs)
 
 
-@pytest.mark.parametrize("loss", [0.0])
+@pytest.mark.parametrize("loss", [0.0, 0.02])
 def test_lookups_find_the_true_nearest(loss: float):
     swarm, rng = formed(loss=loss), Random(7)
     for _ in range(20):
@@ -37,6 +37,38 @@ def test_lookups_find_the_true_nearest(loss: float):
         swarm.run(swarm.time + 6.0)
         others = sorted((b.node_id for b in swarm.bees if b is not asker), key=lambda i: distance(i, target))
         assert [contact.node_id for contact in found[0]] == others[:16]
+
+
+def test_lookups_hardly_wait_for_the_dead_and_none_wait_for_the_lost():
+    def took(dead: int, loss: float) -> list[float]:
+        swarm, rng, ends = formed(100, 3, loss=loss), Random(7), list[float]()
+        swarm.kill(*swarm.bees[:dead])
+        for _ in range(40):
+            asker, began = rng.choice(swarm.bees[dead:]), swarm.time
+            asker.core.start_lookup(
+                swarm.now, rng.randbytes(20), lambda now, _, began=began: ends.append(now.steady - began)
+            )
+            swarm.kick(asker)
+            swarm.run(swarm.time + 3.0)
+        assert len(ends) == 40
+        return sorted(ends)
+
+    calm, lossy, deadly = took(0, 0.0), took(0, 0.02), took(30, 0.0)
+    assert calm[20] < 0.3
+    assert lossy[20] < 1.15 * calm[20]
+    assert deadly[20] < 0.8
+    assert deadly[36] < 1.2
+
+
+def test_who_answers_in_a_lookup_gets_a_place_in_the_table():
+    swarm = formed(60)
+    asker = swarm.bees[5]
+    swarm.restart(asker)
+    swarm.join(asker, swarm.bees[0])
+    swarm.run(1.0)
+    look_up(swarm, asker, bytes(20))
+    swarm.run(3.0)
+    assert len(asker.core.routing) > 20
 
 
 def test_a_network_that_joins_one_by_one_ends_as_one_that_was_formed():

@@ -1,0 +1,59 @@
+"""Who is near whom: the key space cut into neighbourhoods of some dozens of members.
+
+Pure: ids in, ranges out. In a network of up to 80 members all are near. Above that a range is halved for as long as
+both halves keep 24 members. So every node that knows the same members cuts alike, being near is mutual, and the 16
+members nearest to a slot's start (its candidates) lie in one neighbourhood: whoever shares a slot is near.
+Names are by the first 32 bits of an id.
+"""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import NamedTuple
+
+from dht.keys import NodeId
+
+SMALL_NETWORK = 80  # members; as many lines as fit into the digest of one PING
+LEAST = 24  # members of a neighbourhood; more than the 16 candidates of a slot, so that a few departures move no border
+PREFIXES = 1 << 32
+
+
+class Block(NamedTuple):
+    """The ids whose first 32 bits lie in first … last."""
+
+    first: int
+    last: int
+
+    def has(self, peer: bytes) -> bool:
+        """Whether an id, or any point of the key space, lies in it."""
+        return self.first <= int.from_bytes(peer[:4], "big") <= self.last
+
+    @property
+    def width(self) -> int:
+        return self.last - self.first
+
+
+WHOLE = Block(0, PREFIXES - 1)
+
+
+def block_of(members: Sequence[NodeId], point: bytes) -> Block:
+    """The neighbourhood around a point; `members` sorted."""
+    if len(members) <= SMALL_NETWORK:
+        return WHOLE
+    place = int.from_bytes(point[:4], "big")
+    first, last, low, high = 0, PREFIXES - 1, 0, len(members)
+    while high - low >= 2 * LEAST and first < last:
+        middle = (first + last + 1) // 2
+        cut = bisect_left(members, middle.to_bytes(4, "big"), low, high)
+        if min(cut - low, high - cut) < LEAST:
+            break
+        if place < middle:
+            last, high = middle - 1, cut
+        else:
+            first, low = middle, cut
+    return Block(first, last)
+
+
+def span(ids: Sequence[NodeId], block: Block) -> tuple[int, int]:
+    """Where the ids of a block begin and end in a sorted sequence."""
+    end = bisect_left(ids, (block.last + 1).to_bytes(4, "big")) if block.last + 1 < PREFIXES else len(ids)
+    return bisect_left(ids, block.first.to_bytes(4, "big")), end
