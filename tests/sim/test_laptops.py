@@ -1,4 +1,8 @@
-"""A network of laptops that sleep two thirds of the day, staggered: their sleep moves (next to) no data."""
+"""A network of laptops that sleep two thirds of the day, staggered: their sleep moves (next to) no data.
+
+Days and the strategy's graces are shortened alike: an hour is a minute. With real hours a day of seven nodes takes
+minutes; it moved as little.
+"""
 
 from functools import partial
 
@@ -10,9 +14,10 @@ from node.simulation.world import Plan, World, simulate
 from store import Kind
 from tests.sim.judged import assert_complete, crawled
 
-HOUR_S = 3600.0
+HOUR_S = 60.0
 DAY_HOURS, AWAKE_HOURS = 24, 8
 STEP_HOURS = 2
+GRACES = {"stable_grace_s": int(12 * HOUR_S), "laptop_grace_s": int(72 * HOUR_S)}
 MOVED_PER_BYTE = 0.2  # a week of it
 
 
@@ -58,6 +63,7 @@ async def story(servers: int, laptops: int, hours: int, share: float, world: Wor
     await world.add(servers)
     sleepers = await world.add(laptops, stable=False)
     await world.pass_time(10.0)
+    world.publish(**GRACES)
     await world.crawl()
     await crawled(world)
     for node in world.running():
@@ -66,9 +72,7 @@ async def story(servers: int, laptops: int, hours: int, share: float, world: Wor
     before, stored = moved_bytes(world), stored_bytes(world)
     await live_on(world, sleepers, hours)
     moved = moved_bytes(world) - before
-    print(
-        f"{servers} servers, {laptops} laptops, {hours} h: {moved} bytes moved, {stored} stored, {moved / stored:.3f}"
-    )
+    print(f"{servers} servers, {laptops} laptops, {hours} h: {moved} of {stored} bytes moved")
     await world.pass_time(120.0)
     assert_complete(world)
     assert take_census(world.running()).texts
