@@ -143,11 +143,14 @@ async def test_a_page_comes_through_a_carrier() -> None:
     assert (got.status, got.body, got.address) == (200, b"x" * 20, "::1")
 
 
+BROUGHT = FetchAnswer(200, body=b"by a client", address="9.9.9.9")
+
+
 @dataclass
 class Waiting:
     """A client that waits; it brings `answer`."""
 
-    answer: FetchAnswer | None = FetchAnswer(200, body=b"by a client", address="9.9.9.9")
+    answer: FetchAnswer | None = BROUGHT
     asked: list[str] = field(default_factory=list)
 
     async def carry(self, order: FetchOrder) -> FetchAnswer | None:
