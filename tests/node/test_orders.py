@@ -210,3 +210,56 @@ async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
     with pytest.raises(BadMessage, match=r'operator refuses: crawl[.]refuse "/page/"'):
         await order(pair)
     assert not web.asked
+
+
+BROUGHT = FetchAnswer(200, body=b"by a client", address="9.9.9.9")
+
+
+@dataclass
+class Waiting:
+    """A client that waits; it brings `answer`."""
+
+    answer: FetchAnswer | None = BROUGHT
+    asked: list[str] = field(default_factory=list)
+
+    async def carry(self, order: FetchOrder) -> FetchAnswer | None:
+        self.asked.append(order.url)
+        return self.answer
+
+
+def sharing(client: Waiting, web: Web, max_own: int = 10) -> OrderingFetcher:
+    return OrderingFetcher(web, Pair(), decide, 1000, Random(1), max_own=max_own, by_client=client.carry)  # type: ignore[arg-type]
+
+
+async def test_one_page_in_eight_goes_to_a_client_that_waits_and_its_word_for_the_address_is_not_taken() -> None:
+    client, web = Waiting(), Web()
+    fetcher = sharing(client, web)
+    got = [await fetcher.fetch(f"{URL}{n}", {}, 1000) for n in range(32)]
+    assert (len(client.asked), len(web.asked)) == (4, 28)
+    assert {g.address for g in got if g.body == b"by a client"} == {""}
+
+
+async def test_rules_are_never_read_by_a_client() -> None:
+    client, web = Waiting(), Web()
+    fetcher = sharing(client, web)
+    for n in range(32):
+        await fetcher.fetch("http://a.test/robots.txt", {}, 1000)
+        await fetcher.fetch(f"http://a.test/where-robots.txt-led-to-{n}", {}, 500)
+    assert not client.asked
+
+
+@pytest.mark.parametrize("answer", [None, FetchAnswer(failure="no network here"), FetchAnswer(status=7)])
+async def test_what_a_client_does_not_bring_is_fetched_by_the_node_itself(answer: FetchAnswer | None) -> None:
+    client, web = Waiting(answer), Web()
+    fetcher = sharing(client, web)
+    got = [await fetcher.fetch(f"{URL}{n}", {}, 1000) for n in range(8)]
+    assert len(client.asked) == 1
+    assert len(web.asked) == 8 and all(g.body.startswith(b"x") for g in got)
+
+
+async def test_pages_beyond_the_nodes_own_fetches_go_to_clients() -> None:
+    client, web = Waiting(), Web()
+    fetcher = sharing(client, web, max_own=1)
+    async with fetcher._own:  # as while a fetch of its own is open
+        assert (await fetcher.fetch(URL, {}, 1000)).body == b"by a client"
+    assert not web.asked

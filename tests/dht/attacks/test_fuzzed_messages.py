@@ -46,6 +46,7 @@ from dht.messages import (
     StrategyDigest,
     Vote,
 )
+from dht.prober import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.orders import FetchAnswer, FetchOrder
@@ -102,6 +103,10 @@ MESSAGES: list[Message] = [
     HandSeeds((("http://a.example/ü", 2),)),
     SeedsTaken(),
     StrategyDigest(3, HASH),
+    ProbeMe(4, 8091, 8092, (b"abcd",)),
+    Probe(ID, "9.9.9.9", 8091, 8092),
+    ProbeReply(True, False, "9.9.9.9"),
+    AreYouThere(),
     ReportRequest(8),
     Report(8, {1: b"f" * 16}, 0, True),
 ]
