@@ -21,6 +21,7 @@ from crawl.lastmod import Lastmods
 from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.request import Requests
+from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
 from crawl.visits import Visit
@@ -46,10 +47,10 @@ class Crawler:
     ) -> None:
         self._config, self._clock = config, clock
         self._tally = Tally()
-        census, lastmods = Census(config), Lastmods(config.max_lastmods)
+        census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, lastmods, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(
@@ -61,6 +62,7 @@ class Crawler:
             tally=self._tally,
             census=census,
             lastmods=lastmods,
+            stats=stats,
             frontier=self._frontier,
             clock=clock,
             sitemap_thread=self._thread,
