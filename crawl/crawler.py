@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -20,6 +20,7 @@ from crawl.keeper import Keeper
 from crawl.lastmod import Lastmods
 from crawl.pace import Census
 from crawl.parsed import Parsers
+from crawl.permits import Free, Permits
 from crawl.request import Requests
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
@@ -44,8 +45,11 @@ class Crawler:
         decide: Decide,
         clock: Clock,
         rng: Random,
+        permits: Permits | None = None,
     ) -> None:
+        """`permits`: asked before each request, where several nodes crawl one site."""
         self._config, self._clock = config, clock
+        self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
@@ -137,6 +141,14 @@ class Crawler:
             incomplete=len(frontier.incomplete),
         )
 
+    def due(self) -> Mapping[Slot, int]:
+        """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
+        return self._frontier.due_work()
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a URL of the slot is being fetched, read or handed to its owners."""
+        return self._frontier.open_in(slot) > 0
+
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
@@ -164,11 +176,18 @@ class Crawler:
         """One turn from its request to its recorded outcome."""
         outcome: Visit | None = None
         try:
+            permit = await self._permits.ask(turn.visit)
+            if permit.wait_s or permit.known is not None:
+                outcome = permit.known
+                self._end_request(turn, permit.wait_s, "")
+                return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
                 self._end_request(turn, 0.0, "")
+                await self._permits.done(turn.visit.url, 0.0)
                 return
             step = await self._requests.make(turn)
             self._end_request(turn, step.delay_s, step.address)
+            await self._permits.done(turn.visit.url, step.delay_s)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)

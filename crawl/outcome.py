@@ -23,6 +23,7 @@ _TEXT_TYPES = HTML_TYPES | {"text/plain"}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
+DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -117,6 +118,12 @@ def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_aft
     due_at = due_after_failure(fails, now, config, retry_after_s)
     reason = reason[:_MAX_REASON_CHARS]
     return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
+
+
+def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """Nobody who would fetch it is there just now; it never counts as hopeless: others may hold the slot next."""
+    fails = min(visit.fails, config.max_fails - 1)
+    return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
 
 
 def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:

@@ -63,7 +63,10 @@ class Stories:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
         await self.handover.record(turn, visit)
-        self._count(visit)
+        if step.is_declined:
+            self.tally.count_refusal(visit.reason)
+        else:
+            self._count(visit)
         return visit
 
     async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:

@@ -43,7 +43,7 @@ def publish(town: Village, machine: Machine, changes: dict[str, object]) -> None
     draft = json.loads(machine.do("strategy", "show", "--json")) | changes
     (machine.home / "draft.json").write_text(json.dumps(draft))
     key, signed = str(town.folder / "campus.publisher.key"), machine.home / "signed.json"
-    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), home=machine.home)
+    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), "--yes", home=machine.home)
     assert done.returncode == 0, done.stderr
     assert "adopted: version" in machine.do("strategy", "publish", str(signed))
 
@@ -82,6 +82,13 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         refusal = third.do("crawl", f"http://shops.test:{town.port}/new", code=1)
         assert "rule 2 of strategy 2" in refusal
 
+        publish(town, one, {"slot_bits": 9})
+        for machine in all_three:
+            wait_until("all count 512 slots", lambda m=machine: m.status()["slots"]["all"] == 512, 10)
+            assert same_answers(all_three), "answers stay whole while slots are doubled"
+        wait_until("the pages lie in the new slots", lambda: have_all(all_three), 40)
+        assert same_answers(all_three)
+
         assert "paused" in one.do("pause")
         assert "paused" in one.do("status")
         one.do("resume")
@@ -97,7 +104,7 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
                 wait_until("each sees three again", lambda m=machine: sees(m, 3))
             wait_until("nothing is lost", lambda: have_all(all_three), 40)
             wait_until("settled again, all answer alike", lambda: same_answers(all_three), 20)
-            assert one.status()["strategy"]["version"] == 2
+            assert one.status()["strategy"]["version"] == 3
         assert town.fetches() == fetched, "nothing is fetched again"
 
 
