@@ -25,11 +25,16 @@ def main_text(text: str, without_boilerplate: str) -> str:
 
 
 def fingerprint(title: str, text: str, main: str) -> bytes:
-    """16 bytes, of all the text and of its main part."""
-    steady = _CLOCKS.sub("", main)
-    if 2 * len(steady) < len(main):  # a table of numbers: they are what it says
-        steady = main
+    """16 bytes, of all the text and of its main part, each with the title."""
+    steady = _CLOCKS.sub("", f"{title}\n{main}")
+    if 4 * len("".join(steady.split())) < len("".join(main.split())):  # a table of numbers: they are what it says
+        steady = f"{title}\n{main}"
     return _hash(f"{title}\n{text}") + _hash(" ".join(steady.split()))
+
+
+def steady_text(fingerprint: bytes) -> bytes:
+    """The hash of what a reader would call the page."""
+    return fingerprint[HASH_BYTES:]
 
 
 def is_same(fingerprint: bytes, other: bytes) -> bool:
