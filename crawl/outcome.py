@@ -88,6 +88,14 @@ def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> 
     return replace(known, due_at=due_at) if due_at > now else None
 
 
+def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> Verdict:
+    """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
+    due_at = due_after_refusal(now, config)
+    reason = "guard: its parameters change nothing"
+    visit = replace(visit, state=State.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason)
+    return Verdict(Next.REDIRECT, visit)
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)

@@ -13,12 +13,25 @@ from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
-from crawl.outcome import Next, Verdict, after_error, declined, failed, judge, keep_again, refused, spared, validators
+from crawl.outcome import (
+    Next,
+    Verdict,
+    after_error,
+    declined,
+    failed,
+    idle_parameters,
+    judge,
+    keep_again,
+    refused,
+    spared,
+    validators,
+)
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Barred, RobotsCache
 from crawl.sitemapqueue import SitemapQueue
+from crawl.sitestats import SiteStats
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 from dht import Clock
@@ -46,10 +59,11 @@ class Requests:
         decide: Decide,
         census: Census,
         lastmods: Lastmods,
+        stats: SiteStats,
         clock: Clock,
     ) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census, self._lastmods = census, lastmods
+        self._census, self._lastmods, self._stats = census, lastmods, stats
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -58,10 +72,12 @@ class Requests:
         """Use a turn. Never raises for what a site does."""
         visit, now = turn.visit, self._clock().wall
         decision = self._decide(visit.url)
-        if reason := refusal_of(visit.url, decision, now):
+        if reason := refusal_of(visit.url, decision, now) or self._trap(turn):
             return self._without(refused(visit, reason, now, self._config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
+        if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
+            return Step(verdict=idle_parameters(visit, target, now, self._config))
         access = self._robots.find(visit.url)
         if access is None:
             return await self._ask_robots(turn, decision)
@@ -78,6 +94,10 @@ class Requests:
     def _without(self, visit: Visit) -> Step:
         """No request: the outcome is known already."""
         return Step(verdict=Verdict(Next.NOTHING, visit))
+
+    def _trap(self, turn: Turn) -> str:
+        """Why a URL that was never read looks like more of the same; one that was read once is looked after."""
+        return "" if turn.visit.history.seen_at else self._stats.refusal(turn.site, turn.visit.url)
 
     def _spared(self, turn: Turn, now: float) -> Visit | None:
         """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""

@@ -42,7 +42,7 @@ from dht.packets import (
 )
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import Load
+from dht.records import GRACES, Graces, Load
 from dht.responder import Responder
 from dht.routing import Routing
 from dht.smallrecord import Shelf, SmallRecord, sign_record
@@ -131,6 +131,7 @@ class Core:
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
+        self.members.awake(now)
         self._asker.overdue(now)
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
@@ -149,6 +150,16 @@ class Core:
             self._events.append(MembersChanged(self._told_epoch))
         events, self._events = self._events, []
         return events
+
+    @property
+    def operator(self) -> str:
+        """Who runs this node, as it declares."""
+        return self._config.operator
+
+    @property
+    def public_key(self) -> bytes:
+        """Of this node's identity."""
+        return self._identity.public_key
 
     @property
     def sent(self) -> Counter[str]:
@@ -209,17 +220,34 @@ class Core:
         self._herald.say(self._herald.words._replace(refuses=hosts))
 
     def set_strategy(
-        self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
+        self,
+        version: int,
+        digest: bytes,
+        slot_bits: int,
+        reach: Reach,
+        blocked: frozenset[NodeId] = frozenset(),
+        graces: Graces = GRACES,
+        puzzle_bits: int = 0,
     ) -> None:
         """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
-        `blocked` is not listened to and no member."""
+        `blocked` is not listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is
+        silent for longer than the grace."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
         self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self._herald.graces = graces
+        self.members.judge_by(graces)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
+        if puzzle_bits > self._gossip.puzzle_bits:
+            self.members.forget_idle(puzzle_bits)
+        self._gossip.puzzle_bits = puzzle_bits
+
+    def solved(self, nonce: int) -> None:
+        """The puzzle of this node's identity; said in the next heartbeats."""
+        self._herald.prove(nonce)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
@@ -317,7 +345,8 @@ class Core:
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:

@@ -14,7 +14,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.contact import Contact
 from dht.doors import Doors
-from dht.errors import BadMessage, BadSignature
+from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.exchange import make_answer, make_ping
 from dht.herald import Herald
 from dht.identity import node_id_of
@@ -41,7 +41,7 @@ LEAVE_LIMIT = 64  # near peers that hear from us that we stop
 GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
 HAMLET = 16  # up to here, all hear it at once
-CROWD = 50  # live near peers at which exchanges come at their fastest
+CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
 
 
@@ -87,6 +87,7 @@ class Gossip:
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = Reach()
+        self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
         """Tell, knock and exchange as is due."""
@@ -120,7 +121,11 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach)
+            graces, bits = self._herald.graces, self.puzzle_bits
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, graces, bits)
+        except TooLittleWork:
+            self._asker.refused["too little work"] += 1
+            return News.OLD, self._members.own
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
             return News.OLD, self._members.own
@@ -139,6 +144,11 @@ class Gossip:
         suspects = self._watch.names(now, peer)
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
+
+    def hear_more(self, now: Now) -> None:
+        """A peer says that this node's address changed: ask the next one soon."""
+        if self._boosts.take("", now.steady):
+            self._soon(now)
 
     def ping(self, now: Now, peer: NodeId) -> None:
         """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""

@@ -12,6 +12,7 @@ import msgspec
 
 from dht.contact import Contact
 from dht.keys import NodeId, Slot
+from dht.records import Load
 from dht.strategy import Strategy
 
 
@@ -76,6 +77,16 @@ class View(Protocol):
         """Slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
 
 
+class CrawlWork(Protocol):
+    """What the leases go by: the work in the slots that this node holds."""
+
+    def due(self) -> Mapping[Slot, int]:
+        """URLs that politeness lets be fetched soon, by held slot."""
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether something begun under the slot's lease is still going on."""
+
+
 class Overlay(Protocol):
     """The network, for everyone above `dht`."""
 
@@ -92,5 +103,9 @@ class Overlay(Protocol):
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
 
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, and how busy the
+        machine is (None: as before)."""
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on: leases move by what is due, and wait for what is open."""

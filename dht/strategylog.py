@@ -100,6 +100,13 @@ class StrategyLog:
             rivals = tuple(d for d in self._rivals.get(strategy.version, ()) if d != signed.digest)
             yield Entry(strategy, signed.digest, signers(signed, trusted), changes, rivals)
 
+    def puzzle_bits(self, now: Now) -> int:
+        """The work that identities must have behind them. More than before is asked for only when it has been in force
+        for the longest grace: who was a member before has been heard of since, or is none any more."""
+        current = self.current(now)
+        before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
+        return min(current.puzzle_bits, before.puzzle_bits)
+
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
         in_force = self.current(now)

@@ -18,6 +18,7 @@ from dht import (
     parse_document,
     slot_of,
 )
+from node.balanceview import balance_json, load_json
 from node.daemon import Daemon
 from node.preview import Previews
 from node.version import VERSION
@@ -100,6 +101,8 @@ class Answers:
                 "refuse": {"entries": len(self._daemon.refusals), "told": len(self._daemon.refusals.told) // 4},
                 "per_s": round(crawl.per_s, 2),
             },
+            "balance": balance_json(self._overlay.balance()),
+            "load": load_json(self._overlay.load),
             "strategy": {
                 "version": strategy.version,
                 "expires_at": strategy.expires_at,
@@ -229,9 +232,10 @@ class Answers:
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
             leased, told = frozenset(view.leases()), self._daemon.refusals.told
+            load, due = self._overlay.load, sum(self._daemon.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
-            told = heartbeat.refuses
+            load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
         return {
             "node_id": peer.hex(),
             "self": peer == view.node_id,
@@ -242,6 +246,8 @@ class Answers:
             "ready": len(ready),
             "leased": len(leased),
             "refuses": len(told) // 4,
+            "due": due,
+            "load": load_json(load),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 

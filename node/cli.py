@@ -6,6 +6,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration (EX_CONFIG of sysexits
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ A web search engine that nobody owns: crawler, store, index and peer of one netw
   fill it          dse-node crawl https://example.org/ --depth 2
   ask it           dse-node search "words to find", or the page at http://127.0.0.1:8090/
 """
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _CODES = "Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration. Reading verbs take --json."
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -115,10 +117,15 @@ def _add_staying(verbs: Verbs) -> None:
     _json(demo)
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = _verb(verbs, "simulate", "simulate:simulate", "run many nodes in memory under virtual time", example)
-    simulate.add_argument("--nodes", type=_between(1, 5000), default=50, metavar="N", help="how many (default 50)")
+    simulate.add_argument(
+        "--nodes", type=_between(1, 5000), default=50, metavar="N", help="how many; over 200 their overlays alone (50)"
+    )
     simulate.add_argument("--hours", type=_share(1000.0), default=1.0, metavar="H", help="of their time (default 1)")
     simulate.add_argument("--seed", type=int, default=1, metavar="S", help="decides everything by chance (default 1)")
     simulate.add_argument("--loss", type=_share(0.5), default=0.0, metavar="P", help="share of packets lost (0)")
+    simulate.add_argument("--churn", type=_lengths, metavar="S,A", help="mean session and absence, such as 8h,16h")
+    simulate.add_argument("--partition", type=_lengths, metavar="T,L", help="cut in halves after T, for L: 1h,10m")
+    simulate.add_argument("--nat", type=_share(0.9), default=0.0, metavar="P", help="share of nodes behind a NAT (0)")
     _json(simulate)
     _place(_verb(verbs, "run", "daemon:run", "run the node until it is told to stop", "dse-node run"))
     bare = _verb(verbs, "bootstrap", "daemon:bare_overlay", "run a first contact: the overlay alone, without data")
@@ -189,6 +196,12 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--replicas", type=_between(1, 16), metavar="N", help="copies of every page (default 3)")
     new.add_argument("--slot-bits", type=_between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=_between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
+    new.add_argument(
+        "--open", action="store_true", help="for strangers: identities cost work, newcomers wait for votes"
+    )
+    new.add_argument(
+        "--puzzle-bits", type=_between(0, 28), metavar="N", help="that work, 2^N hashes (default 0; open 20)"
+    )
     _json(new)
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")
@@ -309,6 +322,14 @@ class _share:
         if not 0.0 <= value <= self.most:
             raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {self.most:g}")
         return value
+
+
+def _lengths(text: str) -> tuple[float, float]:
+    """Two lengths of time, as an argument's type."""
+    match = re.fullmatch(r"([0-9]{1,6})([smhd]),([0-9]{1,6})([smhd])", text)
+    if match is None or not int(match[1]) or not int(match[3]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not two lengths of time such as 8h,16h or 90s,10m")
+    return float(match[1]) * _UNITS_S[match[2]], float(match[3]) * _UNITS_S[match[4]]
 
 
 if __name__ == "__main__":

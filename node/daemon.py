@@ -4,7 +4,7 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
@@ -17,6 +17,7 @@ from node.diary import Diary, Moment
 from node.feed import StoreFeed, text_of
 from node.holding import Holding, slot_range
 from node.ingest import Ingest, visit_flaw
+from node.load import LoadMeter, Reading
 from node.orders import OrderingFetcher
 from node.polls import Polls
 from node.ruling import Ruling
@@ -43,6 +44,7 @@ class Shells:
     rng: Random
     index_path: Path | None  # None: in memory
     expects_others: bool  # the peer cache or the network file names somebody
+    machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
 
 
 class Daemon:
@@ -52,7 +54,8 @@ class Daemon:
         self.overlay, self.store = shells.overlay, shells.store
         self._shown: frozenset[Slot] = frozenset()
         self._shown_bits = shells.overlay.view.strategy.slot_bits
-        self._clock = shells.clock
+        self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
+        self._quota_bytes = store.quota_bytes
         self.places = Places(shells.overlay.view)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -94,6 +97,7 @@ class Daemon:
             Random(shells.rng.random()),
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
         )
+        shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
@@ -171,14 +175,22 @@ class Daemon:
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown
-            self.overlay.announce(shown, self.crawler.status().due)
+            self._tell()
+
+    def _tell(self, *, looks: bool = False) -> None:
+        """Announce what is ready and due; how busy the machine is where that was looked at."""
+        load = self._meter.take(self._clock().steady, self._machine(), self._disk_share()) if looks else None
+        self.overlay.announce(self._shown, sum(self.crawler.due().values()), load)
+
+    def _disk_share(self) -> float:
+        return self.store.used_bytes / self._quota_bytes
 
     async def _announce(self) -> None:
         rounds = 0
         while True:
             self._show(self.replicator.ready_slots())
             if rounds % ANNOUNCE_DUE == 0:
-                self.overlay.announce(self._shown, self.crawler.status().due)
+                self._tell(looks=True)
             self.crawler.hinder(self.hindrance())
             rounds += 1
             await asyncio.sleep(ANNOUNCE_EVERY_S)

@@ -29,7 +29,8 @@ class Service(Protocol):
         """The body of /api/v1/status."""
 
     async def peers(self) -> list[Json]:
-        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, last_heard_s."""
+        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, due,
+        load (percent: cpu, memory, disk, network), last_heard_s."""
 
     async def strategy(self, which: str = "") -> Json:
         """The strategy in force, the "newest" or a version by its number: digest, signers, warnings besides."""

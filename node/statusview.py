@@ -6,6 +6,7 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 from dataclasses import dataclass
 from typing import Any
 
+from node.balanceview import balance_line
 from node.plaintext import day, plain
 
 Json = dict[str, Any]
@@ -37,6 +38,7 @@ class StatusView:
     crawl_reason: str
     refuse_entries: int
     refuse_told: int
+    balance: str  # how work is shared, in one line
     frontier: int
     fetched: int
     per_s: float
@@ -93,6 +95,7 @@ def view_of(status: Json) -> StatusView:
         crawl_reason=plain(crawl.get("reason", "") or ""),
         refuse_entries=_count(_table(crawl, "refuse"), "entries"),
         refuse_told=_count(_table(crawl, "refuse"), "told"),
+        balance=balance_line(status.get("balance")),
         frontier=_count(crawl, "frontier"),
         fetched=_count(crawl, "fetched"),
         per_s=_number(crawl, "per_s"),

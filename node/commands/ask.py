@@ -58,12 +58,15 @@ def peers(arguments: Namespace) -> int:
             str(row.strategy_version),
             str(row.ready),
             str(row.leased),
+            f"{row.due:,}",
+            row.load,
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
             str(row.refuses) if row.refuses else "-",
         )
         for row in peer_rows(body["peers"])
     ]
-    print_table(("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "HEARD", "REFUSES"), rows)
+    columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
+    print_table(columns, rows)
     return 0
 
 
@@ -172,6 +175,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("balance", view.balance),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
     ]

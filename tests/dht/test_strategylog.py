@@ -56,6 +56,17 @@ def test_a_version_waits_until_it_is_effective():
     assert log.current(Now(2000.0, 0.0)).version == 2
 
 
+def test_more_work_is_asked_for_a_grace_after_it_came_into_force_and_less_at_once():
+    log = StrategyLog(network())
+    two = after(network().first, 2, puzzle_bits=20, effective_at=2000)
+    log.adopt(two)
+    grace_s = log.newest.laptop_grace_s
+    found = [log.puzzle_bits(Now(2000.0 + s, 0.0)) for s in (-1, 0, grace_s - 1, grace_s)]
+    assert found == [0, 0, 0, 20]
+    log.adopt(after(two, 3, puzzle_bits=5, effective_at=3000 + grace_s, next_at=8_000_000))
+    assert [log.puzzle_bits(Now(3000.0 + grace_s + s, 0.0)) for s in (-1, 0)] == [20, 5]
+
+
 def test_an_expired_strategy_warns_and_stays_in_force():
     log = StrategyLog(network())
     late = Now(9_000_001.0, 0.0)

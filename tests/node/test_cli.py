@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dht import Identity, decode_signed, parse_document
+from bootstrap import load_network
+from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
 from node.cli import build_parser, main
 from node.config import load_config
 from node.datadir import DataDir
@@ -95,6 +96,20 @@ def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert shown["bootstrap"] == ["192.168.1.5:8091"]
     assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
     assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
+
+
+def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, options, bits in (("wide", [], 20), ("easy", ["--puzzle-bits", "12"], 12)):
+        file = tmp_path / f"{name}.toml"
+        assert main(["network", "new", name, "--out", str(file), "--open", *options]) == 0
+        first = parse_document(load_network(file).first.document)
+        assert (first.puzzle_bits, first.min_age_s) == (bits, 86_400)
+    home = tmp_path / "home"
+    capsys.readouterr()
+    assert main(["init", "--network", str(tmp_path / "easy.toml"), "--data-dir", str(home), "--yes"]) == 0
+    assert capsys.readouterr().err.count("solving the identity's puzzle of 12 bits ... done\n") == 1
+    data = DataDir(home)
+    assert work_of(Identity.load(data.identity).public_key, PuzzleFile(data.puzzle).load()) >= 12
 
 
 def test_a_forged_network_file_makes_no_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
