@@ -182,12 +182,12 @@ class Crawler:
                 self._end_request(turn, permit.wait_s, "")
                 return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
-                self._end_request(turn, 0.0, "")
                 await self._permits.done(turn.visit.url, 0.0)
+                self._end_request(turn, 0.0, "")
                 return
             step = await self._requests.make(turn)
+            await self._permits.done(turn.visit.url, step.delay_s)  # first, or it might return the next ticket
             self._end_request(turn, step.delay_s, step.address)
-            await self._permits.done(turn.visit.url, step.delay_s)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
