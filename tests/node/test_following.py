@@ -95,9 +95,7 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     assert frontier.seen == [(mine, url, State.WAITING)]
     frontier.seen.clear()
     done = replace_state(waiting, State.FETCHED)
-    await put(
-        store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY)
-    )
+    await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY))
     holding.step()
     assert frontier.seen == [(mine, url, State.FETCHED)], "a slot that is not held does not concern this node"
     leases[mine] = 6
