@@ -4,7 +4,7 @@ Pure, but for the clock that it is given: the members' answers are looked over a
 from them (placement, live owners, readiness) is kept until they change. So every call is a look into a dictionary.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 
 from dht.clock import Clock, Now
@@ -159,6 +159,12 @@ class OverlayView:
         """What this node said last that it is ready for, in the numbers of the strategy in force."""
         self._look()
         return self._own_ready
+
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks of who decides; see ages.py."""
+        if not self._strategy.min_age_s:
+            return ()
+        return self._members.ages.seasoned(peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at)
 
     def say_ready(self, slots: frozenset[Slot]) -> None:
         """This node is ready for these slots, in the numbers of the strategy that the view showed last."""
