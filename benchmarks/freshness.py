@@ -1,10 +1,10 @@
 """How fresh the copies stay: the crawler's own frontier, estimator and pace on a virtual clock, against the optimum.
 
-Some webs of pages that change by Poisson processes of their own rates. Every page was fetched once at the start, nothing
-else is known. For a week the frontier says which page is due; a visit sees whether the page has changed since the last,
-no more. The peer is the optimal allocation for the true rates at the same number of visits, on the same changes: computed
-here by itself, page by page, without the crawler's code. A page is fresh while nothing has changed since its last visit;
-freshness is averaged over pages and time.
+Some webs of pages that change by Poisson processes of their own rates. Every page was fetched once at the start,
+nothing else is known. For a week the frontier says which page is due; a visit sees whether the page has changed since
+the last, no more. The peer is the optimal allocation for the true rates at the same number of visits, on the same
+changes: computed here by itself, page by page, without the crawler's code. A page is fresh while nothing has changed
+since its last visit; freshness is averaged over pages and time.
 
 `python -m benchmarks.freshness [--quick] [--json]`
 """
@@ -161,7 +161,7 @@ def row(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequence[i
         fresh, visits = crawled(each, config)
         budget = pages * SPAN_S / revisit_s
         ours.append(100 * fresh)
-        peers.append(100 * optimum(each, min(int(budget), visits)))
+        peers.append(100 * optimum(each, max(int(budget), visits)))
         used = max(used, visits / budget)
     behind = [peer - our for our, peer in zip(ours, peers, strict=True)]
     mean, peer = sum(ours) / len(ours), sum(peers) / len(peers)

@@ -6,6 +6,7 @@ id = "…40 hex digits, certified by the three fields around it…"
 threshold = 1
 publishers = ["…Ed25519 public key, hex…"]
 bootstrap = ["127.0.0.1:8091", "[::1]:8091"]
+seeds = ["dse.example.edu:8091"]
 strategy = '''{"document": {…}, "signatures": […]}'''
 ```
 """
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import msgspec
 
+from bootstrap.names import parse_name
 from dht import (
     MAX_LISTED,
     BadStrategy,
@@ -36,6 +38,7 @@ from dht import (
 )
 
 MAX_FILE_BYTES = 1 << 20
+MAX_SEEDS = 16
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -45,6 +48,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     strategy: str
     threshold: int = 1
     bootstrap: tuple[str, ...] = ()
+    seeds: tuple[str, ...] = ()
 
 
 def load_network(source: Path | str) -> Network:
@@ -63,12 +67,16 @@ def _parsed(text: str) -> Network:
         file = msgspec.toml.decode(text, type=_File)
     except (msgspec.DecodeError, ValueError) as error:
         raise BadStrategy("network file", str(error), "it needs name, id, publishers and strategy") from None
+    if len(file.seeds) > MAX_SEEDS:
+        raise BadStrategy("seeds", f"has {len(file.seeds)} entries", f"at most {MAX_SEEDS}")
+    for seed in file.seeds:
+        parse_name(seed)
     if len(file.bootstrap) > MAX_LISTED:
         raise BadStrategy("bootstrap", f"has {len(file.bootstrap)} entries", f"at most {MAX_LISTED}")
     contacts = tuple(parse_address(address) for address in file.bootstrap)
     publishers = Publishers(file.publishers, file.threshold)
     first = decode_signed(file.strategy.strip().encode())
-    return check_network(Network(file.name, file.id, publishers, contacts, first))
+    return check_network(Network(file.name, file.id, publishers, contacts, first, file.seeds))
 
 
 def new_network(
@@ -79,6 +87,7 @@ def new_network(
     publishers: Sequence[str] | None = None,
     threshold: int = 1,
     bootstrap: Sequence[str] = (),
+    seeds: Sequence[str] = (),
 ) -> str:
     """The text of a new network's file. `publishers` (hex) defaults to the signers' own keys.
 
@@ -94,19 +103,22 @@ def new_network(
     )
     signed = sign_strategy(encode_document(first), *signers)
     endpoints = tuple(parse_address(address) for address in bootstrap)
-    return format_network(check_network(Network(name, identifier, trusted, endpoints, signed)))
+    for seed in seeds:
+        parse_name(seed)
+    return format_network(check_network(Network(name, identifier, trusted, endpoints, signed, tuple(seeds))))
 
 
 def format_network(network: Network) -> str:
     """A network as the text of its file."""
     lines = [
         "# A network of dse-node. Give it to whoever should join; it holds nothing secret.",
-        "# The id certifies name, publishers and threshold; only the bootstrap addresses may be edited.",
+        "# The id certifies name, publishers and threshold; only bootstrap and seeds may be edited.",
         f"name = {_quoted(network.name)}",
         f"id = {_quoted(network.id)}",
         f"threshold = {network.publishers.threshold}",
         f"publishers = {_list(network.publishers.keys)}",
         f"bootstrap = {_list([address_text(endpoint) for endpoint in network.bootstrap])}",
+        *([f"seeds = {_list(network.seeds)}"] if network.seeds else []),
         f"strategy = {_literal(network.first)}",
     ]
     return "\n".join(lines) + "\n"

@@ -12,6 +12,7 @@ from crawl.errors import (
     BadHostsFile,
     BadUrl,
     FamilyMissing,
+    FetchDeclined,
     FetchFailed,
     PageUnreadable,
     ParserUnavailable,
@@ -23,6 +24,9 @@ from crawl.keeper import Keeper
 from crawl.page import Link, Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parsers import open_parsers
+from crawl.permits import Permit, Permits
+from crawl.refusals import Refusals, tells_of
+from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
 from crawl.visits import State, Visit, decode_visit, encode_visit
@@ -37,6 +41,7 @@ __all__ = [
     "Decide",
     "Decision",
     "FamilyMissing",
+    "FetchDeclined",
     "FetchFailed",
     "Fetched",
     "Fetcher",
@@ -48,6 +53,10 @@ __all__ = [
     "Parsed",
     "ParserUnavailable",
     "Parsers",
+    "Permit",
+    "Permits",
+    "Refusals",
+    "SiteClocks",
     "State",
     "Task",
     "Visit",
@@ -57,4 +66,5 @@ __all__ = [
     "is_canonical",
     "open_fetcher",
     "open_parsers",
+    "tells_of",
 ]

@@ -1,10 +1,10 @@
 """How often a page changes, learned from visits at irregular times.
 
-Pure: a history in, a rate out. Changes are taken as a Poisson process, of which a visit sees only whether there was one.
-Source: Cho & Garcia-Molina, Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them unchanged,
-the rate is ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts are times,
-which is the same for regular visits; for irregular ones it is their maximum-likelihood equation with the intervals that
-ended in a change taken at their mean, so that three numbers are all the history there is.
+Pure: a history in, a rate out. Changes are taken as a Poisson process, of which a visit sees only whether there was
+one. Source: Cho & Garcia-Molina, Estimating Frequency of Change, 2003: with n visits an interval I apart, x of them
+unchanged, the rate is ln((n + 0.5) / (x + 0.5)) / I. Here I is the mean interval that ended in a change and the counts
+are times, which is the same for regular visits; for irregular ones it is their maximum-likelihood equation with the
+intervals that ended in a change taken at their mean, so that three numbers are all the history there is.
 """
 
 from math import log
@@ -45,7 +45,7 @@ def seen(history: History, now: float, *, changed: bool) -> History:
         unchanged_s += at - was_at
     if changes > MAX_CHANGES or changed_s + unchanged_s > MAX_SPAN_S:
         mean_s = changed_s / changes if changes else 0.0
-        changes, unchanged_s = changes // 2, unchanged_s // 2
+        changes, unchanged_s = (changes + 1) // 2, unchanged_s // 2
         changed_s = int(changes * mean_s)
     return msgspec.structs.replace(history, seen_at=at, changes=changes, changed_s=changed_s, unchanged_s=unchanged_s)
 

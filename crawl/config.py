@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from crawl.refusals import Refusals
+
 DAY_S = 86_400.0
 
 # Fields that must not be 0 either, and the least that works.
@@ -60,12 +62,15 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
     families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use towards sites
 
+    refuse: tuple[str, ...] = ()  # hosts, "*.suffix" or "/RE2 pattern/" that this node fetches for nobody; others may
+
     # robots.txt
     robots_ttl_s: float = DAY_S  # RFC 9309, 2.4: not longer than 24 hours
     max_robots_bytes: int = 524_288  # RFC 9309, 2.5: at least 500 KiB
     max_robots_hosts: int = 20_000  # rules kept in memory
     max_sitemaps: int = 16  # sitemap files fetched per site and robots.txt
     max_sitemap_urls: int = 5_000  # URLs taken from one sitemap file
+    max_lastmods: int = 100_000  # dates of change from sitemaps kept in memory, 200 bytes each
 
     # one page
     max_links: int = 1_000  # links taken from a page: beyond it lie directories and traps
@@ -76,8 +81,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     parser_memory_bytes: int = 2_147_483_648  # address space of a parser process; beyond it the page is given up
 
     # when again
-    revisit: Literal["gain", "changed", "all"] = "gain"  # visits where they gain most freshness, or where a page has
-    # probably changed, or alike: for comparison
+    revisit: Literal["gain", "changed", "all"] = "gain"  # most freshness; the others are to compare with
     revisit_s: float = 7 * DAY_S  # between two visits of a page, averaged over all pages: the budget of visits
     min_revisit_s: float = 3_600.0  # between two visits of one page, however often it changes
     max_revisit_s: float = 60 * DAY_S  # even a page that never changes may vanish
@@ -96,6 +100,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("info_url: holds characters that a header field must not")
         if not self.families:
             raise ValueError("families: is empty, but a crawler needs 4, 6 or both")
+        try:
+            Refusals(self.refuse)
+        except ValueError as error:
+            raise ValueError(f"refuse: {error}") from None
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):

@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -17,8 +17,10 @@ from crawl.fetched import Fetcher
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
+from crawl.lastmod import Lastmods
 from crawl.pace import Census
 from crawl.parsed import Parsers
+from crawl.permits import Free, Permits
 from crawl.request import Requests
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -42,16 +44,31 @@ class Crawler:
         decide: Decide,
         clock: Clock,
         rng: Random,
+        permits: Permits | None = None,
     ) -> None:
+        """`permits`: asked before each request, where several nodes crawl one site."""
         self._config, self._clock = config, clock
+        self._permits: Permits = permits or Free()
         self._tally = Tally()
-        census = Census(config)
+        census, lastmods = Census(config), Lastmods(config.max_lastmods)
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
-        self._stories = Stories(config, parsers, decide, handover, sitemaps, self._tally, census, clock, self._thread)
+        self._stories = Stories(
+            config=config,
+            parsers=parsers,
+            decide=decide,
+            handover=handover,
+            sitemaps=sitemaps,
+            tally=self._tally,
+            census=census,
+            lastmods=lastmods,
+            frontier=self._frontier,
+            clock=clock,
+            sitemap_thread=self._thread,
+        )
         self._asking = 0  # turns whose request is not over
         self._lent = 0
         self._paused = False
@@ -122,6 +139,14 @@ class Crawler:
             incomplete=len(frontier.incomplete),
         )
 
+    def due(self) -> Mapping[Slot, int]:
+        """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
+        return self._frontier.due_work()
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a URL of the slot is being fetched, read or handed to its owners."""
+        return self._frontier.open_in(slot) > 0
+
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
@@ -149,11 +174,18 @@ class Crawler:
         """One turn from its request to its recorded outcome."""
         outcome: Visit | None = None
         try:
+            permit = await self._permits.ask(turn.visit)
+            if permit.wait_s or permit.known is not None:
+                outcome = permit.known
+                self._end_request(turn, permit.wait_s, "")
+                return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
                 self._end_request(turn, 0.0, "")
+                await self._permits.done(turn.visit.url, 0.0)
                 return
             step = await self._requests.make(turn)
             self._end_request(turn, step.delay_s, step.address)
+            await self._permits.done(turn.visit.url, step.delay_s)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)

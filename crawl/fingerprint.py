@@ -1,8 +1,8 @@
 """Whether two readings of pages say the same.
 
-Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of everything that is read, equal only
+Pure: text in, bytes out; runs in parser processes. A *fingerprint* is two hashes: of all that is read, equal only
 where nothing changed at all, and of what a reader would call the page: without navigation, headers, footers and
-asides, and without digits and names of days and months, since clocks, counters and copyright years change by themselves.
+asides, and without digits and names of days and months, since clocks and counters change by themselves.
 """
 
 import re
@@ -19,10 +19,13 @@ _CLOCKS = re.compile(
 )
 
 
+def main_text(text: str, without_boilerplate: str) -> str:
+    """What the page is about; where nearly all of it is called boilerplate, that is its text."""
+    return text if 4 * len(without_boilerplate) < len(text) else without_boilerplate
+
+
 def fingerprint(title: str, text: str, main: str) -> bytes:
-    """16 bytes. `main`: the text without boilerplate; where there is little of it, all text counts."""
-    if 4 * len(main) < len(text):
-        main = text
+    """16 bytes, of all the text and of its main part."""
     steady = _CLOCKS.sub("", main)
     if 2 * len(steady) < len(main):  # a table of numbers: they are what it says
         steady = main

@@ -23,6 +23,7 @@ _TEXT_TYPES = HTML_TYPES | {"text/plain"}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
+DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -75,9 +76,16 @@ def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Ce
     """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
     known = before.history.fingerprint
     outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
-    if is_same(known, fingerprint) and not _keep_again(before, now):
+    if is_same(known, fingerprint) and not keep_again(before, now):
         return outcome, False
     return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
+
+
+def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> Visit | None:
+    """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
+    known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
+    due_at = due_after_look(known, unchanged_until, census)
+    return replace(known, due_at=due_at) if due_at > now else None
 
 
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
@@ -104,15 +112,26 @@ def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_aft
     return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
 
 
+def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """Nobody who would fetch it is there just now; it never counts as hopeless: others may hold the slot next."""
+    fails = min(visit.fails, config.max_fails - 1)
+    return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
+
+
 def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
     """The outcome of a fetch that brought no response."""
     return failed(replace(visit, status=0), error.reason, now, config)
 
 
+def keep_again(visit: Visit, now: float) -> bool:
+    """Whether what is stored of a page grows old, so that it has to be stored anew though it is the same."""
+    return now - visit.history.kept_at > KEEP_AGAIN_S
+
+
 def validators(visit: Visit, now: float) -> dict[str, str]:
     """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
     headers = {}
-    if visit.state in (State.FETCHED, State.FAILED) and not _keep_again(visit, now):
+    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now):
         if visit.etag:
             headers["If-None-Match"] = visit.etag
         if visit.last_modified:
@@ -167,10 +186,6 @@ def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit
     """A look at the content of a page that is stored, or will be."""
     looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
     return replace(looked, due_at=due_after_look(looked, now, census))
-
-
-def _keep_again(visit: Visit, now: float) -> bool:
-    return now - visit.history.kept_at > KEEP_AGAIN_S
 
 
 def _looks_like_html(fetched: Fetched) -> bool:

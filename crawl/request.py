@@ -8,18 +8,19 @@ from dataclasses import dataclass
 
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
-from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
+from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
-from crawl.outcome import Next, Verdict, after_error, failed, judge, refused, validators
+from crawl.outcome import Next, Verdict, after_error, declined, failed, judge, keep_again, refused, spared, validators
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Barred, RobotsCache
 from crawl.sitemapqueue import SitemapQueue
 from crawl.urls import find_url
-from crawl.visits import Visit
+from crawl.visits import State, Visit
 from dht import Clock
 
 
@@ -31,15 +32,24 @@ class Step:
     address: str = ""
     verdict: Verdict | None = None
     fetched: Fetched | None = None
+    is_declined: bool = False  # nobody who may made the request
     sitemap_depth: int = 0  # > 0: `fetched` is a sitemap, and this the depth for its URLs
 
 
 class Requests:
     """Makes them, politely."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, decide: Decide, census: Census, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        fetcher: Fetcher,
+        decide: Decide,
+        census: Census,
+        lastmods: Lastmods,
+        clock: Clock,
+    ) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census = census
+        self._census, self._lastmods = census, lastmods
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -50,6 +60,8 @@ class Requests:
         decision = self._decide(visit.url)
         if reason := refusal_of(visit.url, decision, now):
             return self._without(refused(visit, reason, now, self._config))
+        if decision.refused_here:
+            return self._declined(visit, decision.refused_here)
         access = self._robots.find(visit.url)
         if access is None:
             return await self._ask_robots(turn, decision)
@@ -59,11 +71,25 @@ class Requests:
             return self._without(refused(visit, "robots", now, self._config))
         if planned := self.sitemaps.take(turn.site):
             return await self._ask_sitemap(turn, decision, *planned)
+        if (spared := self._spared(turn, now)) is not None:
+            return self._without(spared)
         return await self._ask_page(turn, decision)
 
     def _without(self, visit: Visit) -> Step:
         """No request: the outcome is known already."""
         return Step(verdict=Verdict(Next.NOTHING, visit))
+
+    def _spared(self, turn: Turn, now: float) -> Visit | None:
+        """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""
+        visit = turn.visit
+        if visit.state != State.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
+            return None
+        until = self._lastmods.unchanged_until(turn.site, visit.url, visit.history.seen_at)
+        return spared(visit, until, now, self._census) if until else None
+
+    def _declined(self, visit: Visit, reason: str) -> Step:
+        outcome = declined(visit, reason, self._clock().wall, self._config)
+        return Step(verdict=Verdict(Next.NOTHING, outcome), is_declined=True)
 
     def _barred(self, visit: Visit, barred: Barred, now: float) -> Visit:
         if barred.for_good:
@@ -102,6 +128,8 @@ class Requests:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:
             return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
+        except FetchDeclined as error:
+            return self._declined(visit, error.reason)
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
@@ -111,6 +139,7 @@ class Requests:
 
     def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
         wait_s = fetched.retry_after_s(self._clock().wall)
+        floor_s, most_s = decision.min_delay_s, decision.max_delay_s
         if overloaded:
-            return self._politeness.after_failure(turn.site, decision.min_delay_s, wait_s)
-        return self._politeness.after_answer(turn.site, fetched.latency_s, decision.min_delay_s, wait_s)
+            return self._politeness.after_failure(turn.site, floor_s, wait_s)
+        return self._politeness.after_answer(turn.site, fetched.latency_s, floor_s, wait_s, most_s)

@@ -12,8 +12,10 @@ from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import PageUnreadable
 from crawl.fetched import Fetched
-from crawl.frontier import Turn
+from crawl.fingerprint import says_the_same
+from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
+from crawl.lastmod import Lastmods
 from crawl.links import scope_of
 from crawl.outcome import Next, gone, header_wishes, read, refused
 from crawl.pace import Census
@@ -40,6 +42,8 @@ class Stories:
     sitemaps: SitemapQueue
     tally: Tally
     census: Census
+    lastmods: Lastmods
+    frontier: Frontier
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
@@ -53,8 +57,12 @@ class Stories:
         visit = step.verdict.visit
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
+            self._check_lastmod(turn, visit)
         await self.handover.record(turn, visit)
-        self._count(visit)
+        if step.is_declined:
+            self.tally.count_refusal(visit.reason)
+        else:
+            self._count(visit)
         return visit
 
     async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:
@@ -98,7 +106,26 @@ class Stories:
         loop = asyncio.get_running_loop()
         sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, self.config)
         self.sitemaps.add(turn.site, sitemap.sitemaps)
+        self._follow_lastmods(turn.site, sitemap)
         await self.handover.discover(turn, sitemap.pages, depth)
+
+    def _follow_lastmods(self, site: str, sitemap: Sitemap) -> None:
+        """Pages that a trusted site says have changed are due now."""
+        now = self.clock()
+        self.lastmods.learn(site, sitemap.changed_at, now.wall)
+        for url in sitemap.changed_at:
+            known = self.frontier.find(url)
+            if known is None or known.state != State.FETCHED:
+                continue
+            seen_at = known.history.seen_at
+            if seen_at + self.config.min_revisit_s <= now.wall and self.lastmods.changed(site, url, seen_at):
+                self.frontier.hasten(url, now)
+
+    def _check_lastmod(self, turn: Turn, visit: Visit) -> None:
+        before = turn.visit.history
+        if visit.state == State.FETCHED and turn.visit.state == State.FETCHED:
+            changed = not says_the_same(before.fingerprint, visit.history.fingerprint)
+            self.lastmods.check(turn.site, visit.url, before.seen_at, visit.visited_at, changed=changed)
 
     def _count(self, visit: Visit) -> None:
         if visit.state == State.FAILED:
@@ -141,6 +168,7 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
         headings=parsed.headings,
         text=parsed.text,
         links=parsed.links,
+        signature=parsed.signature,
     )
 
 

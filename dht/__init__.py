@@ -28,6 +28,7 @@ from dht.events import Event, MembersChanged, StrategyAhead
 from dht.identity import Identity, node_id_of, verify
 from dht.keys import (
     MAX_SLOT_BITS,
+    MAX_SPREAD,
     DocumentId,
     Key,
     NodeId,
@@ -49,6 +50,7 @@ from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
+from dht.places import Places
 from dht.puzzle import solve_all, work_of
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
@@ -56,6 +58,7 @@ from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.renumber import covered
 from dht.rules import Decision, Pattern, Rules, host_matches
+from dht.sharing import Balance
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
 from dht.standing import Mode
@@ -77,11 +80,13 @@ __all__ = [
     "MALFORMED",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
+    "MAX_SPREAD",
     "Address",
     "BadIdentity",
     "BadMessage",
     "BadSignature",
     "BadStrategy",
+    "Balance",
     "Buckets",
     "Carrier",
     "Clock",
@@ -129,6 +134,7 @@ __all__ = [
     "PeerTimeout",
     "Place",
     "Placement",
+    "Places",
     "PortUnavailable",
     "Publishers",
     "PuzzleFile",

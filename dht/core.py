@@ -43,7 +43,7 @@ from dht.packets import (
 )
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import Load
+from dht.records import GRACES, Graces, Load
 from dht.responder import Responder
 from dht.routing import Routing
 from dht.smallrecord import Shelf, SmallRecord, sign_record
@@ -133,6 +133,7 @@ class Core:
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
+        self.members.awake(now)
         self._asker.overdue(now)
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
@@ -192,6 +193,10 @@ class Core:
         """The same with those that are not announced."""
         return self._herald.addresses()
 
+    def learns(self, family: Family) -> bool:
+        """Whether this node has its address of a family from peers, and not from its operator."""
+        return self._herald.learns(family)
+
     # What the node calls; each takes effect at the next `poll`.
 
     def join(self, now: Now, addresses: Iterable[Address]) -> None:
@@ -215,6 +220,10 @@ class Core:
         said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
         self._herald.say(said)
 
+    def refuse(self, hosts: bytes) -> None:
+        """Say in heartbeats which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._herald.say(self._herald.words._replace(refuses=hosts))
+
     def set_strategy(
         self,
         version: int,
@@ -222,14 +231,18 @@ class Core:
         slot_bits: int,
         reach: Reach,
         blocked: frozenset[NodeId] = frozenset(),
+        graces: Graces = GRACES,
         puzzle_bits: int = 0,
     ) -> None:
         """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
-        `blocked` is not listened to and no member; nor is who has less than `puzzle_bits` of work behind it."""
+        `blocked` is not listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is
+        silent for longer than the grace."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
         self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self._herald.graces = graces
+        self.members.judge_by(graces)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
@@ -337,7 +350,8 @@ class Core:
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:

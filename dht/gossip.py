@@ -41,7 +41,7 @@ LEAVE_LIMIT = 64  # near peers that hear from us that we stop
 GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
 HAMLET = 16  # up to here, all hear it at once
-CROWD = 50  # live near peers at which exchanges come at their fastest
+CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
 
 
@@ -121,7 +121,8 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach, self.puzzle_bits)
+            graces, bits = self._herald.graces, self.puzzle_bits
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, graces, bits)
         except TooLittleWork:
             self._asker.refused["too little work"] += 1
             return News.OLD, self._members.own
@@ -143,6 +144,11 @@ class Gossip:
         suspects = self._watch.names(now, peer)
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
+
+    def hear_more(self, now: Now) -> None:
+        """A peer says that this node's address changed: ask the next one soon."""
+        if self._boosts.take("", now.steady):
+            self._soon(now)
 
     def ping(self, now: Now, peer: NodeId) -> None:
         """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""
@@ -175,7 +181,7 @@ class Gossip:
             unknown = self._members.find(peer) is None and peer != self._members.own
             if unknown and self._members.is_near(peer) and self._gaps.take("", now.steady):
                 body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng)
-                self._asker.ask(now, body, public_key, contact, lambda *_: None)
+                self._asker.ask(now, body, public_key, contact, lambda *_: None, tries=1)
 
     def leave(self, now: Now) -> None:
         """Say to the near peers that this node stops."""

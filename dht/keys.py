@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 KEY_BYTES = 20
 KEY_BITS = KEY_BYTES * 8
 MAX_SLOT_BITS = 16
+MAX_SPREAD = 8  # a site lies in 2**8 places at most
 
 Key = NewType("Key", bytes)  # 20 bytes: a point in the key space (a placement key, a slot's start)
 NodeId = NewType("NodeId", bytes)  # 20 bytes: first 160 bits of SHA-256(public key)

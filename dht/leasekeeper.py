@@ -7,7 +7,7 @@ for as long, VOTE_S at most; a node that never voted for another has no file and
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 
@@ -19,6 +19,7 @@ from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
 from dht.leases import Leases, Round
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest
+from dht.sharing import Sharing
 from dht.strategypuller import Asks
 from dht.view import OverlayView
 from dht.votes import VOTE_S, Team
@@ -38,7 +39,15 @@ class LeaseKeeper:
     """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
 
     def __init__(
-        self, view: OverlayView, asks: Asks, clock: Clock, executor: Executor, path: Path | None, *, settle_s: float
+        self,
+        view: OverlayView,
+        asks: Asks,
+        clock: Clock,
+        executor: Executor,
+        path: Path | None,
+        *,
+        settle_s: float,
+        sharing: Sharing,
     ) -> None:
         """`settle_s`: how long to listen before the first claim; 0 where there is nobody to hear."""
         now = clock()
@@ -56,10 +65,16 @@ class LeaseKeeper:
         )
         self._slot_bits = view.strategy.slot_bits
         self._settled, self._settle_at = False, now.steady + settle_s if settle_s else 0.0
-        self._quiet_teams: Sequence[Team] = ()
+        self._quiet_teams: Mapping[Slot, Team] = {}
         self._quiet_since = now.steady
         self._looked: object = None
         self._stepped_at = now.steady
+        self._sharing = sharing
+
+    @property
+    def leases(self) -> Leases:
+        """The leases as they are now; others take their place when slots are renumbered."""
+        return self._leases
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Slots that this node may crawl now, with their epochs."""
@@ -71,6 +86,7 @@ class LeaseKeeper:
         """One round of asking; returns when all have answered or ASK_S is over."""
         self._notice_sleep()
         self._look()
+        self._sharing.step(self._clock(), self._leases)
         asked = self._leases.step(self._clock(), self._view)
         if asked.requests:
             async with asyncio.TaskGroup() as tasks:
@@ -107,6 +123,7 @@ class LeaseKeeper:
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
         """Another node holds these no longer."""
         self._leases.released(self._clock(), peer, release)
+        self._sharing.heard(self._clock(), peer, release)
         return Done()
 
     def _notice_sleep(self) -> None:
@@ -138,7 +155,7 @@ class LeaseKeeper:
             self._looked = None
         self._slot_bits = slot_bits
 
-    def _has_settled(self, now: Now, teams: Sequence[Team]) -> bool:
+    def _has_settled(self, now: Now, teams: Mapping[Slot, Team]) -> bool:
         """Whether the first view is whole. A young node's partial views were never anybody's teams: had its voter seen
         them, it would abstain for VOTE_S because of holders that cannot be."""
         if teams != self._quiet_teams:

@@ -17,7 +17,7 @@ import msgspec
 
 from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
-from dht.contact import Address, Contact, Family
+from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import BLOCKED, Core
 from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
@@ -26,12 +26,14 @@ from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
-from dht.overlay import Answer, Asked, Handler, Message
+from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
 from dht.peercache import PeerCache
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability
+from dht.records import Graces, Load
+from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
 from dht.solver import Solver
@@ -97,8 +99,9 @@ class LiveOverlay:
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
         self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
-        self._due = 0
+        self._due, self._load = 0, Load()
         self._joins = False
+        self._sharing = Sharing(self._view)
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
@@ -123,6 +126,15 @@ class LiveOverlay:
         """Whether this node is a member or a bootstrap node, and no client."""
         return self._core.takes_part
 
+    def allows(self, host: str) -> bool:
+        """Whether a stranger's word may make this node send to an address."""
+        return self._reach.allows(host)
+
+    @property
+    def own_addresses(self) -> tuple[Endpoint, ...]:
+        """Where peers see this node, announced or not."""
+        return self._core.own_addresses
+
     def reachability(self) -> dict[Family, Reachability]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""
         return dict(self._prober.found) if self._prober is not None else {}
@@ -134,11 +146,30 @@ class LiveOverlay:
     def _serve_from(self, message: type[Message], handler: HandlerFrom) -> None:
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
-        self._due = due
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, how busy it is."""
+        self._due, self._load = due, load or self._load
         self._view.say_ready(ready)
         self._tell()
+
+    def refuse(self, hosts: bytes) -> None:
+        """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
+        self._core.refuse(hosts)
+        self._driver.kick()
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on."""
+        self._view.show_work(work.is_busy)
+        self._sharing.work = work
+
+    @property
+    def load(self) -> Load:
+        """How busy this machine is, as the heartbeats say it."""
+        return self._load
+
+    def balance(self) -> Balance:
+        """What is due here and at others, what moved and why."""
+        return self._sharing.report(self._clock(), self._keeper.leases if self._keeper is not None else None)
 
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""
@@ -353,8 +384,9 @@ class LiveOverlay:
         reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
-        puzzle_bits = self.strategies.puzzle_bits(self._clock())
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, puzzle_bits)
+        graces = Graces(current.stable_grace_s, current.laptop_grace_s)
+        bits = self.strategies.puzzle_bits(self._clock())
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces, bits)
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         if self._prober is not None:
             self._prober.reach = reach
@@ -373,7 +405,8 @@ class LiveOverlay:
             path = self._parts.folder / "votes.json" if self._parts.folder is not None else None
             settle_s = SETTLE_S if self._joins else 0.0
             clock, executor = self._clock, self._parts.executor
-            self._keeper = keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s)
+            keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s, sharing=self._sharing)
+            self._keeper = keeper
             self._view.show_leases(keeper.held)
             self.serve(LeaseRequest, keeper.answer_request)
             self.serve(LeaseRelease, keeper.answer_release)
@@ -414,7 +447,8 @@ class LiveOverlay:
             if self._view.strategy.slot_bits == bits:
                 break  # all three are of one moment
         said = encode_slots(slot for slot in ready if slot < 1 << bits)
-        self._core.announce(ready=said, leased=encode_slots(leased), due=self._due, slot_bits=bits)
+        told = encode_slots(leased)
+        self._core.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
         self._driver.kick()
 
     # The long memory of peers

@@ -16,13 +16,14 @@ from dht.clock import Now
 from dht.keys import NodeId, distance
 from dht.neighbourhood import WHOLE, Block, block_of, span
 from dht.puzzle import work_of
-from dht.records import Opened
+from dht.records import GRACES, Graces, Opened
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
 SETTLE_S = LIVE_S + 10.0  # a far peer that becomes near is judged as a near one from then on: all have been heard anew
 SENT_SLACK_S = 0.2  # by which we may take a heartbeat for younger than it is: the quickest way of a packet
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
+ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
@@ -64,6 +65,8 @@ class Members:
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
         self._settled_at = self._at = float("-inf")  # `_at`: the last steady time that we were told
         self.near = WHOLE
+        self._graces = GRACES
+        self._awake_at: float | None = None  # None: nobody said so yet
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
@@ -87,7 +90,7 @@ class Members:
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
             del self._suspected[peer]
-        self._next_expiry = min(self._next_expiry, known.sent_steady + opened.heartbeat.grace_s)
+        self._next_expiry = min(self._next_expiry, self._ends(known))
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
             self._enlist(peer, member=opened.heartbeat.member)
         elif old is not None and opened.heartbeat.member and _stands(old.opened) != _stands(opened):
@@ -147,13 +150,29 @@ class Members:
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace."""
         self._at = now.steady
+        if self._awake_at is not None:
+            self.awake(now)
         if now.steady < self._next_expiry:
             return
-        for peer in [p for p, k in self._known.items() if now.steady - k.sent_steady > k.opened.heartbeat.grace_s]:
+        for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
             self._drop(peer)
-        self._next_expiry = min(
-            (k.sent_steady + k.opened.heartbeat.grace_s for k in self._known.values()), default=float("inf")
-        )
+        self._next_expiry = min(map(self._ends, self._known.values()), default=float("inf"))
+
+    def judge_by(self, graces: Graces) -> None:
+        """The graces of the strategy in force from now on."""
+        if graces != self._graces:
+            self._graces, self._next_expiry = graces, float("-inf")
+
+    def awake(self, now: Now) -> None:
+        """This node runs; call it whenever it does something, every few seconds. After a sleep nobody expires for a
+        while: that this node heard nobody says nothing about the others."""
+        if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
+            self._next_expiry = now.steady + LIVE_S
+        self._awake_at = now.steady
+
+    def _ends(self, known: Known) -> float:
+        """When a silent peer is a member no longer, steady time."""
+        return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""

@@ -27,6 +27,7 @@ class Network:
     publishers: Publishers
     bootstrap: tuple[Endpoint, ...]
     first: SignedStrategy
+    seeds: tuple[str, ...] = ()  # DNS names with a port that mean first contacts
 
 
 def network_id(name: str, publishers: Publishers) -> str:

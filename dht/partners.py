@@ -15,7 +15,7 @@ from dht.neighbourhood import SMALL_NETWORK, WHOLE
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
 FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
-OLD_S = 18.0  # a near peer that was not heard of for so long is asked before its turn
+OLD_S = 20.0  # a near peer that was not heard of for so long is asked before its turn
 TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
 SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones
 GREET_LIMIT = 64  # new peers that wait for our first packet
@@ -94,15 +94,16 @@ class Partners:
 
     def _next_near(self, now: Now, count: int) -> list[NodeId]:
         """Near peers: those not heard of for long first, then in turn, each turn in another order."""
-        found = [peer for peer in self._near if self._is_due(peer, now) and self._is_old(peer, now)]
-        found = self._rng.sample(found, min(len(found), count))
+        old = [(self._silent_s(peer, now), peer) for peer in self._near if self._is_due(peer, now)]
+        found = [peer for silent_s, peer in sorted(old, reverse=True)[:count] if silent_s > OLD_S]
         for _ in range(len(self._near)):
             if len(found) >= count:
                 break
             if not self._turn:
                 self._turn = self._rng.sample(self._near, len(self._near))
             peer = self._turn.pop()
-            if peer not in found and self._is_due(peer, now) and self._members.is_live(peer, now):
+            is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
+            if is_here and peer not in found and self._is_due(peer, now):
                 found.append(peer)
         return found
 
@@ -113,9 +114,10 @@ class Partners:
     def _is_due(self, peer: NodeId, now: Now) -> bool:
         return self._fails.get(peer, (0, 0.0))[1] <= now.steady
 
-    def _is_old(self, peer: NodeId, now: Now) -> bool:
+    def _silent_s(self, peer: NodeId, now: Now) -> float:
         known = self._members.find(peer)
-        return known is not None and now.steady - known.sent_steady > OLD_S
+        is_live = known is not None and self._members.is_live(peer, now)
+        return now.steady - known.sent_steady if known is not None and is_live else 0.0
 
     def _survey(self, now: Now) -> None:
         """Sort the peers, when peers came or went and every few seconds; in a large network more seldom."""

@@ -60,10 +60,11 @@ class Probe(Message, frozen=True, array_like=True):
 
 
 class ProbeReply(Message, frozen=True, array_like=True):
-    """Whether it answered the datagram, and the connection."""
+    """Whether it answered the datagram, and the connection. `host`: whose address was probed, to its owner alone."""
 
     udp: bool
     tcp: bool
+    host: Annotated[str, Meta(max_length=45)] = ""
 
 
 class AreYouThere(Message, frozen=True, array_like=True):
@@ -133,7 +134,12 @@ class Prober:
         except RemoteError as error:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
-        self.found[family].heard(peer, Word(reply.udp, reply.tcp))
+        if reply.host == endpoint.host:
+            self.found[family].heard(peer, Word(reply.udp, reply.tcp))
+        elif self._core.learns(
+            family
+        ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
+            self.found[family].heard(peer, Word(False, False))
 
     # For others
 
@@ -148,10 +154,12 @@ class Prober:
         if others:
             third = self._rng.choice(strange or others)
             try:
-                return await self._ways.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
+                found = await self._ways.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
+                return ProbeReply(found.udp, found.tcp, host)
             except RemoteError as error:
                 log.debug("probe not made by=%s reason=%s", third.hex(), error)
-        return await self._probe(probe)
+        found = await self._probe(probe)
+        return ProbeReply(found.udp, found.tcp, host)
 
     async def answer(self, asker: NodeId, probe: Probe) -> ProbeReply:
         """Probe for a member."""

@@ -2,6 +2,7 @@
 
 Pure: values in, a decision out. Who cannot be reached must not stand in anybody's tables, so a node that has to find
 its address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works.
+A node whose operator says where it is reached takes part whatever peers say: their word must not silence it.
 """
 
 from collections.abc import Mapping
@@ -20,14 +21,14 @@ class Standing:
 
     def __init__(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
         self._mode = mode
-        self._waits = mode == "auto" and joins and not is_declared
+        self._is_declared, self._waits = is_declared, joins
         self._since: float | None = None
         self._had_address = False
 
     def takes_part(self, now: float, verdicts: Mapping[Family, Verdict]) -> bool:
         """`now`: steady seconds; `verdicts` of the families in which an address is known."""
-        if self._mode != "auto":
-            return self._mode == "member"
+        if self._mode != "auto" or self._is_declared:
+            return self._mode != "client"
         if self._since is None or (verdicts and not self._had_address):  # somebody answered: now they can be asked
             self._since, self._had_address = now, bool(verdicts)
         if Verdict.REACHABLE in verdicts.values():

@@ -11,7 +11,7 @@ from math import isfinite
 from dht.contact import Endpoint
 from dht.errors import BadStrategy
 from dht.identity import Identity, verify
-from dht.keys import KEY_BYTES, MAX_SLOT_BITS
+from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
 from dht.rules import Pattern
 from dht.strategy import DOMAIN, Publishers, Rule, Signature, SignedStrategy, Strategy, parse_document
 
@@ -24,7 +24,6 @@ MAX_LISTED = 64  # bootstrap addresses, declared prefixes
 MAX_PUBLISHERS = 16
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
-MAX_SPREAD = 8
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
@@ -53,6 +52,7 @@ def check(signed: SignedStrategy, network: str, trusted: Publishers, previous: S
         raise BadStrategy("network", f"is {strategy.network[:80]!r}, this network is {network}", "sign it for this one")
     _check_place(strategy, previous)
     _check_slots(strategy, previous)
+    _check_spread(strategy, previous)
     _check_signatures(signed, trusted)
     check_bounds(strategy)  # compiles up to 1,000 patterns: only for those who may ask for it
     return strategy
@@ -136,6 +136,21 @@ def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
         bits = parse_document(previous.document).slot_bits
         remedy = f"keep {bits} or choose {bits + 1}: slots may be doubled once a version, and never halved"
         _require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
+
+
+def _check_spread(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    """A site that was spread is never put together again: readers know deeper places as the later ones."""
+    if previous is None:
+        return
+    depths = {_condition(rule): rule.depth or 0 for rule in strategy.rules if rule.action == "spread"}
+    for rule in parse_document(previous.document).rules:
+        if rule.action == "spread" and depths.get(_condition(rule), -1) < (rule.depth or 0):
+            reason = f"spreads {rule.host or rule.pattern or 'all'!r} less than the version before, by {rule.depth}"
+            raise BadStrategy("rules", reason, "keep that rule, or raise its depth: what is spread stays spread")
+
+
+def _condition(rule: Rule) -> tuple[object, ...]:
+    return rule.host, rule.pattern, rule.slots
 
 
 def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:

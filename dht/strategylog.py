@@ -75,6 +75,11 @@ class StrategyLog:
     def newest_digest(self) -> str:
         return self._chain[-1][0].digest
 
+    @property
+    def fork_count(self) -> int:
+        """How many versions were signed besides those that are kept."""
+        return sum(d != self._chain[v - 1][0].digest for v, d in self._lost() if v <= len(self._chain))
+
     def current(self, now: Now) -> Strategy:
         """The version in force: the newest that is effective. An expired one stays in force; so does the first."""
         for _, strategy in reversed(self._chain):
@@ -110,12 +115,16 @@ class StrategyLog:
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
         in_force = self.current(now)
-        found: list[int] = []
-        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: in_force.version]))):
+        found = dict.fromkeys(before.slot_bits for before in self.formers(now))
+        return tuple(bits for bits in found if bits != in_force.slot_bits)
+
+    def formers(self, now: Now) -> tuple[Strategy, ...]:
+        """What was in force until a day ago at most, newest first."""
+        found: list[Strategy] = []
+        for (_, before), (_, after) in reversed(list(pairwise(self._chain[: self.current(now).version]))):
             if now.wall - after.effective_at > RENUMBERED_S:
                 break
-            if before.slot_bits not in (in_force.slot_bits, *found):
-                found.append(before.slot_bits)
+            found.append(before)
         return tuple(found)
 
     def signed(self, version: int) -> SignedStrategy | None:
@@ -159,10 +168,8 @@ class StrategyLog:
         current, newest = self.current(now), self.newest
         notes = [
             f"two strategies {version} were signed; {signed.digest[:16]} is kept, {rival[:16]} is not"
-            for version, rivals in sorted(self._rivals.items())
-            if (signed := self.signed(version)) is not None
-            for rival in rivals
-            if rival != signed.digest
+            for version, rival in self._lost()
+            if (signed := self.signed(version)) is not None and rival != signed.digest
         ]
         if current.expires_at <= now.wall:
             notes.append(f"strategy {current.version} expired; it stays in force until its publishers sign the next")
@@ -195,6 +202,10 @@ class StrategyLog:
         winner, loser = (theirs, ours) if yields else (ours, theirs)
         self._lose(loser, winner, version)
         return yields
+
+    def _lost(self) -> Iterator[tuple[int, str]]:
+        """(version, digest) of every version that was not kept, by version."""
+        return ((version, digest) for version in sorted(self._rivals) for digest in self._rivals[version])
 
     def _lose(self, loser: SignedStrategy, winner: SignedStrategy, version: int) -> None:
         """Remember a version that was signed and is not kept; how many are remembered is bounded."""

@@ -1,18 +1,21 @@
 """Who is in the network and who owns what, as far as this node has heard: the `View` over members and strategy.
 
-Pure, but for the clock that it is given: the members' answers are looked over at most once a second, and what follows
-from them (placement, live owners, readiness) is kept until they change. So every call is a look into a dictionary.
+Pure, but for the clock that it is given: the members' answers are looked over at most once a second. What follows from
+them (placement, live owners, readiness) is computed slot by slot when asked for, and kept until something changes that
+concerns it; only the slots of this node's own neighbourhood are gone through when liveness changes there.
 """
 
+from bisect import bisect_left, insort
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
+from typing import NamedTuple
 
 from dht.clock import Clock, Now
 from dht.contact import Contact, Endpoint
 from dht.diversity import NONE, Traits, traits_of
 from dht.keys import NodeId, Slot
 from dht.members import Members
-from dht.owners import Placement
+from dht.owners import Placement, slots_of
 from dht.reach import Reach
 from dht.records import Heartbeat, Opened
 from dht.renumber import covered, touched
@@ -45,6 +48,7 @@ class OverlayView:
         self._operator = operator
         self._own_ready: frozenset[Slot] = frozenset()
         self._held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES
+        self._is_busy: Callable[[Slot], bool] = lambda slot: False
         self._look_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
@@ -52,11 +56,15 @@ class OverlayView:
         self._own_traits = NONE
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) of numberings until lately
+        self._before: tuple[Strategy, ...] = ()
+        self._formers_at, self._followed = float("-inf"), self._strategy
         self._live: frozenset[NodeId] = frozenset()
-        self._teams: tuple[tuple[NodeId, ...], ...] = ()
+        self._teams: dict[Slot, tuple[NodeId, ...]] = {}  # live owners, as far as asked for
+        self._near_basis: object = None
+        self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
-        self._words: dict[NodeId, tuple[bytes, bytes, int]] = {}  # ready, leased, slot_bits as heard
-        self._said: dict[NodeId, tuple[frozenset[Slot], frozenset[Slot]]] = {}  # the same, decoded, in our numbers
+        self._heard: dict[NodeId, Opened] = {}  # of the live peers
+        self._said: dict[NodeId, _Said] = {}  # what their heartbeats say, in our numbers
         self._said_bits = self._strategy.slot_bits  # our numbers
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
         self._announced: dict[Slot, list[NodeId]] = {}
@@ -71,6 +79,14 @@ class OverlayView:
         self._look()
         return self._strategy
 
+    def formers(self) -> Sequence[Strategy]:
+        """The strategies in force until a day ago at most, newest first; the same object until that changes."""
+        now, strategy = self._clock(), self.strategy
+        if now.steady >= self._formers_at or strategy is not self._followed:
+            self._followed, self._formers_at, found = strategy, now.steady + LOOK_S, self._strategies.formers(now)
+            self._before = self._before if found == self._before else found
+        return self._before
+
     def members(self) -> tuple[NodeId, ...]:
         """Peers whose heartbeat is younger than their grace, this node among them if it is a member, sorted."""
         return self._members.members(self._clock())
@@ -83,7 +99,7 @@ class OverlayView:
         return known.opened.contact if known is not None else None
 
     def is_live(self, peer: NodeId) -> bool:
-        """Heard of within 30 s, and not refusing connections since."""
+        """Heard of lately (a near peer within 30 s), and not silent when asked since."""
         self._look()
         return peer in self._live
 
@@ -91,6 +107,11 @@ class OverlayView:
         """The newest sign of life of a peer; None of this node itself."""
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
+
+    def refuses(self, peer: NodeId) -> bytes:
+        """See `View`."""
+        known = self._members.find(peer)
+        return known.opened.heartbeat.refuses if known is not None else b""
 
     def silent_s(self, peer: NodeId) -> float | None:
         """Seconds since that sign of life was sent, by this node's clock."""
@@ -115,12 +136,16 @@ class OverlayView:
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         """The live owners and stand-ins."""
         self._look()
-        return self._teams[slot]
+        found = self._teams.get(slot)
+        if found is None:
+            found = self._teams[slot] = self._placement.live_owners(slot, self._live.__contains__)
+        return found
 
-    def teams(self) -> Sequence[tuple[NodeId, ...]]:
-        """`live_owners` of every slot; the same object until something changes."""
+    def teams(self) -> Mapping[Slot, tuple[NodeId, ...]]:
+        """`live_owners` of every slot that this node may own, stand in for or vote in, ascending; the same object until
+        something changes in it."""
         self._look()
-        return self._teams
+        return self._near_teams
 
     def owned(self) -> frozenset[Slot]:
         """Slots that this node owns or stands in for."""
@@ -148,7 +173,7 @@ class OverlayView:
         if peer == self._node_id:
             return slot in self._own_ready
         said = self._said.get(peer)
-        return said is not None and slot in said[0]
+        return said is not None and slot in said.ready
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers whose newest heartbeat says that they hold the slot."""
@@ -168,8 +193,17 @@ class OverlayView:
 
     def say_ready(self, slots: frozenset[Slot]) -> None:
         """This node is ready for these slots, in the numbers of the strategy that the view showed last."""
+        for slot in self._own_ready ^ slots:
+            self._ready.pop(slot, None)
         self._own_ready = slots
-        self._ready.clear()
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether something that this node began under the slot's lease is still going on."""
+        return self._is_busy(slot)
+
+    def show_work(self, is_busy: Callable[[Slot], bool]) -> None:
+        """Where `is_busy` looks from now on."""
+        self._is_busy = is_busy
 
     def show_leases(self, held: Callable[[Now], Mapping[Slot, int]]) -> None:
         """Where `leases` looks from now on."""
@@ -212,25 +246,36 @@ class OverlayView:
         self._strategy, self._told, self._own_traits = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
-        self._live = self._live if live == self._live else live
         formers = self._strategies.former_bits(now)
         placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
-        if (*placed, self._live) != self._basis:
-            if placed != self._basis[:-1]:
-                self._placement = self._placed(members, strategy)
-                traits = self._traits(members, strategy)
-                self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
-            self._basis = (*placed, self._live)
-            self._place()
+        if placed != self._basis:
+            self._basis = placed
+            self._placement = self._placed(members, strategy)
+            traits = self._traits(members, strategy)
+            self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
+            self._ready.clear()
+            self._teams.clear()
+        if live != self._live:
+            self._live = live
+            self._teams.clear()
+        self._place()
         self._listen(heard)
 
     def _place(self) -> None:
-        """Recompute who stands where; runs only when members, liveness or strategy changed."""
-        placement, me = self._placement, self._node_id
-        self._ready.clear()
-        slots = [Slot(number) for number in range(1 << self._strategy.slot_bits)]
-        self._teams = tuple(placement.live_owners(slot, self._live.__contains__) for slot in slots)
-        self._owned = frozenset(s for s in slots if me in self._teams[s] or me in placement.owners(s))
+        """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""
+        placement, near, strategy = self._placement, self._members.near, self._strategy
+        quarter = placement.quarter(self._node_id)
+        live = tuple(peer for peer in quarter.members if peer in self._live)
+        basis = (near, quarter, live, strategy.slot_bits, strategy.replicas)
+        if basis == self._near_basis:
+            return
+        self._near_basis, me = basis, self._node_id
+        teams = {}
+        for slot in map(Slot, slots_of(near, strategy.slot_bits)):
+            teams[slot] = self._teams[slot] = placement.live_owners(slot, self._live.__contains__)
+        if teams != self._near_teams:
+            self._near_teams = MappingProxyType(teams)
+        self._owned = frozenset(s for s, team in teams.items() if me in team or me in placement.owners(s))
 
     def _believed(self, slot: Slot) -> set[NodeId]:
         """Whose word about the slot counts: its candidates, and who was one before the slots were split."""
@@ -242,23 +287,50 @@ class OverlayView:
 
     def _listen(self, heard: list[tuple[NodeId, Opened]]) -> None:
         """Take what the live peers' heartbeats say, in our numbers, whatever they number their slots by."""
-        bits = self._strategy.slot_bits
-        beats = [(peer, opened.heartbeat) for peer, opened in heard]
-        words = {peer: (beat.ready, beat.leased, beat.slot_bits) for peer, beat in beats}
-        if words != self._words or bits != self._said_bits:
-            before, old = (self._words, self._said) if bits == self._said_bits else ({}, {})
-            said = self._said = {
-                peer: old[peer] if before.get(peer) == words[peer] else _heard(beat, bits) for peer, beat in beats
-            }
-            self._words, self._said_bits = words, bits
+        bits, before, now = self._strategy.slot_bits, self._heard, dict(heard)
+        if bits != self._said_bits:
+            self._said_bits, self._said, before = bits, {}, {}
             self._ready.clear()
-            self._announced = {}
-            for peer in sorted(said):
-                for slot in said[peer][1]:
-                    self._announced.setdefault(slot, []).append(peer)
+            self._announced.clear()
+        for peer in before.keys() - now.keys():
+            self._hear(peer, NOTHING)
+        for peer, opened in now.items():
+            old = before.get(peer)
+            if old is not opened and (old is None or _words(old) != _words(opened)):
+                self._hear(peer, _said(opened.heartbeat, bits))
+        self._heard = now
+
+    def _hear(self, peer: NodeId, said: "_Said") -> None:
+        """A peer says this from now on; what we concluded of the slots that it changes is void."""
+        old = self._said.pop(peer, NOTHING)
+        if said is not NOTHING:
+            self._said[peer] = said
+        for slot in old.ready ^ said.ready:
+            self._ready.pop(slot, None)
+        for slot in said.leased - old.leased:
+            insort(self._announced.setdefault(slot, []), peer)
+        for slot in old.leased - said.leased:
+            holders = self._announced[slot]
+            del holders[bisect_left(holders, peer)]
+            if not holders:
+                del self._announced[slot]
 
 
-def _heard(beat: Heartbeat, bits: int) -> tuple[frozenset[Slot], frozenset[Slot]]:
+class _Said(NamedTuple):
     """What a heartbeat says: slots of which all is ready, and slots of which any part is leased."""
+
+    ready: frozenset[Slot]
+    leased: frozenset[Slot]
+
+
+NOTHING = _Said(frozenset(), frozenset())
+
+
+def _said(beat: Heartbeat, bits: int) -> _Said:
     ready = covered(beat.ready_slots, beat.slot_bits, bits)
-    return ready, touched(beat.leased_slots, beat.slot_bits, bits)
+    return _Said(ready, touched(beat.leased_slots, beat.slot_bits, bits))
+
+
+def _words(opened: Opened) -> tuple[bytes, bytes, int]:
+    beat = opened.heartbeat
+    return beat.ready, beat.leased, beat.slot_bits

@@ -9,7 +9,7 @@ An epoch is the wall clock's second, or one more than the highest seen: it grows
 Source: Gray & Cheriton 1989 (leases); the majority rule as in Paxos, Lamport 1998.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import blake2b
 
@@ -24,6 +24,7 @@ MAX_EPOCH_AHEAD = 86400  # a claim further ahead of our clock is refused, so nob
 MAX_PAST_TEAMS = 8  # per slot within VOTE_S; more changes than that and the voter just abstains
 
 Team = tuple[NodeId, ...]
+UNKNOWN: Team = (NodeId(b""),)  # a team of strangers: no majority of another shares a voter with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +42,7 @@ class Voter:
     def __init__(self, node_id: NodeId, abstain_until: float = 0.0) -> None:
         self._node_id = node_id
         self._abstain_until = abstain_until
-        self._teams: Sequence[Team] = ()
+        self._teams: Mapping[Slot, Team] = {}
         self._past: dict[int, list[tuple[Team, float]]] = {}
         self._promises: dict[int, Promise] = {}
         self._epochs: dict[int, int] = {}
@@ -51,17 +52,19 @@ class Voter:
         if not doublings:
             return
         parts = range(1 << doublings)
-        self._teams = tuple(team for team in self._teams for _ in parts)
+        self._teams = {Slot((s << doublings) + n): team for s, team in self._teams.items() for n in parts}
         self._past = {(s << doublings) + n: list(past) for s, past in self._past.items() for n in parts}
         self._promises = {(s << doublings) + n: promise for s, promise in self._promises.items() for n in parts}
         self._epochs = {(s << doublings) + n: epoch for s, epoch in self._epochs.items() for n in parts}
 
-    def look(self, now: Now, teams: Sequence[Team]) -> list[Slot]:
-        """Take the live owners of every slot as the view has them now; returns the slots whose team changed."""
-        changed = [Slot(s) for s, (old, new) in enumerate(zip(self._teams, teams, strict=False)) if old != new]
+    def look(self, now: Now, teams: Mapping[Slot, Team]) -> list[Slot]:
+        """Take the live owners of every slot that may concern this node, as the view has them now; returns the slots
+        whose team changed. What teams a slot had before it concerned us we do not know, and vote accordingly."""
+        before = self._teams
+        changed = [slot for slot in {**before, **teams} if before.get(slot) != teams.get(slot)] if before else []
         for slot in changed:
             past = [(team, ended) for team, ended in self._past.get(slot, []) if ended + VOTE_S > now.steady]
-            past.append((self._teams[slot], now.steady))
+            past.append((before.get(slot, UNKNOWN), now.steady))
             if len(past) > MAX_PAST_TEAMS:
                 self._abstain_until = max(self._abstain_until, now.steady + VOTE_S)
             self._past[slot] = past[-MAX_PAST_TEAMS:]
@@ -69,8 +72,8 @@ class Voter:
         return changed
 
     def team(self, slot: int) -> Team:
-        """The live owners of a slot; empty for a slot that is none."""
-        return self._teams[slot] if 0 <= slot < len(self._teams) else ()
+        """The live owners of a slot; empty for a slot that does not concern this node."""
+        return self._teams.get(Slot(slot), ())
 
     def promise(self, now: Now, slot: int) -> Promise | None:
         """The promise for a slot that still binds."""
@@ -93,7 +96,7 @@ class Voter:
 
     def saw_epoch(self, now: Now, slot: int, epoch: int) -> None:
         """Note an epoch that a peer mentions, if it can be true."""
-        if 0 <= slot < len(self._teams) and 0 <= epoch <= now.wall + MAX_EPOCH_AHEAD:
+        if slot in self._teams and 0 <= epoch <= now.wall + MAX_EPOCH_AHEAD:
             self._epochs[slot] = max(self._epochs.get(slot, 0), epoch)
 
     def vote(self, now: Now, peer: NodeId, claim: Claim, announced: Sequence[NodeId]) -> Vote:

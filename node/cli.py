@@ -134,7 +134,7 @@ def _add_setup(verbs: Verbs) -> None:
     init = _verb(
         verbs, "init", "setup:init", "make a node on this machine", "dse-node init --network campus.toml --yes"
     )
-    init.add_argument("--network", metavar="FILE", help="network file to join (default: a new private network)")
+    init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     init.add_argument(
@@ -182,6 +182,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("name", help="what people call it")
     new.add_argument("--out", required=True, metavar="FILE", help="the network file; the keys are written beside it")
     new.add_argument("--bootstrap", action="append", default=[], metavar="IP:PORT", help="a first contact; repeatable")
+    new.add_argument("--seed", action="append", default=[], metavar="NAME:PORT", help="the same by name; repeatable")
     new.add_argument(
         "--prefix", action="append", default=[], metavar="CIDR", help="private addresses in use; repeatable"
     )
@@ -204,14 +205,80 @@ def _add_strategies(verbs: Verbs) -> None:
     strategy = _family(verbs, "strategy", "the signed document that says what the network does")
     about = "print the strategy in force; with --json a draft for the next"
     _place(_verb(strategy, "show", "strategies:show", about), url=True, json=True)
+    _add_draft(strategy)
     example = "dse-node strategy sign draft.json --key campus.publisher.key --out signed.json"
-    sign = _verb(strategy, "sign", "strategies:sign", "sign a draft, or add a signature to a signed one", example)
-    sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy show --json` prints it")
+    sign = _verb(strategy, "sign", "drafts:sign", "preview a draft's effect, then sign it; or add a signature", example)
+    sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy draft` writes it")
     sign.add_argument("--key", action="append", required=True, metavar="FILE", help="a publisher's key; repeatable")
     sign.add_argument("--out", metavar="FILE", help="default: standard output")
+    sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    _place(sign, url=True)
     publish = _verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
     publish.add_argument("signed", metavar="SIGNED", help="what `strategy sign` wrote")
     _place(publish, url=True, json=True)
+    about = "print every version: digest, signers, when, changes of publishers, forks"
+    _place(_verb(strategy, "log", "strategies:log", about), url=True, json=True)
+
+
+def _add_draft(strategy: Verbs) -> None:
+    example = 'dse-node strategy draft --set replicas=4 --deny "*.example.org" --effective-in 1h --out draft.json'
+    draft = _verb(strategy, "draft", "drafts:make", "write the next version, from the newest known", example)
+    draft.add_argument("--from", dest="source", metavar="FILE", help="a signed version (default: the node's newest)")
+    draft.add_argument("--out", metavar="FILE", help="default: standard output")
+    draft.add_argument("--force", action="store_true", help="write over FILE")
+
+    def repeatable(option: str, metavar: str, about: str) -> None:
+        draft.add_argument(option, action="append", default=[], metavar=metavar, help=f"{about}; repeatable")
+
+    repeatable("--set", "FIELD=VALUE", "a field, such as replicas=4; lists as JSON")
+    for option, metavar, about in (
+        ("deny", "HOST", 'a host that nobody crawls; "*.HOST" for it and all below'),
+        ("prefer", "HOST=NODEID", "a host that one node crawls where it is a live owner"),
+        ("spread", "HOST=D", "a big site that lies in 2^D places"),
+        ("rule", "JSON", "any rule"),
+    ):
+        draft.add_argument(
+            f"--{option}", action=_Ordered, dest="rules", metavar=metavar, help=f"{about}; put first; repeatable"
+        )
+    draft.add_argument(
+        "--drop-rule",
+        action="append",
+        default=[],
+        type=_between(1, 1000),
+        metavar="N",
+        help="without rule N; repeatable",
+    )
+    repeatable("--block", "NODEID", "nobody speaks with this node")
+    repeatable("--unblock", "NODEID", "speak with it again")
+    repeatable("--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
+    draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
+    draft.add_argument("--members", type=_between(1, 10_000_000), metavar="N", help="how many there are, for auto")
+    draft.add_argument("--effective-in", metavar="TIME", help="90s, 30m, 12h, 7d (default: at once)")
+    draft.add_argument("--next-in", metavar="TIME", help="when the version after it may be expected (180d)")
+    draft.add_argument("--expires-in", metavar="TIME", help="until when it is meant to hold (366d)")
+    _place(draft, url=True)
+    example = "dse-node strategy diff draft.json --effect"
+    diff = _verb(strategy, "diff", "drafts:diff", "what a draft or signed document changes", example)
+    diff.add_argument(
+        "file", metavar="A", help="a draft or signed document; against the one in force where B is not given"
+    )
+    diff.add_argument("other", nargs="?", metavar="B", help="another: what B changes of A")
+    diff.add_argument("--effect", action="store_true", help="ask the node what it moves: owners, pages, bytes, hosts")
+    _place(diff, url=True, json=True)
+
+
+class _Ordered(argparse.Action):
+    """Collects (option, value) of several options in the order of the command line."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        given = getattr(namespace, self.dest) or []
+        setattr(namespace, self.dest, [*given, (self.option_strings[0].lstrip("-"), values)])
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):

@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from bootstrap import url_flaw
 from crawl import CrawlConfig
 from dht import DhtConfig, Mode
 from index import IndexConfig
@@ -27,6 +28,9 @@ class NodeConfig:
     data_dir: str = ""  # path; where everything is kept; empty: the directory of this file
     network: str = ""  # path; the network file; empty: network.toml in the data directory
     mode: Mode = "auto"  # auto, member or client; a client owns nothing; auto: client where strangers cannot reach it
+    map_ports: bool = True  # whether to ask the router by UPnP for open ports, where all addresses are listened on
+    lan_discovery: bool = True  # whether nodes of this network on the same LAN find each other by mDNS
+    seed_url: str = ""  # URL; of the network file, read again once a day and when no known peer answers; empty: none
     families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; one that this machine lacks is left out
     listen_v4: str = "0.0.0.0"  # address; where peers reach this node over IPv4
     listen_v6: str = "::"  # address; where peers reach this node over IPv6
@@ -47,6 +51,8 @@ class NodeConfig:
         _check_address("web_address", self.web_address, (4, 6))
         _check_address("listen_v4", self.listen_v4, (4,))
         _check_address("listen_v6", self.listen_v6, (6,))
+        if self.seed_url and (flaw := url_flaw(self.seed_url)):
+            raise ValueError(f"seed_url: {flaw}")
         if not 1 <= self.web_max_requests <= 10_000:
             raise ValueError(f"web_max_requests: {self.web_max_requests} is not between 1 and 10000")
         if not 0.1 <= self.web_timeout_s <= 600:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 
 from crawl import Crawler, Visit, decode_visit
-from dht import Key, Overlay, Slot, placement_key, slot_of, slot_start
+from dht import Key, Overlay, Places, Slot, slot_of, slot_start
 from store import Kind, Record, RecordStore
 
 LOOK_EVERY_S = 1.0  # between two looks at leases and change log; leases end well before the votes for them
@@ -20,8 +20,9 @@ BATCH = 1024
 class Holding:
     """Follows leases and visits on behalf of one crawler."""
 
-    def __init__(self, crawler: Crawler, store: RecordStore, overlay: Overlay) -> None:
-        self._crawler, self._store, self._overlay = crawler, store, overlay
+    def __init__(self, crawler: Crawler, store: RecordStore, overlay: Overlay, places: Places) -> None:
+        self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
+        self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
@@ -45,21 +46,22 @@ class Holding:
     def step(self) -> None:
         """Take the leases and changes of this moment."""
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
-        if leases != self._held or slot_bits != self._slot_bits:
+        if leases != self._held or slot_bits != self._slot_bits or self._places.mark != self._mark:
             self._follow_leases(leases, slot_bits)
         else:
             self._follow()
         self._fill()
 
     def _follow_leases(self, leases: Mapping[Slot, int], slot_bits: int) -> None:
-        kept = leases if slot_bits == self._slot_bits else {}
+        elsewhere = slot_bits != self._slot_bits or self._places.mark != self._mark
+        kept = {} if elsewhere else leases
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._crawler.release(slot)
             self._filling.pop(slot, None)
             del self._held[slot]
-        if slot_bits != self._slot_bits:
-            self._crawler.renumber(lambda url: slot_of(placement_key(url), slot_bits))
-        self._slot_bits = slot_bits
+        if elsewhere:
+            self._crawler.renumber(lambda url: slot_of(self._places.place(url), slot_bits))
+        self._slot_bits, self._mark = slot_bits, self._places.mark
         self._follow()
         for slot in sorted(leases.keys() - self._held.keys()):
             self._crawler.hold(slot, leases[slot], ())
@@ -71,7 +73,7 @@ class Holding:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._crawler.observe(slot, visit_of(record))
+                self._observe(slot, record)
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
@@ -85,7 +87,13 @@ class Holding:
             if change.kind == Kind.VISIT and not change.removed and slot in self._held:
                 record = self._store.find(Kind.VISIT, change.id)
                 if record is not None:
-                    self._crawler.observe(slot, visit_of(record))
+                    self._observe(slot, record)
+
+    def _observe(self, slot: Slot, record: Record) -> None:
+        """What lies where its site was before it was spread is crawled by the holder of its place now."""
+        visit = visit_of(record)
+        if record.key == self._places.place(visit.url):
+            self._crawler.observe(slot, visit)
 
 
 def visit_of(record: Record) -> Visit:

@@ -4,12 +4,12 @@ A link is handed to its owners by the very write that stores a document: a WAITI
 nothing where the URL is known.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Protocol
 
 from crawl import Page, Visit, decode_visit, encode_visit
-from dht import MALFORMED, Clock, document_id, placement_key
+from dht import MALFORMED, Clock, Key, document_id, placement_key
 from store import Document, Draft, Kind, encode_document
 
 DAY_S = 86_400
@@ -26,15 +26,16 @@ class Writer(Protocol):
 class Ingest:
     """The crawler's `Keeper`."""
 
-    def __init__(self, writer: Writer, clock: Clock) -> None:
-        self._writer, self._clock = writer, clock
+    def __init__(self, writer: Writer, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
+        """`place`: where the records of a canonical URL live now."""
+        self._writer, self._clock, self._place = writer, clock, place
 
     async def keep(self, page: Page, epoch: int) -> None:
         """Store a page under the lease epoch of its slot; returns when min_acks owners have it on disk."""
         draft = Draft(
             kind=Kind.DOCUMENT,
             id=document_id(page.url),
-            key=placement_key(page.url),
+            key=self._place(page.url),
             epoch=epoch,
             at_ms=int(page.fetched_at * 1000),
             expires_day=self._day() + KEEP_DOCUMENT_DAYS,
@@ -46,21 +47,23 @@ class Ingest:
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand found URLs to their owners."""
         expires_day = self._day() + KEEP_VISIT_DAYS
-        await self._writer.write([visit_draft(visit, 0, visit.depth, expires_day) for visit in found])
+        await self._writer.write([self._visit(visit, 0, visit.depth, expires_day) for visit in found])
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
         at_ms = int(visit.visited_at * 1000)
-        await self._writer.write([visit_draft(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+        await self._writer.write([self._visit(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+
+    def _visit(self, visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
+        return visit_draft(visit, epoch, at_ms, expires_day, self._place(visit.url))
 
     def _day(self) -> int:
         return int(self._clock().wall // DAY_S)
 
 
-def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
-    """A visit as a record of its URL's slot."""
-    url = visit.url
-    return Draft(Kind.VISIT, document_id(url), placement_key(url), epoch, at_ms, expires_day, encode_visit(visit))
+def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int, key: Key) -> Draft:
+    """A visit as a record at the place of its URL."""
+    return Draft(Kind.VISIT, document_id(visit.url), key, epoch, at_ms, expires_day, encode_visit(visit))
 
 
 def visit_flaw(kind: Kind, body: bytes) -> str:
@@ -90,4 +93,5 @@ def document_of(page: Page) -> Document:
         text=page.text,
         links=tuple((link.url, link.anchor) for link in page.links),
         gone=page.gone,
+        signature=page.signature,
     )

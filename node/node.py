@@ -25,6 +25,10 @@ from node.daemon import Daemon, Shells
 from node.datadir import DataDir
 from node.diary import LOOK_EVERY_S, Diary
 from node.errors import ConfigError
+from node.introducer import Introducer
+from node.lan import Lan, on_lan
+from node.load import read_machine
+from node.portmap import PortMap, listens_everywhere
 from node.version import VERSION
 from node.web import Crawler as CrawlerCard
 from node.web import WebServer
@@ -88,6 +92,14 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
             tasks.create_task(daemon.run(), name="daemon")
             tasks.create_task(web.run(), name="web")
             tasks.create_task(_keep_diary(daemon), name="diary")
+            introducer = Introducer(overlay, network, config.node.seed_url, system_clock)
+            tasks.create_task(introducer.run(), name="introducer")
+            if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
+                ports = PortMap(listening(config.node), lambda: overlay.own_addresses)
+                tasks.create_task(ports.run(), name="portmap")
+            if config.node.lan_discovery and (places := on_lan(listening(config.node))):
+                lan = Lan(overlay.view.node_id, network.id, places, overlay.join)
+                tasks.create_task(lan.run(), name="lan")
 
 
 async def _keep_diary(daemon: Daemon) -> None:
@@ -119,9 +131,11 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             clock=system_clock,
             rng=rng,
             index_path=data.index,
-            expects_others=bool(contacts),
+            expects_others=bool(contacts or network.seeds or config.node.seed_url),
+            machine=read_machine,
         )
         daemon = Daemon(config.crawl, config.store, config.index, shells)
+        overlay.refuse(daemon.refusals.told)
         stack.push_async_callback(daemon.close)
         yield daemon, overlay
 

@@ -8,8 +8,8 @@ that has fallen out of the candidates still has to hand over: both at a bounded 
 
 from collections.abc import Sequence
 
-from dht import Buckets, NodeId, Now, Overlay, Slot, slot_of
-from store.package import MAX_RECORDS
+from dht import Buckets, NodeId, Now, Overlay, Places, Slot, slot_of
+from store.package import MAX_RECORDS, url_of
 from store.record import Kind, Record
 from store.records import AHEAD_S
 
@@ -19,8 +19,8 @@ BURST_S = 4.0  # of the rate: a page's links come together
 class Admission:
     """Decides for one node; `records_s`: records a second that a peer may bring into slots that are not its own."""
 
-    def __init__(self, overlay: Overlay, records_s: float) -> None:
-        self._overlay = overlay
+    def __init__(self, overlay: Overlay, records_s: float, places: Places | None = None) -> None:
+        self._overlay, self._places = overlay, places
         self._foreign = Buckets(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
     def objections(self, now: Now, peer: NodeId, records: Sequence[Record]) -> list[str]:
@@ -45,6 +45,18 @@ class Admission:
         epoch = record.version.epoch
         if record.kind == Kind.VISIT and epoch == 0:
             return ""
-        if self._overlay.view.is_ready(peer, slot) and epoch <= now.wall + AHEAD_S:
+        is_past = epoch <= now.wall + AHEAD_S
+        if is_past and (self._overlay.view.is_ready(peer, slot) or self._moves(peer, record)):
             return ""
         return f"slot {slot} is written by its candidates, and you are none"
+
+    def _moves(self, peer: NodeId, record: Record) -> bool:
+        """Whether a record of a spread site comes from who has it at the place where it lay before."""
+        if self._places is None or not self._places.spreads:
+            return False
+        try:
+            keys = self._places.of(url_of(record))
+        except ValueError:
+            return False
+        view = self._overlay.view
+        return any(view.is_ready(peer, slot_of(key, view.strategy.slot_bits)) for key in keys if key != record.key)

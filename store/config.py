@@ -41,6 +41,7 @@ class StoreConfig:
     reconcile_parallel: int = 4  # sessions in flight at once
     handover_bytes_s: float = 16 * _MIB  # bytes a second that slots changing hands may take, in and out together
     handover_slots: int = 256  # slots that change hands at once; doubled slots move in portions of this
+    move_every_s: float = 10.0  # pause between looks for records of spread sites that lie in old places
     join_wait_s: float = 5.0  # a node that expects others waits this long to hear of one before it serves alone
     view_settle_s: float = 1.0  # the member list must have been quiet this long before a starting node trusts it
     start_window_s: float = (
@@ -66,5 +67,5 @@ _BOUNDS: dict[str, tuple[float, float]] = {
     **dict.fromkeys(("flush_bytes", "max_waiting_bytes", "handover_bytes_s"), (1024, inf)),
     "handover_slots": (1, 65_536),
     **dict.fromkeys(("put_timeout_s", "write_deadline_s", "retry_s", "read_timeout_s", "step_s"), (0.01, inf)),
-    **dict.fromkeys(("tend_every_s", "deliver_every_s", "reconcile_every_s"), (0.01, inf)),
+    **dict.fromkeys(("tend_every_s", "deliver_every_s", "reconcile_every_s", "move_every_s"), (0.01, inf)),
 }

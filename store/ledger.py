@@ -17,7 +17,7 @@ from store.catalog import Catalog, Row
 from store.config import StoreConfig
 from store.disk import Disk
 from store.errors import DiskFull, StoreCorrupt
-from store.package import decode_head, encode_head
+from store.package import decode_head, depth_of, encode_head, url_of
 from store.quota import Quota
 from store.record import Kind, Record, Version
 from store.segments import Frame, Place, Segments, Type
@@ -58,10 +58,11 @@ class Ledger:
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
-            if other is None or record.version > other.version:
+            if other is None or _beats(record, other.version, other.key):
                 newest[record.kind, record.id] = record
         rows = self.catalog.rows_of((r.kind, r.id) for r in newest.values())
-        fresh = [(r, row) for r, row in zip(newest.values(), rows, strict=True) if not row or r.version > row.version]
+        pairs = zip(newest.values(), rows, strict=True)
+        fresh = [(r, row) for r, row in pairs if not row or _beats(r, row.version, row.key)]
         if not fresh:
             return {}
         frames = [self.segments.encode(Type.RECORD, encode_head(r), r.content or b"") for r, _ in fresh]
@@ -176,13 +177,13 @@ class Ledger:
                 continue
             record = decode_head(frame.head)
             other = rows.get((record.kind, record.id))
-            if other is None or record.version > other.version:
+            if other is None or _follows(record.version, record.key, other):
                 rows[record.kind, record.id] = _row(record, frame.place)
         self._replay_rows(list(rows.values()))
 
     def _replay_rows(self, rows: Sequence[Row]) -> None:
         old = self.catalog.rows_of((r.kind, r.id) for r in rows)
-        pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or r.version > o.version]
+        pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
         if pairs:
             with self.catalog.transaction():
                 self.catalog.put([r for r, _ in pairs], [o for _, o in pairs])
@@ -192,6 +193,20 @@ class Ledger:
         rows = self.catalog.inside(first, last)
         with self.catalog.transaction():
             self.catalog.remove(rows, day)
+
+
+def _beats(record: Record, version: Version, key: bytes) -> bool:
+    """Whether a record takes the place of another of its name: a newer version, or the same where its site was spread
+    further since."""
+    if record.version != version or record.key == key:
+        return record.version > version
+    url = url_of(record)
+    return depth_of(url, record.key) > depth_of(url, key)
+
+
+def _follows(version: Version, key: bytes, before: Row) -> bool:
+    """The same of frames in the order in which they were written: a version at another key was let in then."""
+    return version > before.version or (version == before.version and key != before.key)
 
 
 def _row(record: Record, place: Place) -> Row:

@@ -16,7 +16,7 @@ from typing import Annotated, Protocol
 import msgspec
 from msgspec import Meta
 
-from dht import DocumentId, Key, document_id, placement_key, verify
+from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key, verify
 from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
@@ -94,15 +94,31 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     ]  # fmt: skip
 
 
-def checker(body_flaw: Callable[[Kind, bytes], str]) -> Check:
-    """`flaws`, and then what `body_flaw` says of bodies that the store does not know the inside of."""
-    return lambda records: [flaw or body_flaw(r.kind, r.body) for r, flaw in zip(records, flaws(records), strict=True)]
+def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
+    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of, and whether a record
+    lies where the strategy places it, or did until lately; without `places`, no site is spread."""
+
+    def check(records: Sequence[Record]) -> list[str]:
+        found = zip(records, flaws(records), strict=True)
+        return [flaw or body_flaw(r.kind, r.body) or _displaced(r, places) for r, flaw in found]
+
+    return check
 
 
 def flaws(records: Sequence[Record]) -> list[str]:
     """What is wrong with each record, "" where it proves itself; a signature is checked once per package root."""
     checked: dict[tuple[bytes, bytes, bytes], bool] = {}
     return [_flaw(record) or _forged(record, checked) for record in records]
+
+
+def url_of(record: Record) -> str:
+    """The canonical URL that a record is about; raises ValueError where its body is none."""
+    return _headed.decode(record.body).url
+
+
+def depth_of(url: str, key: bytes) -> int:
+    """Into how many places (2**depth) a site was spread when a URL's key was made; -1 where no depth gives that key."""
+    return next((depth for depth in range(MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
 
 
 def verify_record(record: Record) -> None:
@@ -188,9 +204,15 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
             return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
         if document_id(url) != id:
             return "id is not that of its URL"
-        return "" if placement_key(url) == key else "key is not that of its URL"
+        return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
     except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
         return f"body is no {kind.name}: {error}"
+
+
+def _displaced(r: Record, places: Places | None) -> str:
+    url = url_of(r)
+    allowed = places.of(url) if places is not None and places.spreads else (placement_key(url),)
+    return "" if r.key in allowed else "key is none that the strategy gives its URL"
 
 
 def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:

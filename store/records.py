@@ -187,6 +187,19 @@ class RecordStore:
         """Slots in which anything lies."""
         return {cell >> (CELL_BITS - slot_bits) for cell in self._catalog.occupied()}
 
+    async def forget(self, records: Sequence[Record]) -> None:
+        """Take records out that others hold now at another place, unless they changed meanwhile."""
+        names, today = [(r.kind, r.id) for r in records], self.today
+
+        def remove() -> None:
+            rows = zip(records, self._catalog.rows_of(names), strict=True)
+            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version, r.key)]
+            if same:
+                self._ledger.remove(same, today)
+
+        if records:
+            await self._alone(remove)
+
     async def drop_range(self, first_key: bytes, last_key: bytes) -> None:
         """Forget a key range that others hold now; the change log says that its records went."""
         today = self.today

@@ -11,12 +11,13 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, NodeId, Overlay, Slot, slot_of
+from dht import Clock, DocumentId, Key, NodeId, Overlay, Places, Slot, slot_of
 from store.admission import Admission
 from store.config import StoreConfig
 from store.errors import DiskFull
 from store.exchange import Exchange
 from store.messages import SlotReport, SlotReportReply, SlotState
+from store.mover import Mover
 from store.outbox import Outbox
 from store.package import Signer, checker
 from store.reader import Name, Reader
@@ -64,13 +65,15 @@ class Replicator:
         on_ready: Callable[[frozenset[Slot]], None],
         expects_others: bool,
         body_flaw: Callable[[Kind, bytes], str] = _no_flaw,
+        places: Places | None = None,
     ) -> None:
         """`on_ready` hears of every change of `ready_slots`. `expects_others`: the peer cache or the network file names
         somebody else, so an empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a
-        stranger's body of a kind that the store cannot read is none, "" where it is one."""
+        stranger's body of a kind that the store cannot read is none, "" where it is one. `places`: where the strategy
+        lets records live; None where no site is ever spread."""
         self._config, self._store, self._overlay = config, store, overlay
         self._outbox = Outbox(store, config)
-        check = checker(body_flaw)
+        check = checker(body_flaw, places)
         exchange = Exchange(overlay, store, config, check)
         self._steward = Steward(
             config, store, overlay, exchange, self._outbox, clock, rng, on_ready, expects_others=expects_others
@@ -84,9 +87,13 @@ class Replicator:
             lambda slot: slot in self._steward.ready,
             self._steward.incomplete,
             check,
-            Admission(overlay, config.stranger_records_s),
+            Admission(overlay, config.stranger_records_s, places),
             clock,
         )
+
+        self._mover: Mover | None = None
+        if places is not None:
+            self._mover = Mover(config, store, overlay, places, clock, self.write, self.read_many)
 
     async def run(self) -> None:
         """Everything that goes on by itself, until cancelled."""
@@ -95,6 +102,8 @@ class Replicator:
             tasks.create_task(self._steward.run(), name="store-steward")
             tasks.create_task(self._deliver(), name="store-outbox")
             tasks.create_task(self._tend(), name="store-tend")
+            if self._mover is not None:
+                tasks.create_task(self._mover.run(), name="store-mover")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.

@@ -11,12 +11,10 @@ from bootstrap import load_network, new_network
 from dht import Identity, Strategy, parse_address, parse_document
 from node.commands.output import print_facts, print_json
 from node.commands.place import configuration
+from node.drafting import DAY_S, NEXT_S, VALID_S
 from node.errors import BadDataDir
 from node.plaintext import day
 
-DAY_S = 86_400
-VALID_S = 366 * DAY_S  # the first strategy; an expired one stays in force, with a warning
-NEXT_S = 180 * DAY_S  # when operators may expect the next version
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
 
@@ -35,7 +33,9 @@ def new(arguments: Namespace) -> int:
     chosen = {"replicas": arguments.replicas, "slot_bits": arguments.slot_bits, "min_acks": arguments.min_acks}
     chosen |= {"puzzle_bits": arguments.puzzle_bits}
     fields = (OPEN if arguments.open else {}) | {name: value for name, value in chosen.items() if value is not None}
-    text, keys = make_network(arguments.name, out.with_suffix(""), arguments.bootstrap, arguments.prefix, fields)
+    text, keys = make_network(
+        arguments.name, out.with_suffix(""), arguments.bootstrap, arguments.prefix, fields, arguments.seed
+    )
     out.write_text(text)
     files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
     if arguments.json:
@@ -52,10 +52,11 @@ def show(arguments: Namespace) -> int:
     file = Path(arguments.file) if arguments.file else Path(configuration(arguments).node.network)
     network = load_network(file)
     strategy = parse_document(network.first.document)
+    seeds = list(network.seeds)
     bootstrap = [f"[{e.host}]:{e.udp_port}" if e.family == 6 else f"{e.host}:{e.udp_port}" for e in network.bootstrap]
     if arguments.json:
         keys = {"publishers": list(network.publishers.keys), "threshold": network.publishers.threshold}
-        print_json({"name": network.name, "id": network.id, **keys, "bootstrap": bootstrap})
+        print_json({"name": network.name, "id": network.id, **keys, "bootstrap": bootstrap, "seeds": seeds})
         return 0
     print_facts(
         [
@@ -63,7 +64,7 @@ def show(arguments: Namespace) -> int:
             ("id", f"{network.id} (fits its keys)"),
             ("publishers", f"{network.publishers.threshold} of {len(network.publishers.keys)} must sign"),
             *[("", key) for key in network.publishers.keys],
-            ("first contact", ", ".join(bootstrap) or "none: other nodes must be told where this one is"),
+            ("first contact", ", ".join([*bootstrap, *seeds]) or "none: other nodes must be told where this one is"),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
             ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
@@ -79,11 +80,12 @@ def make_network(
     bootstrap: Sequence[str] = (),
     prefixes: Sequence[str] = (),
     fields: dict[str, Any] | None = None,
+    seeds: Sequence[str] = (),
 ) -> tuple[str, tuple[Path, Path]]:
     """The text of a new network's file, and the paths of the two keys written at STEM.publisher.key, STEM.offline.key.
 
     Either key may sign the next strategy. Private and loopback addresses are refused in contacts unless a prefix
-    declares them: those of the bootstrap addresses are declared, all private ones where there are none.
+    declares them: those of the bootstrap addresses are declared, all private ones where there is no first contact.
     """
     files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
@@ -97,11 +99,11 @@ def make_network(
         expires_at=now + VALID_S,
         next_at=now + NEXT_S,
         bootstrap=tuple(bootstrap),
-        declared_prefixes=tuple(prefixes) or _declared(bootstrap),
+        declared_prefixes=tuple(prefixes) or (_declared(bootstrap) if bootstrap or not seeds else ()),
         **chosen,
     )
     keys = (publisher.public_key.hex(), offline.public_key.hex())
-    text = new_network(name, [publisher], strategy, publishers=keys, bootstrap=bootstrap)
+    text = new_network(name, [publisher], strategy, publishers=keys, bootstrap=bootstrap, seeds=seeds)
     publisher.save(files[0])
     offline.save(files[1])
     return text, files

@@ -1,5 +1,6 @@
 """Verbs that need no running node: init, identity show, paths, version."""
 
+import asyncio
 import sys
 import tomllib
 from argparse import Namespace
@@ -7,7 +8,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap import load_network
+from bootstrap import fetch_network, is_url, load_network
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.commands.networks import make_network
 from node.commands.output import confirm, print_facts, print_json
@@ -32,15 +33,16 @@ def init(arguments: Namespace) -> int:
     data = data_dir(arguments)
     if data.config.exists():
         raise BadDataDir(str(data.root), "a node lives here already", "`dse-node run` starts it")
-    given = Path(arguments.network) if arguments.network else None
-    network = given.read_text() if given and load_network(given) else None
+    given: str = arguments.network or ""
+    network = _given_network(given) if given else None
     what = (
         f"a member of the network in {given}"
         if given
         else f"the first node of a new private network, {arguments.name!r}"
     )
-    settings = chosen_settings(arguments.profile, arguments.set)
-    if settings.get("node.mode") == "client" and given is None:
+    pairs = [f"node.seed_url={given}"] if is_url(given) else []
+    settings = chosen_settings(arguments.profile, [*pairs, *arguments.set])
+    if settings.get("node.mode") == "client" and not given:
         raise ConfigError("node.mode", "is client, but there is no network to be a guest of", "give --network FILE")
     if not arguments.yes and not confirm(f"Make {what}, in {data.root}?"):
         return 1
@@ -55,6 +57,15 @@ def init(arguments: Namespace) -> int:
     data.config.write_text(write_config(Config, settings))
     _print_made(arguments, data, identity)
     return 0
+
+
+def _given_network(given: str) -> str:
+    """The checked text of a network file, given its path or its URL."""
+    if not is_url(given):
+        return Path(given).read_text() if load_network(Path(given)) else ""
+    text, network = asyncio.run(fetch_network(given))
+    print(f"the network there: {network.name}, id {network.id}", file=sys.stderr)
+    return text
 
 
 def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from crawl import State, Visit, decode_visit
-from dht import Slot, placement_key, slot_of
+from dht import Slot, slot_of
 from index import BruteForce, Text
 from node.feed import text_of
 from node.simulation.scriptedfetch import Visited
@@ -71,7 +71,7 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
-        slot = slot_of(placement_key(url), view.strategy.slot_bits)
+        slot = slot_of(nodes[0].daemon.places.place(url), view.strategy.slot_bits)
         if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
             lacking[kind, url] = missing
     return lacking

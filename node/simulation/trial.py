@@ -13,7 +13,7 @@ from typing import Any
 import msgspec
 
 from crawl import State
-from dht import encode_document, sign_strategy
+from dht import NodeId, Slot, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
@@ -101,12 +101,13 @@ async def publish(world: World) -> float | None:
 
 
 def agreement(nodes: list[SimNode]) -> float:
-    """Share of the nodes that see the teams which most of them see."""
-    seen: dict[object, int] = {}
+    """Share of the slots of which all who take themselves for live owners see the same team."""
+    seen: dict[Slot, set[tuple[NodeId, ...]]] = {}
     for node in nodes:
-        teams = node.overlay.view.teams()
-        seen[teams] = seen.get(teams, 0) + 1
-    return max(seen.values()) / len(nodes)
+        for slot, team in node.overlay.view.teams().items():
+            if node.overlay.node_id in team:
+                seen.setdefault(slot, set()).add(team)
+    return sum(len(teams) == 1 for teams in seen.values()) / len(seen) if seen else 1.0
 
 
 def report(world: World, tally: Tally) -> dict[str, Any]:

@@ -1,13 +1,16 @@
 """The whole crawler against real servers."""
 
 import asyncio
+from datetime import UTC, datetime
 from itertools import pairwise
 
 import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, FamilyMissing, State, open_fetcher
+from crawl import CrawlConfig, FamilyMissing, InlineParsers, State, Visit, open_fetcher
+from crawl.changerate import History
+from crawl.lastmod import TEST_EACH
 from dht import system_clock
 from tests.crawl.world import SLOT, Crawl, Handler, Web, seed
 
@@ -232,3 +235,36 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
         await crawl.finished()
         running.cancel()
     assert site.url("a.test") in crawl.owner.pages
+
+
+async def test_a_site_whose_dates_proved_right_is_asked_for_what_changed_alone(
+    site: Web, config: CrawlConfig, crawl: Crawl
+) -> None:
+    now = int(system_clock().wall)
+    config = replace(config, robots_ttl_s=0.3, min_revisit_s=1.0)
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        crawl = Crawl(config, fetcher, InlineParsers())
+        paths = [f"/{n}" for n in range(15)]
+        dates = {path: "2099" if path == "/14" else "2020-01-01T00:00:00Z" for path in paths}
+        for path in [*paths[:12], "/12"]:
+            dates[path] = "2026-01-01T00:00:00Z"
+        entries = "".join(f"<url><loc>{path}</loc><lastmod>{date}</lastmod></url>" for path, date in dates.items())
+        robots = answer(200, f"Sitemap: {site.url('a.test', '/map.xml')}", "text/plain")
+        site.add("a.test", {"/robots.txt": robots, "/map.xml": answer(200, f"<urlset>{entries}</urlset>", "text/xml")})
+        site.add("a.test", {path: linked(body="new words") for path in paths})
+        seen_at = int(datetime(2025, 6, 1, tzinfo=UTC).timestamp())
+        known = [
+            replace(
+                Visit(site.url("a.test", path), 1, state=State.FETCHED, visited_at=seen_at + 1, due_at=due_at),
+                history=History(seen_at, kept_at=now, fingerprint=b"as it was seen.."),
+            )
+            for path, due_at in zip(paths, [0.0] * 12 + [now + 9e6, now + 2.0, now + 2.5], strict=True)
+        ]
+        assert (seen_at + 1) % TEST_EACH != 0
+        await crawl.run(*known)
+    asked = site.paths("a.test")
+    assert asked.count("/map.xml") >= 2
+    assert asked.count("/12") == 1  # was due in a hundred days
+    assert asked.count("/13") == 0  # was due, and has not changed
+    assert asked.count("/14") == 1  # no date to go by
+    assert crawl.owner.visits[site.url("a.test", "/13")].history.unchanged_s > 0

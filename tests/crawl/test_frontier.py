@@ -158,3 +158,17 @@ def test_the_deepest_scope_comes_first() -> None:
     turn = frontier.pop(at(0))
     assert turn is not None
     assert turn.visit.depth == 4
+
+
+def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
+    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    later = replace(Visit(url="http://h0.test/", depth=1), due_at=1e6)
+    frontier.hold(Slot(0), 1, [later], Now(0.0, 0.0))
+    assert frontier.pop(Now(0.0, 0.0)) is None
+    frontier.hasten(later.url, Now(0.0, 0.0))
+    frontier.hasten(later.url, Now(0.0, 0.0))
+    frontier.hasten("http://unknown.test/", Now(0.0, 0.0))
+    turn = frontier.pop(Now(0.0, 0.0))
+    assert turn is not None and turn.visit.url == later.url and frontier.find(later.url) is None
+    frontier.rest(turn, Now(0.0, 0.0), 0.0)
+    assert frontier.pop(Now(0.0, 0.0)) is None

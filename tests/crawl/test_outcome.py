@@ -6,13 +6,17 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.changerate import History
 from crawl.config import DAY_S
-from crawl.outcome import Next, failed, header_wishes, judge, validators
+from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, header_wishes, judge, read, validators
+from crawl.pace import Census
 from crawl.politeness import Politeness
 
 NOW = 1_700_000_000.0
 CONFIG = CrawlConfig()
 VISIT = Visit(url="http://a.test/", depth=2)
+CENSUS = Census(CONFIG)
+OLD, SAME_TO_READERS, NEW = b"exact--1main---1", b"exact--2main---1", b"exact--3main---2"
 
 
 def response(status: int, **headers: str) -> Fetched:
@@ -39,17 +43,44 @@ def response(status: int, **headers: str) -> Fetched:
     ],
 )
 def test_statuses(status: int, headers: dict[str, str], then: Next, state: State, due_s: float) -> None:
-    verdict = judge(VISIT, response(status, **headers), NOW, CONFIG)
+    verdict = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
     assert (verdict.next, verdict.visit.state) == (then, state)
     assert verdict.visit.due_at == NOW + due_s
     assert verdict.visit.visited_at == NOW
 
 
-def test_an_unchanged_page_waits_longer_each_time() -> None:
-    known = replace(VISIT, state=State.FETCHED, visited_at=NOW - 10 * DAY_S, due_at=NOW, etag='"1"')
-    assert judge(known, response(304), NOW, CONFIG).visit.due_at == NOW + 15 * DAY_S
-    known = replace(known, visited_at=NOW - 59 * DAY_S)
-    assert judge(known, response(304), NOW, CONFIG).visit.due_at == NOW + 60 * DAY_S
+def look(before: Visit, fingerprint: bytes, now: float) -> tuple[Visit, bool]:
+    """A page is asked for, answers 200 and is read."""
+    return read(judge(before, response(200, ETag='"1"'), now, CONFIG, CENSUS).visit, before, fingerprint, now, CENSUS)
+
+
+def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
+    visit, is_news = look(VISIT, OLD, NOW)
+    assert is_news and visit.history.fingerprint == OLD and visit.history.changes == 0
+    visit, is_news = look(visit, OLD, NOW + DAY_S)
+    assert not is_news and visit.history.unchanged_s == DAY_S
+    visit, is_news = look(visit, SAME_TO_READERS, NOW + 2 * DAY_S)  # its clock went on: stored, but no change
+    assert is_news and visit.history.unchanged_s == 2 * DAY_S and visit.history.changes == 0
+    visit, is_news = look(visit, NEW, NOW + 3 * DAY_S)
+    assert is_news and (visit.history.changes, visit.history.changed_s) == (1, DAY_S)
+    visit = judge(visit, response(304), NOW + 4 * DAY_S, CONFIG, CENSUS).visit
+    assert visit.state == State.FETCHED and visit.history.unchanged_s == 3 * DAY_S
+    visit, is_news = look(gone(visit, "status 404", NOW + 5 * DAY_S, CONFIG), NEW, NOW + 6 * DAY_S)
+    assert is_news  # it came back as it was, but what is stored says that it is gone
+
+
+def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    visit = failed(visit, "status 503", NOW + DAY_S, CONFIG)
+    visit, is_news = look(visit, OLD, NOW + 3 * DAY_S)
+    assert not is_news and visit.history.unchanged_s == 3 * DAY_S
+
+
+def test_a_page_that_never_changes_is_stored_anew_before_its_document_expires() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    assert validators(visit, NOW + KEEP_AGAIN_S - 1) and not validators(visit, NOW + KEEP_AGAIN_S + 1)
+    visit, is_news = look(visit, OLD, NOW + KEEP_AGAIN_S + 1)
+    assert is_news and visit.history.changes == 0
 
 
 def test_failures_wait_longer_and_then_rest() -> None:
@@ -58,13 +89,14 @@ def test_failures_wait_longer_and_then_rest() -> None:
         visit = failed(visit, "why", NOW, CONFIG)
         waits.append(visit.due_at - NOW)
     assert waits == [30, 120, 480, 1920, 7680, 30 * DAY_S]
-    assert judge(visit, response(200), NOW, CONFIG).visit.fails == 0
+    assert judge(visit, response(200), NOW, CONFIG, CENSUS).visit.fails == 0
 
 
 def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
-    known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED)
-    assert validators(known) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
-    assert validators(replace(known, state=State.REFUSED)) == {}
+    history = History(seen_at=int(NOW), kept_at=int(NOW))
+    known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
+    assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
+    assert validators(replace(known, state=State.REFUSED), NOW) == {}
 
 
 @pytest.mark.parametrize(
@@ -105,3 +137,11 @@ def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[tuple[bool, 
         else:
             rest_s = politeness.after_failure("a", floor_s, retry_s)
         assert max(CONFIG.min_delay_s, floor_s, min(retry_s, DAY_S)) <= rest_s <= DAY_S
+
+
+def test_the_strategy_caps_what_latency_alone_asks_for() -> None:
+    politeness = Politeness(CONFIG)
+    assert politeness.after_answer("slow.test", 20.0, 1.0) > 10.0
+    assert politeness.after_answer("slow.test", 20.0, 1.0, most_s=5.0) == 5.0
+    assert politeness.after_answer("slow.test", 20.0, 1.0, retry_after_s=50.0, most_s=5.0) == 50.0
+    assert politeness.after_answer("slow.test", 20.0, 9.0, most_s=5.0) == 9.0, "a floor is a floor"

@@ -63,6 +63,16 @@ def test_doubling_the_slots_keeps_the_even_child_s_owners() -> None:
         assert owners(Slot(slot), 8, members, 3) == owners(Slot(2 * slot), 9, members, 3)
 
 
+def test_doubling_the_slots_of_a_hundred_nodes_moves_less_than_45_percent_of_the_keys() -> None:
+    for seed in range(5):
+        rng = random.Random(seed)
+        members = sorted(NodeId(rng.randbytes(20)) for _ in range(100))
+        before, after = Placement(members, 10, 3), Placement(members, 11, 3)
+        gained = [len(set(after.owners(Slot(s))) - set(before.owners(Slot(s // 2)))) for s in range(2048)]
+        assert 0.30 < sum(gained) / (3 * 2048) <= 0.45
+        assert not any(gained[::2])
+
+
 @settings(max_examples=80, deadline=None)
 @given(members_of, st.data())
 def test_live_owners(members: list[NodeId], data: st.DataObject) -> None:

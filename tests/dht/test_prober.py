@@ -18,6 +18,7 @@ from dht.overlay import Message
 from dht.prober import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
 from tests.dht.test_live import free_port, has_ipv6, until
 
+HERE = "127.0.0.1"
 PUBLISHER = Identity(b"\1" * 32)
 
 
@@ -83,10 +84,10 @@ async def test_closed_ports_and_other_keys_are_told_apart_from_open_ones() -> No
             return await asker.ask(first.node_id, ProbeMe(4, udp_port, tcp_port), ProbeReply, timeout_s=15)
 
         wanted = {
-            (here.udp_port, here.tcp_port): ProbeReply(True, True),
-            (closed, here.tcp_port): ProbeReply(False, True),
-            (here.udp_port, closed): ProbeReply(True, False),
-            (there.udp_port, there.tcp_port): ProbeReply(False, False),  # somebody else lives there
+            (here.udp_port, here.tcp_port): ProbeReply(True, True, HERE),
+            (closed, here.tcp_port): ProbeReply(False, True, HERE),
+            (here.udp_port, closed): ProbeReply(True, False, HERE),
+            (there.udp_port, there.tcp_port): ProbeReply(False, False, HERE),  # somebody else lives there
         }
         async with asyncio.TaskGroup() as tasks:
             asked = {ports: tasks.create_task(ask(*ports)) for ports in wanted}

@@ -33,7 +33,9 @@ def test_who_is_alone_begins_after_a_while_and_waits_again_when_somebody_answers
 
 @pytest.mark.parametrize(("is_declared", "joins"), [(True, True), (False, False)])
 def test_declared_addresses_and_first_nodes_do_not_wait(is_declared: bool, joins: bool) -> None:
-    assert Standing("auto", is_declared=is_declared, joins=joins).takes_part(0.0, {})
+    standing = Standing("auto", is_declared=is_declared, joins=joins)
+    assert standing.takes_part(0.0, {})
+    assert standing.takes_part(1.0, {4: UNREACHABLE}) is is_declared  # liars must not silence who is declared
 
 
 def test_a_family_is_left_out_only_where_the_other_works() -> None:

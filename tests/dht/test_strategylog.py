@@ -4,10 +4,12 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bootstrap.networks import load_network, new_network
 from dht import BadStrategy, Identity, Network, Now, Strategy
-from dht.strategy import SignedStrategy, decode_signed, encode_document
+from dht.strategy import SignedStrategy, decode_signed, encode_document, parse_document
 from dht.strategycheck import sign_strategy
 from dht.strategylog import StrategyLog
 
@@ -155,3 +157,99 @@ def test_a_peer_s_version_that_is_none_is_refused_and_nothing_breaks(version: in
     with pytest.raises(BadStrategy) as refused:
         StrategyLog(network()).adopt(SignedStrategy(stated, good.signatures))
     assert refused.value.field == "version"
+
+
+def test_former_numberings_are_remembered_for_a_day():
+    log, chain = StrategyLog(network()), [network().first]
+    for version, (slot_bits, effective_at) in enumerate([(8, 200), (9, 1000), (9, 2000), (10, 3000)], start=2):
+        chain.append(after(chain[-1], version, slot_bits=slot_bits, effective_at=effective_at))
+        assert log.adopt(chain[-1])
+    assert [log.former_bits(Now(wall, 0.0)) for wall in (500.0, 1500.0, 2500.0)] == [(), (8,), (8,)]
+    assert log.former_bits(Now(3500.0, 0.0)) == (9, 8)
+    assert log.former_bits(Now(1000.0 + 86_401, 0.0)) == (9,)
+    assert log.former_bits(Now(3000.0 + 86_401, 0.0)) == ()
+
+
+def test_the_history_tells_signers_changes_of_publishers_and_forks(tmp_path: Path):
+    log = StrategyLog(network(), tmp_path)
+    rivals = sorted((after(network().first, 2, replicas=n) for n in (3, 4)), key=lambda signed: signed.digest)
+    for rival in rivals:
+        log.adopt(rival)
+    log.adopt(after(rivals[0], 3, publishers=(A, B), threshold=2))
+    for told in (list(log.history()), list(StrategyLog(network(), tmp_path).history())):
+        assert [entry.strategy.version for entry in told] == [1, 2, 3]
+        assert [entry.digest for entry in told[:2]] == [network().first.digest, rivals[0].digest]
+        assert [entry.rivals for entry in told] == [(), (rivals[1].digest,), ()]
+        assert [entry.changes_publishers for entry in told] == [False, False, True]
+        assert told[2].signed_by == (A,), "Bob signed it too, but version 2 did not ask for him"
+    assert (log.fork_count, len(log.warnings(NOW))) == (1, 1)
+    assert rivals[0].digest[:16] in log.warnings(NOW)[0] and rivals[1].digest[:16] in log.warnings(NOW)[0]
+
+
+def test_a_version_promised_and_not_seen_is_warned_of():
+    log = StrategyLog(network())
+    assert not log.warnings(NOW)
+    assert any("promised" in note for note in log.warnings(Now(5001.0, 0.0)))
+
+
+PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 6)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_chain_of_changing_publishers_is_accepted_exactly_by_the_thresholds(data: st.DataObject):
+    """Against a model that only counts: each version is signed by whom the version before it names, or refused."""
+    log, previous, version = StrategyLog(network()), network().first, 2
+    named, threshold = {ALICE.public_key}, 1
+    for _ in range(data.draw(st.integers(1, 6))):
+        signing = data.draw(st.lists(st.sampled_from(PEOPLE), max_size=5))  # some twice
+        following = data.draw(st.sets(st.sampled_from(PEOPLE), min_size=1))
+        next_threshold = data.draw(st.integers(1, len(following)))
+        document = Strategy(
+            network=network().id,
+            version=version,
+            previous=previous.digest,
+            effective_at=100,
+            next_at=5000,
+            expires_at=9_000_000,
+            publishers=tuple(sorted(person.public_key.hex() for person in following)),
+            threshold=next_threshold,
+        )
+        signed = sign_strategy(encode_document(document), *signing)
+        if len({person.public_key for person in signing} & named) < threshold:
+            with pytest.raises(BadStrategy, match="signatures"):
+                log.adopt(signed)
+            assert log.newest_digest == previous.digest
+        else:
+            assert log.adopt(signed)
+            previous, version = signed, version + 1
+            named, threshold = {person.public_key for person in following}, next_threshold
+    served = [decode_signed(v) for v in log.chain(1)]
+    newcomer = StrategyLog(network())
+    for signed in served:
+        newcomer.adopt(signed)
+    assert newcomer.newest_digest == log.newest_digest == previous.digest
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_nodes_that_hear_the_same_rivals_in_any_order_end_with_one_chain(random_: random.Random):
+    """Versions 2 and 3 are signed several times over; every order of hearing gives the chain of lowest digests."""
+    seconds = [after(network().first, 2, replicas=n) for n in (2, 3, 4)]
+    thirds = [after(second, 3, replicas=n) for second in seconds for n in (2, 3)]
+    best = min(seconds, key=lambda signed: signed.digest)
+    last = min((t for t in thirds if decode(t).previous == best.digest), key=lambda signed: signed.digest)
+    log = StrategyLog(network())
+    for _ in range(2):  # what could not be placed at first is offered again, as peers do
+        rivals = seconds + thirds
+        random_.shuffle(rivals)
+        for signed in rivals:
+            try:
+                log.adopt(signed)
+            except BadStrategy as error:
+                assert error.field in ("version", "previous")
+    assert [entry.digest for entry in log.history()] == [network().first.digest, best.digest, last.digest]
+
+
+def decode(signed: SignedStrategy) -> Strategy:
+    return parse_document(signed.document)

@@ -29,8 +29,8 @@ STRATEGY = Strategy(
 )
 
 
-def view_of(own: NodeId, members: Members, clock: SimpleNamespace) -> OverlayView:
-    strategies = SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
+def view_of(own: NodeId, members: Members, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
+    strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 
@@ -67,3 +67,25 @@ def test_readiness_follows_who_is_a_candidate() -> None:
     clock.steady = 2.0
     lost = [slot for slot in SLOTS if NODES[1].node_id not in view.candidates(slot)]
     assert lost and all(view.ready(slot) == () for slot in lost)
+
+
+def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_switches() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    for node in NODES[1:]:
+        hear(members, node, 1, SLOTS[:5], 0.0)
+    strategies = SimpleNamespace(strategy=STRATEGY, former=())
+    strategies.current, strategies.former_bits = lambda now: strategies.strategy, lambda now: strategies.former
+    view = view_of(own, members, clock, strategies)
+    view.say_ready(frozenset(SLOTS[:3]))
+    before = {slot: set(view.ready(slot)) for slot in SLOTS}
+    strategies.strategy, strategies.former = msgspec.structs.replace(STRATEGY, version=2, slot_bits=BITS + 1), (BITS,)
+    clock.steady = 2.0
+    for part in range(2 << BITS):
+        assert before[Slot(part // 2)] <= set(view.ready(Slot(part))), "nobody who has the data is left out"
+        assert set(view.ready(Slot(part))) <= {n.node_id for n in NODES}
+    assert view.own_ready() == {Slot(n) for n in range(6)}
+    strategies.former = ()
+    clock.steady = 4.0
+    hear(members, NODES[1], 2, [], 4.0)
+    assert any(not before[Slot(part // 2)] <= set(view.ready(Slot(part))) for part in range(2 << BITS)), "a day later"

@@ -5,6 +5,9 @@ import os
 import stat
 import subprocess
 import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -202,15 +205,20 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     draft = json.loads(capsys.readouterr().out) | {"replicas": 2, "publishers": [public]}
     (tmp_path / "draft.json").write_text(json.dumps(draft))
     signed = tmp_path / "signed.json"
-    assert main(["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed)]) == 0
+    (Path(home) / "admin.token").write_text(token)
+    draft_file = str(tmp_path / "draft.json")
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), *place]) == 2
+    asked = capsys.readouterr().err
+    assert "replicas      3 → 2" in asked and "12 of 256 slots" in asked and "--yes: is missing" in asked
+    assert not signed.exists()
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), "--yes", *place]) == 0
     document = decode_signed(signed.read_bytes())
     strategy = parse_document(document.document)
     assert (strategy.version, strategy.previous, strategy.replicas) == (4, "ef" * 32, 2)
     assert strategy.effective_at < strategy.next_at <= strategy.expires_at
     offline = str(Path(home) / "keys" / "club.offline.key")
-    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed)]) == 0
+    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed), "--yes", *place]) == 0
     assert len(decode_signed(signed.read_bytes()).signatures) == 2
-    (Path(home) / "admin.token").write_text(token)
     assert main(["strategy", "publish", str(signed), *place]) == 0
     assert "adopted: version 4" in capsys.readouterr().out
 
@@ -261,3 +269,25 @@ def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest
     assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts"]) == 0
     config = load_config(tmp_path / "home" / "config.toml")
     assert (config.node.families, config.crawl.hosts_file) == ((4,), "/etc/hosts")
+
+
+def test_a_network_behind_a_url_is_kept_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "campus.toml"
+    assert main(["network", "new", "campus", "--out", str(file), "--seed", "dse.example.edu:8091", "--json"]) == 0
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/campus.toml"
+        data = tmp_path / "node"
+        assert main(["init", "--network", url, "--data-dir", str(data), "--yes"]) == 0
+        assert main(["init", "--network", f"{url}#{'0' * 40}", "--data-dir", str(tmp_path / "other"), "--yes"]) == 2
+        server.shutdown()
+    assert (data / "network.toml").read_text() == file.read_text()
+    assert load_config(data / "config.toml").node.seed_url == url
+    assert not (tmp_path / "other" / "config.toml").exists()
+    assert "not 0000" in capsys.readouterr().err
+
+
+def test_a_guest_needs_a_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--data-dir", str(tmp_path / "guest"), "--yes", "--profile", "guest"]) == 78
+    assert "give --network" in capsys.readouterr().err

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable
 from dataclasses import dataclass, field
 
+import pytest
+
 from node.simulation.census import repeated, take_census
 from node.simulation.world import Plan, World, simulate
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
@@ -64,32 +66,39 @@ def test_slots_doubled_in_a_settled_network_move_little_and_every_answer_stays_w
         await assert_one_answer(world, world.web.words[:2], 8)
 
     simulate(story, Plan(seed=11))
-    print(seen)
     assert min(seen.coverage) == 1.0
     assert not seen.wrong
 
 
 def test_slots_doubled_twice_in_mid_crawl_lose_nothing_and_fetch_nothing_twice():
+    check_doubling_in_mid_crawl(12, nodes=8)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("seed", range(30, 40))
+def test_slots_doubled_at_any_time_in_networks_of_any_size(seed: int):
+    check_doubling_in_mid_crawl(seed, nodes=(1, 2, 3, 5, 24)[seed % 5], after_s=float(seed - 20), between_s=seed * 1.5)
+
+
+def check_doubling_in_mid_crawl(seed: int, nodes: int, after_s: float = 12.0, between_s: float = 40.0) -> None:
     seen = Watch()
 
     async def story(world: World) -> None:
-        await world.add(8)
+        await world.add(nodes)
         await world.pass_time(8.0)
         await world.crawl()
-        await world.pass_time(12.0)
+        await world.pass_time(after_s)
 
         async def doubled() -> None:
             for slot_bits in (5, 6):
                 world.publish(slot_bits=slot_bits)
-                await world.pass_time(40.0)
+                await world.pass_time(between_s)
 
         await watched(world, seen, world.web.words[0], None, doubled())
         await crawled(world)
         assert_complete(world)
-        print(repeated(world.log))
         assert not repeated(world.log)
         assert_polite(world)
 
-    simulate(story, Plan(seed=12, hosts=16, pages=12))
-    print(seen)
+    simulate(story, Plan(seed=seed, hosts=16, pages=12))
     assert min(seen.coverage) == 1.0

@@ -1,7 +1,7 @@
 """When a slot may be answered for, decision by decision."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Slot
 from store import StoreConfig
@@ -180,6 +180,27 @@ def test_slots_split_and_merge_with_their_readiness() -> None:
     assert readiness.ready == {Slot(n) for n in range(6)}
     readiness.resize(3, 1)
     assert readiness.ready == {Slot(0)}
+
+
+def test_a_former_slot_is_served_on_in_its_parts() -> None:
+    readiness = owning(Slot(0), Slot(1))
+    readiness.update(LATE, World())
+    readiness.owns(frozenset([Slot(0)]), [Slot(0), Slot(1)])
+    readiness.resize(2, 3)
+    readiness.owns(frozenset([Slot(0)]), [Slot(0), Slot(1), Slot(2), Slot(3)])
+    assert readiness.ready == {Slot(n) for n in range(4)}
+    assert readiness.former == {Slot(1), Slot(2), Slot(3)}
+
+
+def test_only_so_many_slots_change_hands_at_once() -> None:
+    config = replace(CONFIG, handover_slots=3)
+    readiness, world = Readiness(config, 0.0), World()
+    readiness.owns(frozenset(Slot(n) for n in range(10)), ())
+    world.owners = world.live = world.ready = (A, B)
+    found = readiness.jobs(world, lambda peers: peers[0], set())
+    assert sum(len(job.slots) for job in found) == 3
+    assert readiness.jobs(world, lambda peers: peers[0], {A}, under_way=3) == []
+    assert sum(len(job.slots) for job in readiness.jobs(world, lambda peers: peers[0], {A}, under_way=1)) == 2
 
 
 def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:

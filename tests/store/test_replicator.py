@@ -386,6 +386,32 @@ def test_slots_may_be_doubled_and_halved() -> None:
     network(5, story)
 
 
+def test_doubled_slots_move_at_a_bounded_rate_and_are_served_by_those_who_have_them() -> None:
+    rate, size = 10_000, 4000
+
+    async def story(net: Net) -> None:
+        net.config(handover_bytes_s=rate, handover_slots=2)
+        net.set_strategy(replicas=2, min_acks=2)
+        await started(net, 5)
+        drafts = [replace(draft(n), content=random.Random(n).randbytes(size)) for n in range(120)]
+        await net.list[0].replicator.write(drafts)
+        await asyncio.sleep(5.0)
+        had = {n.id: {d.id for d in drafts if n.id in holders(net, d)} for n in net.list}
+        net.set_strategy(slot_bits=5)
+        began = asyncio.get_running_loop().time()
+        gained = [sum(n.id in owners(net, d) and d.id not in had[n.id] for d in drafts) for n in net.list]
+        assert max(gained) > 20
+        while not (complete(net, drafts) and net.is_level()):
+            await asyncio.sleep(2.0)
+            for d in drafts[::20]:
+                slot = slot_of(d.key, 5)
+                assert any(slot in n.replicator.ready_slots() and n.id in holders(net, d) for n in net.list)
+        took_s = asyncio.get_running_loop().time() - began
+        assert max(gained) * size / rate <= took_s <= 120
+
+    network(5, story)
+
+
 def test_lies_are_refused_and_do_no_harm() -> None:
     async def story(net: Net) -> None:
         await started(net, 5)

@@ -1,0 +1,136 @@
+"""Several nodes crawl a big site that lies in many places, and the site sees one polite crawler.
+
+Who holds the lease of the site's first place keeps its clock (`crawl/siteclocks.py`); the holders of the others ask it
+for a ticket before each request, and say afterwards how long the site must rest. Where nobody holds that lease, nobody
+asks the site. robots.txt is read by each of them, with a ticket.
+"""
+
+import logging
+from typing import Annotated
+
+from msgspec import Meta
+
+from crawl import Permit, SiteClocks, State, Visit, decode_visit, is_canonical
+from dht import (
+    BadMessage,
+    Clock,
+    Message,
+    NodeId,
+    Overlay,
+    Places,
+    RemoteError,
+    Slot,
+    document_id,
+    placement_key,
+    site_of,
+    slot_of,
+)
+from store import Kind, Replicator
+
+log = logging.getLogger(__name__)
+
+ASK_WITHIN_S = 3.0
+AGAIN_S = 2.0  # until who got no answer, or found no holder, asks again
+MAX_REST_S = 86_400.0
+TRIES = 2  # to return a ticket; one that stays away runs out
+
+Url = Annotated[str, Meta(max_length=2048)]
+
+
+class AskTicket(Message, frozen=True, array_like=True):
+    """May I ask the site of this URL, which lies in a slot of mine, once?"""
+
+    url: Url
+
+
+class Ticket(Message, frozen=True, array_like=True):
+    """Now (0.0), or ask again after so many seconds."""
+
+    wait_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+
+
+class TicketDone(Message, frozen=True, array_like=True):
+    """I have; leave the site alone for so many seconds."""
+
+    url: Url
+    rest_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+
+
+class Tickets:
+    """The crawler's `Permits`, and the clocks of the sites that are at home here."""
+
+    def __init__(self, overlay: Overlay, places: Places, replicator: Replicator, clock: Clock) -> None:
+        self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
+        self._clocks = SiteClocks()
+        self._from: dict[str, NodeId] = {}  # whose ticket this node has, by site; one a site
+        overlay.serve(AskTicket, self._give)
+        overlay.serve(TicketDone, self._take_back)
+
+    async def ask(self, visit: Visit) -> Permit:
+        """See `crawl.Permits`."""
+        url = visit.url
+        if not self._places.spreads:
+            return Permit()
+        if known := await self._recall(visit):
+            return Permit(known=known)
+        if not self._places.depth(url):
+            return Permit()
+        view, home = self._overlay.view, self._home(url)
+        epoch = view.leases().get(home)
+        keeper = view.node_id if epoch is not None else next((p for p in view.announced(home)), None)
+        if keeper is None:
+            return Permit(AGAIN_S)
+        try:
+            wait_s = (await self._overlay.ask(keeper, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
+        except RemoteError as error:
+            log.debug("no ticket site=%s from=%s reason=%s", site_of(url), keeper.hex(), error)
+            return Permit(AGAIN_S)
+        if not wait_s:
+            self._from[site_of(url)] = keeper
+        return Permit(wait_s)
+
+    async def done(self, url: str, rest_s: float) -> None:
+        """See `crawl.Permits`."""
+        keeper = self._from.pop(site_of(url), None)
+        for _ in range(TRIES if keeper is not None else 0):
+            assert keeper is not None
+            try:
+                message = TicketDone(url, min(max(rest_s, 0.0), MAX_REST_S))
+                await self._overlay.ask(keeper, message, Ticket, timeout_s=ASK_WITHIN_S)
+                return
+            except RemoteError as error:
+                log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), keeper.hex(), error)
+
+    async def _recall(self, visit: Visit) -> Visit | None:
+        """What became of a URL that is new here, where its records lay before and may still lie."""
+        if visit.state != State.WAITING:
+            return None
+        for key in self._places.of(visit.url)[1:]:
+            record = await self._replicator.read(Kind.VISIT, document_id(visit.url), key, content=False)
+            if record is not None and (before := decode_visit(record.body)).state != State.WAITING:
+                return before
+        return None
+
+    async def _give(self, peer: NodeId, asked: AskTicket) -> Ticket:
+        epoch = self._epoch(peer, asked.url)
+        return Ticket(self._clocks.ask(self._clock().steady, site_of(asked.url), epoch, peer))
+
+    async def _take_back(self, peer: NodeId, used: TicketDone) -> Ticket:
+        self._epoch(peer, used.url)
+        self._clocks.done(self._clock().steady, site_of(used.url), peer, used.rest_s)
+        return Ticket(used.rest_s)
+
+    def _epoch(self, peer: NodeId, url: str) -> int:
+        """Under which this node keeps the site's clock; raises BadMessage where it keeps none for this peer."""
+        view = self._overlay.view
+        if not is_canonical(url) or not self._places.depth(url):
+            raise BadMessage(peer.hex(), "asks for a ticket where the strategy in force here spreads no site")
+        epoch = view.leases().get(self._home(url))
+        if epoch is None:
+            raise BadMessage(peer.hex(), "asks for a ticket of a site whose home slot is not leased by this node")
+        if peer not in view.live_owners(slot_of(self._places.place(url), view.strategy.slot_bits)):
+            raise BadMessage(peer.hex(), "asks for a ticket in a slot that is not its own")
+        return epoch
+
+    def _home(self, url: str) -> Slot:
+        return slot_of(placement_key(url), self._overlay.view.strategy.slot_bits)
