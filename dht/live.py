@@ -180,8 +180,8 @@ class LiveOverlay:
 
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
-        heartbeats = self._cache.load() if self._cache is not None else ()
-        self._core.remember(self._clock(), heartbeats)
+        heartbeats = self._cache.load_since() if self._cache is not None else ()
+        self._core.remember(self._clock(), (raw for raw, _ in heartbeats), dict(heartbeats))
         self._joins = self._joins or bool(heartbeats)
         return len(heartbeats)
 
@@ -462,16 +462,18 @@ class LiveOverlay:
                 continue
             kept, heartbeats = self._core.members.version, self._heartbeats()
             try:
-                await loop.run_in_executor(self._parts.executor, self._cache.save, heartbeats)
+                await loop.run_in_executor(self._parts.executor, self._cache.save, *heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
     def _save_peers(self) -> None:
         if self._cache is not None:
             try:
-                self._cache.save(self._heartbeats())
+                self._cache.save(*self._heartbeats())
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
-    def _heartbeats(self) -> list[bytes]:
-        return [known.opened.raw for _, known in self._core.members.known()]
+    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
+        members = self._core.members
+        known = list(members.known())
+        return [k.opened.raw for _, k in known], [members.ages.since(peer) for peer, _ in known]

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
+from dht.ages import Ages
 from dht.clock import Now
 from dht.keys import NodeId, distance
 from dht.neighbourhood import WHOLE, Block, block_of, span
@@ -51,6 +52,7 @@ class Members:
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
+        self.ages = Ages(own)
         self._own_member = own_member
         self._limit = limit
         self._known: dict[NodeId, Known] = {}
@@ -84,6 +86,7 @@ class Members:
         turned = 0 if old is None else opened.sequence if news is News.CHANGED else old.turned
         if self._known.pop(peer, None) is None:  # the newest heard of is last
             insort(self._ids, peer)
+            self.ages.heard(peer, now.wall)
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
             del self._suspected[peer]
@@ -228,6 +231,7 @@ class Members:
         if self._known.pop(peer).opened.heartbeat.member:
             self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
+        self.ages.forget(peer)
 
     def _enlist(self, peer: NodeId, *, member: bool) -> None:
         """A member more, or less; neighbourhoods may shift."""
