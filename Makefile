@@ -1,9 +1,10 @@
-# make demo | test | check | prove; everything installs into .venv, nothing outside it.
+# make demo | test | check | prove | bench; everything installs into .venv, nothing outside it.
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
+BENCHMARKS := overlay freshness
 
-.PHONY: demo test check prove clean
+.PHONY: demo test check prove bench clean
 
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
@@ -19,6 +20,9 @@ check: $(READY)
 
 prove: $(READY)
 	$(BIN)/python -m pytest -m prove -v
+
+bench: $(READY)
+	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick; done
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

@@ -59,7 +59,8 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
     identity = _identity(folder / "identity")
     config = DhtConfig(allow_private=options.allow_private)
     hosts = [host for host in (options.listen_v4, options.listen_v6) if host]
-    place = Place(tuple(Endpoint(host, options.port, options.port) for host in hosts), folder / "dht", member=False)
+    listening = tuple(Endpoint(host, options.port, options.port) for host in hosts)
+    place = Place(listening, folder / "dht", member=False, puzzle=folder / "identity.puzzle")
     loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
         overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)

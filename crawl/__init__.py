@@ -12,6 +12,7 @@ from crawl.errors import (
     BadHostsFile,
     BadUrl,
     FamilyMissing,
+    FetchDeclined,
     FetchFailed,
     PageUnreadable,
     ParserUnavailable,
@@ -24,6 +25,7 @@ from crawl.page import Link, Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parsers import open_parsers
 from crawl.permits import Permit, Permits
+from crawl.refusals import Refusals, tells_of
 from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
@@ -39,6 +41,7 @@ __all__ = [
     "Decide",
     "Decision",
     "FamilyMissing",
+    "FetchDeclined",
     "FetchFailed",
     "Fetched",
     "Fetcher",
@@ -52,6 +55,7 @@ __all__ = [
     "Parsers",
     "Permit",
     "Permits",
+    "Refusals",
     "SiteClocks",
     "State",
     "Task",
@@ -62,4 +66,5 @@ __all__ = [
     "is_canonical",
     "open_fetcher",
     "open_parsers",
+    "tells_of",
 ]

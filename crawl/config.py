@@ -9,6 +9,8 @@ from typing import Literal
 
 import msgspec
 
+from crawl.refusals import Refusals
+
 DAY_S = 86_400.0
 
 # Fields that must not be 0 either, and the least that works.
@@ -60,6 +62,8 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
     families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use towards sites
 
+    refuse: tuple[str, ...] = ()  # hosts, "*.suffix" or "/RE2 pattern/" that this node fetches for nobody; others may
+
     # robots.txt
     robots_ttl_s: float = DAY_S  # RFC 9309, 2.4: not longer than 24 hours
     max_robots_bytes: int = 524_288  # RFC 9309, 2.5: at least 500 KiB
@@ -96,6 +100,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError("info_url: holds characters that a header field must not")
         if not self.families:
             raise ValueError("families: is empty, but a crawler needs 4, 6 or both")
+        try:
+            Refusals(self.refuse)
+        except ValueError as error:
+            raise ValueError(f"refuse: {error}") from None
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):

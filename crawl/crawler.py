@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
 
@@ -22,6 +22,7 @@ from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.permits import Free, Permits
 from crawl.request import Requests
+from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
 from crawl.visits import Visit
@@ -50,10 +51,10 @@ class Crawler:
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
-        census, lastmods = Census(config), Lastmods(config.max_lastmods)
+        census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, lastmods, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(
@@ -65,6 +66,7 @@ class Crawler:
             tally=self._tally,
             census=census,
             lastmods=lastmods,
+            stats=stats,
             frontier=self._frontier,
             clock=clock,
             sitemap_thread=self._thread,
@@ -139,6 +141,14 @@ class Crawler:
             incomplete=len(frontier.incomplete),
         )
 
+    def due(self) -> Mapping[Slot, int]:
+        """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
+        return self._frontier.due_work()
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a URL of the slot is being fetched, read or handed to its owners."""
+        return self._frontier.open_in(slot) > 0
+
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
@@ -172,12 +182,12 @@ class Crawler:
                 self._end_request(turn, permit.wait_s, "")
                 return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
-                self._end_request(turn, 0.0, "")
                 await self._permits.done(turn.visit.url, 0.0)
+                self._end_request(turn, 0.0, "")
                 return
             step = await self._requests.make(turn)
+            await self._permits.done(turn.visit.url, step.delay_s)  # first, or it might return the next ticket
             self._end_request(turn, step.delay_s, step.address)
-            await self._permits.done(turn.visit.url, step.delay_s)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)

@@ -44,6 +44,11 @@ class FetchFailed(RemoteError):
 
 
 @dataclass(eq=False)
+class FetchDeclined(FetchFailed):
+    """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
+
+
+@dataclass(eq=False)
 class AddressRefused(RemoteError):
     """A host whose every address is one that a crawler must not contact (loopback, private, link-local…)."""
 

@@ -12,11 +12,12 @@ from selectolax.lexbor import LexborHTMLParser, LexborNode
 
 from crawl.decode import decode_text
 from crawl.extract_lxml import read_lxml
-from crawl.fingerprint import CLOSE, OPEN, fingerprint, without_boilerplate
+from crawl.fingerprint import CLOSE, OPEN, fingerprint, main_text, without_boilerplate
 from crawl.language import guess_language
 from crawl.page import Link
 from crawl.parsed import Parsed, Task
 from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading
+from crawl.similarity import signature
 from crawl.urls import find_url
 
 MAX_TITLE_CHARS = 512
@@ -98,14 +99,23 @@ def _plain(task: Task, text: str, charset: str) -> Parsed:
     lines = _lines(text.split("\n"), task.max_text_chars)
     title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
     return Parsed(
-        charset, guess_language("", lines), title, (), lines, (), fingerprint=fingerprint(title, lines, lines)
+        charset=charset,
+        language=guess_language("", lines),
+        title=title,
+        headings=(),
+        text=lines,
+        links=(),
+        fingerprint=fingerprint(title, lines, lines),
+        signature=signature(lines),
     )
 
 
 def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
     """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
     text = _lines(reading.text.split(BREAK), task.max_text_chars)
-    main = _lines(without_boilerplate(reading.text).split(BREAK), task.max_text_chars) if OPEN in reading.text else text
+    main = text
+    if OPEN in reading.text:
+        main = main_text(text, _lines(without_boilerplate(reading.text).split(BREAK), task.max_text_chars))
     title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     wishes = {
@@ -122,6 +132,7 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
         noindex=bool(wishes & {"noindex", "none"}),
         nofollow=bool(wishes & {"nofollow", "none"}),
         fingerprint=fingerprint(title, text, main),
+        signature=signature(main),
         canonical=canonical if canonical and canonical != task.url else "",
     )
 

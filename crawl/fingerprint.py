@@ -19,14 +19,22 @@ _CLOCKS = re.compile(
 )
 
 
+def main_text(text: str, without_boilerplate: str) -> str:
+    """What the page is about; where nearly all of it is called boilerplate, that is its text."""
+    return text if 4 * len(without_boilerplate) < len(text) else without_boilerplate
+
+
 def fingerprint(title: str, text: str, main: str) -> bytes:
-    """16 bytes. `main`: the text without boilerplate; where there is little of it, all text counts."""
-    if 4 * len(main) < len(text):
-        main = text
-    steady = _CLOCKS.sub("", main)
-    if 2 * len(steady) < len(main):  # a table of numbers: they are what it says
-        steady = main
+    """16 bytes, of all the text and of its main part, each with the title."""
+    steady = _CLOCKS.sub("", f"{title}\n{main}")
+    if 4 * len("".join(steady.split())) < len("".join(main.split())):  # a table of numbers: they are what it says
+        steady = f"{title}\n{main}"
     return _hash(f"{title}\n{text}") + _hash(" ".join(steady.split()))
+
+
+def steady_text(fingerprint: bytes) -> bytes:
+    """The hash of what a reader would call the page."""
+    return fingerprint[HASH_BYTES:]
 
 
 def is_same(fingerprint: bytes, other: bytes) -> bool:

@@ -9,11 +9,12 @@ Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap o
 
 import heapq
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
+from crawl.duework import DueWork
 from crawl.pace import Census
 from crawl.visits import State, Visit
 from dht import Now, Slot, site_of
@@ -68,6 +69,8 @@ class Frontier:
         self._turns: list[tuple[float, int, str]] = []  # (free_at steady, number, site)
         self._blocked: dict[str, deque[str]] = {}  # address: sites that wait for it
         self._open_at: Counter[str] = Counter()
+        self._open_in: Counter[Slot] = Counter()
+        self._due = DueWork()
         self._incomplete: dict[Slot, None] = {}
         self._number = 0
         self._ready = 0
@@ -84,6 +87,14 @@ class Frontier:
     def open(self) -> int:
         """URLs in flight, until their outcome is settled."""
         return len(self._flight)
+
+    def open_in(self, slot: Slot) -> int:
+        """URLs in flight that were taken from this slot."""
+        return self._open_in[slot]
+
+    def due_work(self) -> Mapping[Slot, int]:
+        """URLs that politeness lets be fetched within ten minutes, by slot; slots without any are left out."""
+        return self._due.by_slot()
 
     @property
     def incomplete(self) -> tuple[Slot, ...]:
@@ -187,6 +198,7 @@ class Frontier:
         host = self._hosts[turn.site]
         host.open = False
         host.free_at = now.steady + delay_s
+        self._due.rests(turn.site, delay_s)
         if turn.address:
             self._open_at[turn.address] -= 1
             self._unblock(turn.address)
@@ -196,6 +208,7 @@ class Frontier:
     def settle(self, turn: Turn, outcome: Visit | None, now: Now) -> None:
         """The outcome of a URL is recorded (or None: it was not fetched, and waits again)."""
         del self._flight[turn.visit.url]
+        self._open_in[turn.slot] -= 1
         if turn.slot in self._slots:
             self.observe(turn.slot, _newest(turn.newer, outcome or turn.visit), now)
         self._sweep(now)
@@ -209,6 +222,7 @@ class Frontier:
             self._open_at[host.address] += 1
         turn = Turn(entry.visit, entry.slot, self._slots[entry.slot].epoch, site, host.address)
         self._flight[url] = turn
+        self._open_in[turn.slot] += 1
         return turn
 
     def _insert(self, url: str, entry: _Entry, now: Now) -> None:
@@ -226,6 +240,7 @@ class Frontier:
         entry.ready = True
         self._ready += 1
         site = site_of(url)
+        self._due.add(entry.slot, site)
         host = self._hosts.setdefault(site, _Host())
         heapq.heappush(host.ready, (-entry.visit.depth, entry.number, url))
         self._queue(site, host)
@@ -271,6 +286,7 @@ class Frontier:
         self._census.remove(entry.visit)
         if entry.ready:
             self._ready -= 1
+            self._due.add(entry.slot, site_of(url), -1)
 
     def _skip_stale(self, host: _Host) -> None:
         while host.ready and not self._is_current(host.ready[0][2], host.ready[0][1]):

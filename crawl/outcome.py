@@ -23,6 +23,7 @@ _TEXT_TYPES = HTML_TYPES | {"text/plain"}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
+DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -87,6 +88,14 @@ def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> 
     return replace(known, due_at=due_at) if due_at > now else None
 
 
+def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> Verdict:
+    """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
+    due_at = due_after_refusal(now, config)
+    reason = "guard: its parameters change nothing"
+    visit = replace(visit, state=State.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason)
+    return Verdict(Next.REDIRECT, visit)
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
@@ -109,6 +118,12 @@ def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_aft
     due_at = due_after_failure(fails, now, config, retry_after_s)
     reason = reason[:_MAX_REASON_CHARS]
     return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
+
+
+def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """Nobody who would fetch it is there just now; it never counts as hopeless: others may hold the slot next."""
+    fails = min(visit.fails, config.max_fails - 1)
+    return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
 
 
 def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:

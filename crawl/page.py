@@ -32,3 +32,4 @@ class Page:
     text: str
     links: tuple[Link, ...]
     gone: bool = False
+    signature: bytes = b""  # tells near duplicates: crawl/similarity.py

@@ -36,6 +36,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     noindex: bool = False
     nofollow: bool = False
     fingerprint: bytes = b""  # of title and text: crawl/fingerprint.py
+    signature: bytes = b""  # of the text without boilerplate: crawl/similarity.py
     canonical: str = ""  # the URL that the page names as its own, where that is another one
 
 

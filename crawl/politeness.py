@@ -7,6 +7,7 @@ Retry-After is obeyed. Source: Heydon & Najork 1999 (delay in proportion to the 
 
 from collections import OrderedDict
 from dataclasses import dataclass
+from math import inf
 
 from crawl.config import DAY_S, CrawlConfig
 
@@ -32,12 +33,15 @@ class Politeness:
         """The site's robots.txt names a delay (0: none)."""
         self._host(site).crawl_delay_s = min(crawl_delay_s, self._config.max_crawl_delay_s)
 
-    def after_answer(self, site: str, latency_s: float, floor_s: float, retry_after_s: float = 0.0) -> float:
-        """Seconds to rest after a response that shows no overload; `floor_s` is the strategy's minimum."""
+    def after_answer(
+        self, site: str, latency_s: float, floor_s: float, retry_after_s: float = 0.0, most_s: float = inf
+    ) -> float:
+        """Seconds to rest after a response that shows no overload; `floor_s` is the strategy's minimum, `most_s` the
+        most that it lets latency alone ask for."""
         host = self._host(site)
         host.errors = 0
         host.latency_s += (latency_s - host.latency_s) * (_SMOOTHING if host.latency_s else 1.0)
-        return max(self._base(host, floor_s), min(retry_after_s, DAY_S))
+        return max(self._base(host, floor_s, most_s), min(retry_after_s, DAY_S))
 
     def after_failure(self, site: str, floor_s: float, retry_after_s: float = 0.0) -> float:
         """Seconds to rest after no response, 429 or 5xx."""
@@ -46,9 +50,9 @@ class Politeness:
         delay = min(self._base(host, floor_s) * 2.0**host.errors, self._config.max_error_delay_s)
         return max(delay, host.crawl_delay_s, min(retry_after_s, DAY_S))
 
-    def _base(self, host: _Host, floor_s: float) -> float:
+    def _base(self, host: _Host, floor_s: float, most_s: float = inf) -> float:
         config = self._config
-        adaptive = min(host.latency_s * config.latency_factor, config.max_delay_s)
+        adaptive = min(host.latency_s * config.latency_factor, config.max_delay_s, most_s)
         return max(config.min_delay_s, floor_s, adaptive, host.crawl_delay_s)
 
     def _host(self, site: str) -> _Host:

@@ -8,17 +8,30 @@ from dataclasses import dataclass
 
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
-from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
-from crawl.outcome import Next, Verdict, after_error, failed, judge, keep_again, refused, spared, validators
+from crawl.outcome import (
+    Next,
+    Verdict,
+    after_error,
+    declined,
+    failed,
+    idle_parameters,
+    judge,
+    keep_again,
+    refused,
+    spared,
+    validators,
+)
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Barred, RobotsCache
 from crawl.sitemapqueue import SitemapQueue
+from crawl.sitestats import SiteStats
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 from dht import Clock
@@ -32,6 +45,7 @@ class Step:
     address: str = ""
     verdict: Verdict | None = None
     fetched: Fetched | None = None
+    is_declined: bool = False  # nobody who may made the request
     sitemap_depth: int = 0  # > 0: `fetched` is a sitemap, and this the depth for its URLs
 
 
@@ -45,10 +59,11 @@ class Requests:
         decide: Decide,
         census: Census,
         lastmods: Lastmods,
+        stats: SiteStats,
         clock: Clock,
     ) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census, self._lastmods = census, lastmods
+        self._census, self._lastmods, self._stats = census, lastmods, stats
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -57,8 +72,12 @@ class Requests:
         """Use a turn. Never raises for what a site does."""
         visit, now = turn.visit, self._clock().wall
         decision = self._decide(visit.url)
-        if reason := refusal_of(visit.url, decision, now):
+        if reason := refusal_of(visit.url, decision, now) or self._trap(turn):
             return self._without(refused(visit, reason, now, self._config))
+        if decision.refused_here:
+            return self._declined(visit, decision.refused_here)
+        if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
+            return Step(verdict=idle_parameters(visit, target, now, self._config))
         access = self._robots.find(visit.url)
         if access is None:
             return await self._ask_robots(turn, decision)
@@ -76,6 +95,10 @@ class Requests:
         """No request: the outcome is known already."""
         return Step(verdict=Verdict(Next.NOTHING, visit))
 
+    def _trap(self, turn: Turn) -> str:
+        """Why a URL that was never read looks like more of the same; one that was read once is looked after."""
+        return "" if turn.visit.history.seen_at else self._stats.refusal(turn.site, turn.visit.url)
+
     def _spared(self, turn: Turn, now: float) -> Visit | None:
         """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""
         visit = turn.visit
@@ -83,6 +106,10 @@ class Requests:
             return None
         until = self._lastmods.unchanged_until(turn.site, visit.url, visit.history.seen_at)
         return spared(visit, until, now, self._census) if until else None
+
+    def _declined(self, visit: Visit, reason: str) -> Step:
+        outcome = declined(visit, reason, self._clock().wall, self._config)
+        return Step(verdict=Verdict(Next.NOTHING, outcome), is_declined=True)
 
     def _barred(self, visit: Visit, barred: Barred, now: float) -> Visit:
         if barred.for_good:
@@ -121,6 +148,8 @@ class Requests:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:
             return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
+        except FetchDeclined as error:
+            return self._declined(visit, error.reason)
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
@@ -130,6 +159,7 @@ class Requests:
 
     def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
         wait_s = fetched.retry_after_s(self._clock().wall)
+        floor_s, most_s = decision.min_delay_s, decision.max_delay_s
         if overloaded:
-            return self._politeness.after_failure(turn.site, decision.min_delay_s, wait_s)
-        return self._politeness.after_answer(turn.site, fetched.latency_s, decision.min_delay_s, wait_s)
+            return self._politeness.after_failure(turn.site, floor_s, wait_s)
+        return self._politeness.after_answer(turn.site, fetched.latency_s, floor_s, wait_s, most_s)

@@ -12,7 +12,7 @@ from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import PageUnreadable
 from crawl.fetched import Fetched
-from crawl.fingerprint import says_the_same
+from crawl.fingerprint import says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.lastmod import Lastmods
@@ -24,6 +24,7 @@ from crawl.parsed import Parsed, Parsers, Task
 from crawl.request import Step
 from crawl.sitemap import Sitemap, is_gzip, parse_sitemap
 from crawl.sitemapqueue import SitemapQueue
+from crawl.sitestats import SiteStats
 from crawl.tally import Tally
 from crawl.visits import State, Visit
 from dht import Clock, site_of
@@ -43,6 +44,7 @@ class Stories:
     tally: Tally
     census: Census
     lastmods: Lastmods
+    stats: SiteStats
     frontier: Frontier
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
@@ -55,11 +57,16 @@ class Stories:
         if step.verdict is None:
             return None
         visit = step.verdict.visit
+        if step.fetched is None and step.verdict.next == Next.REDIRECT:
+            await self.handover.discover(turn, [visit.target], visit.depth, visit.hops)
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
         await self.handover.record(turn, visit)
-        self._count(visit)
+        if step.is_declined:
+            self.tally.count_refusal(visit.reason)
+        else:
+            self._count(visit)
         return visit
 
     async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:
@@ -82,6 +89,8 @@ class Stories:
         if parsed.noindex or wishes & {"noindex", "none"}:
             visit = gone(visit, "noindex", now, self.config)
             await self.handover.keep(turn, gone_page(fetched, now))
+        elif reason := self._trap(turn, parsed):
+            return refused(visit, reason, now, self.config)
         else:
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
@@ -96,7 +105,7 @@ class Stories:
         if parsed.canonical and site_of(parsed.canonical) == turn.site:
             await self.handover.discover(turn, [parsed.canonical], depth, visit.hops)
         if depth > 0:
-            links = [link.url for link in parsed.links if not link.nofollow]
+            links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
             await self.handover.discover(turn, links, depth - 1)
 
     async def _take_sitemap(self, turn: Turn, fetched: Fetched, depth: int) -> None:
@@ -105,6 +114,15 @@ class Stories:
         self.sitemaps.add(turn.site, sitemap.sitemaps)
         self._follow_lastmods(turn.site, sitemap)
         await self.handover.discover(turn, sitemap.pages, depth)
+
+    def _trap(self, turn: Turn, parsed: Parsed) -> str:
+        """Why a page that is read for the first time is not taken."""
+        if turn.visit.history.seen_at or not parsed.text:
+            return ""
+        return self.stats.learn(turn.site, turn.visit.url, steady_text(parsed.fingerprint))
+
+    def _without_idle(self, turn: Turn, url: str) -> str:
+        return self.stats.without_idle(turn.site, url) if "?" in url and site_of(url) == turn.site else url
 
     def _follow_lastmods(self, site: str, sitemap: Sitemap) -> None:
         """Pages that a trusted site says have changed are due now."""
@@ -165,6 +183,7 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
         headings=parsed.headings,
         text=parsed.text,
         links=parsed.links,
+        signature=parsed.signature,
     )
 
 

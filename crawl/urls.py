@@ -5,7 +5,10 @@ IDNA, numeric IPv4, default port dropped, dot segments resolved, backslashes, ne
 - http and https only; no user name or password; port 0 and hosts with empty labels refused;
 - the fragment, an empty query's "?" and the dot after a host name are dropped;
 - percent-encoded unreserved characters (RFC 3986, 2.3) are decoded, other escapes get upper-case digits;
-- at most 2048 bytes. Session ids, tracking parameters and parameter order stay: to drop them is a guess.
+- parameters that only follow a reader around (`TRACKING`) and session ids by the names that servers give them
+  (`SESSION`, and ";jsessionid=…" in a path) are dropped; a query that has nothing left is dropped with its "?";
+- at most 2048 bytes. Case of paths, default documents (index.html), parameter order, and parameters that a single site
+  uses for its sessions stay: to drop them is a guess, which guards make better (sitestats.py).
 A change here moves documents between slots: the golden cases of tests/crawl/test_urls.py pin it.
 """
 
@@ -17,6 +20,24 @@ from crawl.errors import BadUrl
 
 MAX_URL_BYTES = 2048  # what common servers and sitemaps.org accept
 _MAX_INPUT_CHARS = 8192
+# Added to links by those who count clicks; no site needs them to answer.
+TRACKING = frozenset(
+    (
+        *("gclid", "gclsrc", "dclid", "gbraid", "wbraid", "fbclid", "msclkid", "twclid", "yclid", "ttclid", "igshid"),
+        *("mc_cid", "mc_eid", "_hsenc", "_hsmi", "vero_id", "oly_anon_id", "oly_enc_id", "s_cid", "_openstat", "_ga"),
+        "_gl",
+    )
+)
+TRACKING_PREFIXES = ("utm_",)
+# Names that application servers give by themselves: PHP, Java, ASP, ColdFusion, osCommerce.
+SESSION = frozenset(("phpsessid", "jsessionid", "cfid", "cftoken", "oscsid", "zenid"))
+SESSION_PREFIXES = ("aspsessionid",)
+_DROPPED = TRACKING | SESSION
+_DROPPED_PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES
+_SUSPECT = re.compile(  # cheap: most URLs have none
+    r"[?&](?:" + "|".join(sorted(map(re.escape, (*_DROPPED_PREFIXES, *_DROPPED)))) + ")", re.IGNORECASE
+)
+_PATH_SESSION = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
 _ESCAPES = {
@@ -61,10 +82,19 @@ def _settle(url: str) -> str:
         url = url.partition("#")[0]
         if "%" in url:
             url = ada_url.normalize_url(_ESCAPE.sub(lambda match: _ESCAPES[match[0]], url))
-        if url.endswith("?") and url.count("?") == 1:
-            url = url[:-1]
+        path, mark, query = url.partition("?")
+        if ";" in path and (shorter := _PATH_SESSION.sub("", path)) != path:
+            path = ada_url.normalize_url(shorter)  # it may have hidden a dot segment
+        if mark and _SUSPECT.search(f"?{query}"):
+            query = "&".join(each for each in query.split("&") if not _is_dropped(each))
+        url = f"{path}?{query}" if query else path
         if url == before:
             return _checked(url)
+
+
+def _is_dropped(parameter: str) -> bool:
+    name = parameter.partition("=")[0].lower()
+    return name in _DROPPED or name.startswith(_DROPPED_PREFIXES)
 
 
 def _checked(url: str) -> str:

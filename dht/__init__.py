@@ -51,11 +51,14 @@ from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
 from dht.places import Places
+from dht.puzzle import solve_all, work_of
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability, Verdict
 from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
 from dht.renumber import covered
 from dht.rules import Decision, Pattern, Rules, host_matches
+from dht.sharing import Balance
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
 from dht.standing import Mode
@@ -83,6 +86,7 @@ __all__ = [
     "BadMessage",
     "BadSignature",
     "BadStrategy",
+    "Balance",
     "Buckets",
     "Carrier",
     "Clock",
@@ -133,6 +137,7 @@ __all__ = [
     "Places",
     "PortUnavailable",
     "Publishers",
+    "PuzzleFile",
     "Question",
     "Reach",
     "Reachability",
@@ -179,6 +184,8 @@ __all__ = [
     "site_of",
     "slot_of",
     "slot_start",
+    "solve_all",
     "system_clock",
     "verify",
+    "work_of",
 ]

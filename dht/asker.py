@@ -115,7 +115,8 @@ class Asker:
         transaction = self._rng.randbytes(8)
         if request.is_strange and not self._strange.take(request.address.host, now.steady):
             # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.
-            request.tries, request.timeout_s = 1, 0.0
+            request.tries = 1
+            request.timeout_s *= bool(request.sent)  # what was sent before may still be answered
             self.requests.add(transaction, request, now)
             self.refused["too much for a strange host"] += 1
             return

@@ -5,6 +5,8 @@ Pure: values only. What must be equal on all nodes (replicas, slots, graces) is 
 
 from dataclasses import dataclass
 
+OPERATOR_CHARS = 64  # a heartbeat has 1,000 bytes for everything
+
 
 @dataclass(frozen=True, slots=True)
 class DhtConfig:
@@ -13,6 +15,7 @@ class DhtConfig:
     announce_v4: str = ""  # address; told to peers; empty: what they say they see, for nodes behind a simple NAT
     announce_v6: str = ""  # address; the same for IPv6
     stable: bool = True  # whether it is a server: 12 h of silence until others take its slots over, 72 h if not
+    operator: str = ""  # name; who runs this node, the same on all of yours: no two of them keep the same slot
     allow_private: bool = False  # whether loopback and private addresses may stand in contacts: test networks only
     probe_s: float = 1800.0  # seconds; between two proofs by peers that strangers reach this node; 0: never ask
     heartbeat_s: float = 10.0  # seconds; between two signed signs of life; three make a node live
@@ -34,6 +37,8 @@ class DhtConfig:
             "peer_packets_s": (10.0, 100_000.0),
             "stored_records": (0, 1_000_000),
         }
+        if len(self.operator) > OPERATOR_CHARS or not self.operator.isprintable():
+            raise ValueError(f"operator: {self.operator!r} is no name of at most {OPERATOR_CHARS} printable characters")
         for name, (low, high) in bounds.items():
             value = getattr(self, name)
             if not low <= value <= high:

@@ -7,8 +7,9 @@ counted in `refused` by reason. Read herald, exchange and gossip for news; asker
 
 import ipaddress
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from dht.asker import Asker, Datagram
 from dht.chance import Rng
@@ -42,7 +43,7 @@ from dht.packets import (
 )
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import Load
+from dht.records import GRACES, Graces, Load
 from dht.responder import Responder
 from dht.routing import Routing
 from dht.smallrecord import Shelf, SmallRecord, sign_record
@@ -50,6 +51,7 @@ from dht.smallrecord import Shelf, SmallRecord, sign_record
 BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
+NOBODY: Mapping[bytes, float] = MappingProxyType({})
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
@@ -131,6 +133,7 @@ class Core:
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
+        self.members.awake(now)
         self._asker.overdue(now)
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
@@ -149,6 +152,16 @@ class Core:
             self._events.append(MembersChanged(self._told_epoch))
         events, self._events = self._events, []
         return events
+
+    @property
+    def operator(self) -> str:
+        """Who runs this node, as it declares."""
+        return self._config.operator
+
+    @property
+    def public_key(self) -> bytes:
+        """Of this node's identity."""
+        return self._identity.public_key
 
     @property
     def sent(self) -> Counter[str]:
@@ -190,10 +203,13 @@ class Core:
         """Make first contact: at once, then at growing intervals for as long as nobody is live, then each minute."""
         self._gossip.doors.add(addresses, now)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
+    def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] = NOBODY) -> None:
+        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
+        when the author of each was first heard of, by the wall clock."""
         for raw in heartbeats:
-            self._gossip.recall(now, raw)
+            peer = self._gossip.recall(now, raw)
+            if peer is not None and self.members.find(peer) is not None:
+                self.members.ages.heard(peer, min(since.get(raw, now.wall), now.wall))
 
     def announce(
         self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
@@ -204,18 +220,39 @@ class Core:
         said = words._replace(ready=ready, leased=leased, due=due, load=load or words.load, slot_bits=bits)
         self._herald.say(said)
 
+    def refuse(self, hosts: bytes) -> None:
+        """Say in heartbeats which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._herald.say(self._herald.words._replace(refuses=hosts))
+
     def set_strategy(
-        self, version: int, digest: bytes, slot_bits: int, reach: Reach, blocked: frozenset[NodeId] = frozenset()
+        self,
+        version: int,
+        digest: bytes,
+        slot_bits: int,
+        reach: Reach,
+        blocked: frozenset[NodeId] = frozenset(),
+        graces: Graces = GRACES,
+        puzzle_bits: int = 0,
     ) -> None:
         """The strategy in force, in every packet from now on; `reach` follows from its declared prefixes. Whoever is
-        `blocked` is not listened to and no member."""
+        `blocked` is not listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is
+        silent for longer than the grace."""
         digest = digest[:8].ljust(8, b"\0")
         self._asker.stamp = self._asker.stamp._replace(strategy_version=version, strategy_digest=digest)
         self._herald.say(self._herald.words._replace(strategy_version=version, slot_bits=slot_bits))
         self._gossip.reach = self._finder.reach = self._asker.reach = reach
+        self._herald.graces = graces
+        self.members.judge_by(graces)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)
+        if puzzle_bits > self._gossip.puzzle_bits:
+            self.members.forget_idle(puzzle_bits)
+        self._gossip.puzzle_bits = puzzle_bits
+
+    def solved(self, nonce: int) -> None:
+        """The puzzle of this node's identity; said in the next heartbeats."""
+        self._herald.prove(nonce)
 
     def take_part(self, yes: bool) -> None:
         """Be a member that peers hear of, or a quiet client: it asks and is answered, and stands in nobody's tables."""
@@ -313,7 +350,8 @@ class Core:
         peer = node_id_of(packet.public_key)
         if isinstance(body, Pong):
             self._gossip.hear(now, body, packet.public_key)
-            self._herald.seen_at(_unpacked(body.seen[0]), peer)
+            if self._herald.seen_at(_unpacked(body.seen[0]), peer):
+                self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
         if contact:

@@ -50,6 +50,10 @@ class BadMessage(RemoteError):
         return f"bad message between us and peer {self.peer}: {self.reason}"
 
 
+class TooLittleWork(BadMessage):
+    """An identity without the work that the strategy in force asks for; see `puzzle.py`."""
+
+
 @dataclass(eq=False)
 class BadSignature(RemoteError):
     """Something signed does not verify, or not by the key that it should."""

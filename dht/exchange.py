@@ -48,11 +48,12 @@ def make_ping(
     marks = [known.opened.mark for peer in ids if (known := members.find(peer))]
     marks.append(herald.mark)  # whoever knows a newer heartbeat of ours tells us
     room = ROOM_BYTES - FIELDS_BYTES - 8 * len(marks) - len(suspects)
-    news = [herald.raw] if herald.raw else []
+    news = [herald.raw] if herald.raw else []  # a client has none
     room -= sum(len(n) + FRAME_BYTES for n in news)
     told: set[NodeId] = set()
-    news += rumours.tell(partner, room, told)
-    room -= sum(len(n) + FRAME_BYTES for n in news[1:])
+    heard = rumours.tell(partner, room, told)
+    news += heard
+    room -= sum(len(n) + FRAME_BYTES for n in heard)
     if near:
         news += _newest(members, partner, now, room, told)
     return Ping(block.first, block.last, b"".join(marks), tuple(news), suspects)

@@ -13,6 +13,7 @@ from dht.contact import Contact, Family
 from dht.errors import RemoteError
 from dht.keys import Key, NodeId
 from dht.packets import Body, Packet, Put, Stored
+from dht.paths import K_EACH, Paths
 from dht.reach import Reach
 from dht.routing import K, Routing
 from dht.smallrecord import AUTHORS_LIMIT, Shelf, SmallRecord, open_record
@@ -63,14 +64,29 @@ class Finder:
 
     def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
         """The newest valid record of each author at a point, by author; repairs nodes that had older ones."""
-        self._walk(now, key, lambda at, walk: done(at, self._merge(at, key, walk)), records=True)
 
-    def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None], *, records: bool = False) -> None:
+        def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, Walk], None]) -> Walk:
+            return self._made(key, ended, records=True, claim=claim, k=K_EACH)
+
+        Paths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
+
+    def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None]) -> None:
+        self._made(target, done).start(now, self._seeds(target))
+
+    def _made(
+        self,
+        target: bytes,
+        done: Callable[[Now, Walk], None],
+        *,
+        records: bool = False,
+        claim: Callable[[NodeId], bool] = lambda peer: True,
+        k: int = K,
+    ) -> Walk:
         def ended(at: Now, walk: Walk) -> None:
             self.hops[walk.hops] += 1
             done(at, walk)
 
-        walk = Walk(
+        return Walk(
             self._own,
             target,
             self._asker.ask,
@@ -79,10 +95,14 @@ class Finder:
             ended,
             records=records,
             signed=self._signed,
+            claim=claim,
+            k=k,
             notice=self._notice,
         )
+
+    def _seeds(self, target: bytes) -> list[tuple[bytes, Contact]]:
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
-        walk.start(now, [(e.public_key, e.contact) for e in seeds])
+        return [(e.public_key, e.contact) for e in seeds]
 
     def _put_to(
         self,
@@ -106,7 +126,7 @@ class Finder:
         if not asked:
             done(now, 0)
 
-    def _merge(self, now: Now, key: Key, walk: Walk) -> list[SmallRecord]:
+    def _merge(self, now: Now, key: Key, walk: Paths) -> list[SmallRecord]:
         newest: dict[bytes, tuple[SmallRecord, bytes]] = {}
         for raw in [*self._shelf.at(key, now), *(r for rs in walk.records.values() for r in rs[:AUTHORS_LIMIT])]:
             try:

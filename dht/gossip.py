@@ -14,7 +14,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.contact import Contact
 from dht.doors import Doors
-from dht.errors import BadMessage, BadSignature
+from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.exchange import make_answer, make_ping
 from dht.herald import Herald
 from dht.identity import node_id_of
@@ -90,6 +90,7 @@ class Gossip:
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = Reach()
+        self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
         """Tell, knock and exchange as is due."""
@@ -125,7 +126,11 @@ class Gossip:
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
         try:
-            opened = open_heartbeat(raw, now, self._own.network, self.reach)
+            graces, bits = self._herald.graces, self.puzzle_bits
+            opened = open_heartbeat(raw, now, self._own.network, self.reach, graces, bits)
+        except TooLittleWork:
+            self._asker.refused["too little work"] += 1
+            return News.OLD, self._members.own
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
             return News.OLD, self._members.own
@@ -138,17 +143,17 @@ class Gossip:
             self._partners.greet(peer)
         return news, peer
 
-    def recall(self, now: Now, raw: bytes) -> None:
-        """Take a heartbeat of an earlier run; of one that has expired, the address is worth a try."""
+    def recall(self, now: Now, raw: bytes) -> NodeId | None:
+        """Take a heartbeat of an earlier run, return whose it is; of an expired one, the address is worth a try."""
         try:
-            opened = open_heartbeat_once(raw, self._own.network, self.reach)
+            opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
         except (BadSignature, BadMessage):
             self._asker.refused["heartbeat"] += 1
-            return
+            return None
         if opened.heartbeat.expires_at <= now.wall:
             self._remember(now, [opened])
-        else:
-            self.learn(now, raw, None)
+            return None
+        return self.learn(now, raw, None)[1]
 
     def _remember(self, now: Now, former: list[Opened]) -> None:
         self.doors.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
@@ -159,6 +164,11 @@ class Gossip:
         suspects = self._watch.names(now, peer)
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
+
+    def hear_more(self, now: Now) -> None:
+        """A peer says that this node's address changed: ask the next one soon."""
+        if self._boosts.take("", now.steady):
+            self._soon(now)
 
     def ping(self, now: Now, peer: NodeId) -> None:
         """Exchange with a known peer; a live one that does not answer is asked again, then suspected."""
@@ -191,7 +201,7 @@ class Gossip:
             unknown = self._members.find(peer) is None and peer != self._members.own
             if unknown and self._members.is_near(peer) and self._gaps.take("", now.steady):
                 body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng)
-                self._asker.ask(now, body, public_key, contact, lambda *_: None)
+                self._asker.ask(now, body, public_key, contact, lambda *_: None, tries=1)
 
     def leave(self, now: Now) -> None:
         """Say to the near peers that this node stops."""

@@ -15,7 +15,7 @@ from dht.contact import Address, Endpoint, Family
 from dht.identity import Identity
 from dht.keys import NodeId
 from dht.reach import Reach
-from dht.records import LAPTOP_GRACE_S, STABLE_GRACE_S, Heartbeat, Load, pack_endpoint, sign_heartbeat
+from dht.records import GRACES, Heartbeat, Load, pack_endpoint, sign_heartbeat
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
@@ -30,6 +30,7 @@ class Words(NamedTuple):
     load: Load = Load()
     strategy_version: int = 0
     slot_bits: int = 8
+    refuses: bytes = b""
 
 
 class Herald:
@@ -61,9 +62,11 @@ class Herald:
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
         self._sequence = 0
+        self._nonce = 0
         self._changed = True
         self._leaving = False
         self.words = Words()
+        self.graces = GRACES  # of the strategy in force
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -79,11 +82,11 @@ class Herald:
             self._changed = True
             self.next_due = min(self.next_due, self._sent + LEAST_S)
 
-    def seen_at(self, host: str, witness: NodeId) -> None:
-        """A peer says from which address our packets came."""
+    def seen_at(self, host: str, witness: NodeId) -> bool:
+        """A peer says from which address our packets came; True where it is another one than is announced still."""
         family = Address(host, 0).family
         if family not in self._learns or not self._reach.allows(host):
-            return
+            return False
         before = self._hosts()
         words = self._seen.setdefault(family, {})
         words.pop(witness, None)
@@ -92,6 +95,7 @@ class Herald:
             del words[next(iter(words))]
         if self._hosts() != before:
             self._stir()
+        return self._hosts()[family] != host
 
     def be_quiet(self, quiet: bool) -> None:
         """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
@@ -105,6 +109,12 @@ class Herald:
         """Do not announce the endpoints of these: nobody gets through to them."""
         if families != self._left_out:
             self._left_out = families
+            self._stir()
+
+    def prove(self, nonce: int) -> None:
+        """The identity's puzzle is solved: peers may listen from now on."""
+        if nonce != self._nonce:
+            self._nonce = nonce
             self._stir()
 
     def outrun(self, sequence: int) -> None:
@@ -132,12 +142,11 @@ class Herald:
         if not endpoints:
             return False
         self._sequence = max(self._sequence + 1, int(now.wall))
-        grace = STABLE_GRACE_S if self._config.stable else LAPTOP_GRACE_S
         heartbeat = Heartbeat(
             self._identity.public_key,
             self._sequence,
             now.wall,
-            now.wall + grace,
+            now.wall + self.graces.of(self._config.stable),
             endpoints,
             self._config.stable,
             self._member,
@@ -147,7 +156,10 @@ class Herald:
             self.words.leased,
             self.words.due,
             self.words.load,
-            leaving=self._leaving,
+            self._config.operator,
+            self._nonce,
+            self._leaving,
+            refuses=self.words.refuses,
         )
         self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
         changed, self._changed = self._changed, False

@@ -19,6 +19,7 @@ from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
 from dht.leases import Leases, Round
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest
+from dht.sharing import Sharing
 from dht.strategypuller import Asks
 from dht.view import OverlayView
 from dht.votes import VOTE_S, Team
@@ -38,7 +39,15 @@ class LeaseKeeper:
     """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
 
     def __init__(
-        self, view: OverlayView, asks: Asks, clock: Clock, executor: Executor, path: Path | None, *, settle_s: float
+        self,
+        view: OverlayView,
+        asks: Asks,
+        clock: Clock,
+        executor: Executor,
+        path: Path | None,
+        *,
+        settle_s: float,
+        sharing: Sharing,
     ) -> None:
         """`settle_s`: how long to listen before the first claim; 0 where there is nobody to hear."""
         now = clock()
@@ -60,6 +69,12 @@ class LeaseKeeper:
         self._quiet_since = now.steady
         self._looked: object = None
         self._stepped_at = now.steady
+        self._sharing = sharing
+
+    @property
+    def leases(self) -> Leases:
+        """The leases as they are now; others take their place when slots are renumbered."""
+        return self._leases
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Slots that this node may crawl now, with their epochs."""
@@ -71,6 +86,7 @@ class LeaseKeeper:
         """One round of asking; returns when all have answered or ASK_S is over."""
         self._notice_sleep()
         self._look()
+        self._sharing.step(self._clock(), self._leases)
         asked = self._leases.step(self._clock(), self._view)
         if asked.requests:
             async with asyncio.TaskGroup() as tasks:
@@ -107,6 +123,7 @@ class LeaseKeeper:
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
         """Another node holds these no longer."""
         self._leases.released(self._clock(), peer, release)
+        self._sharing.heard(self._clock(), peer, release)
         return Done()
 
     def _notice_sleep(self) -> None:

@@ -4,20 +4,25 @@ Pure: `step` says what to ask, `heard` and `finish` take the answers; `leasekeep
 for by its preferred owner: the first in a rendezvous order of its own among the live owners that are ready, so leases
 spread evenly. The others ask only when nobody has held it for PATIENCE_S times their place. A holder renews as long
 as it is a live owner; it yields at once where a majority or the preferred one holds, which heals two networks that
-meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S it keeps the votes
-but no longer shows the lease, so that what it began to fetch is written before the next holder looks; so too when it is
-a live owner no longer. When slots are split, who holds one holds its parts, and its voters have promised them.
+meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S, and for as long as
+a fetch is open there, it keeps the votes but no longer shows the lease, so that what it began to fetch is written
+before the next holder looks; so too when it is a live owner no longer. When slots are split, who holds one holds its
+parts, and its voters have promised them.
+
+A move (heirs.py) puts an heir before everybody else in a slot's order for a while: the slot is handed over to it as
+slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
 from typing import Protocol
 
 from dht.clock import Now
+from dht.heirs import Move, Moves
 from dht.keys import NodeId, Slot, slot_start
-from dht.messages import MAX_CLAIMS, Claim, LeaseRelease, LeaseReply, LeaseRequest, Vote
+from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, LeaseRequest, Vote
 from dht.votes import HOLD_S, Team, Voter, majority, team_digest
 
 RENEW_S = 8.0  # five more tries fit before a hold runs out
@@ -26,6 +31,7 @@ RETRY_S = 2.0
 PATIENCE_S = 12.0
 HAND_BACK_S = 20.0  # long enough that a peer that comes and goes does not move leases with every breath
 DRAIN_S = 5.0
+DRAIN_MOST_S = 60.0  # as long as a fetch may take; what is still not written then may be fetched again
 FREED_S = 15.0  # a release is newer than the heartbeats heard for this long after it
 
 
@@ -40,6 +46,12 @@ class Sight(Protocol):
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
+
+    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Those of them that have been here for as long as the strategy asks of who decides."""
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a fetch of this node is still open in the slot."""
 
 
 @dataclass(slots=True)
@@ -88,6 +100,7 @@ class Leases:
         self._retry_at: dict[Slot, float] = {}
         self._mine: list[Slot] = []
         self._gone: list[tuple[Slot, int, Team]] = []
+        self._moves = Moves(node_id)
         self._leaving: dict[Slot, tuple[float, _Held]] = {}  # slots of others now, to be released at that time
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
         self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
@@ -104,6 +117,7 @@ class Leases:
         self._held = {part: replace(held) for s, held in self._held.items() for part in _parts(s, doublings)}
         self._leaving = {part: leaving for s, leaving in self._leaving.items() for part in _parts(s, doublings)}
         self._gone = [(part, epoch, team) for s, epoch, team in self._gone for part in _parts(s, doublings)]
+        self._moves.split(lambda slot: _parts(slot, doublings))
         self._vacant_since, self._retry_at, self._freed = {}, {}, {}
         self._shown = (0.0, self._shown[1])
 
@@ -119,6 +133,7 @@ class Leases:
         for slot in [slot for slot in self._leaving if slot in mine]:
             self._held.setdefault(slot, self._leaving.pop(slot)[1])
         self._shown = (0.0, self._shown[1])
+        self._moves.keep_only(mine)
         for forgotten in (self._vacant_since, self._retry_at):
             for slot in [slot for slot in forgotten if slot not in mine]:
                 del forgotten[slot]
@@ -131,10 +146,41 @@ class Leases:
             self._shown = (until, MappingProxyType({slot: held.epoch for slot, held in shown.items()}))
         return self._shown[1]
 
+    def lend(self, now: Now, slot: Slot, heir: NodeId, lent_s: float) -> bool:
+        """Hand a held slot to another live owner of it, for so long; False where that cannot be."""
+        held = self._held.get(slot)
+        if held is None or held.drained_at is not None or heir == self._node_id or heir not in self.voter.team(slot):
+            return False
+        self._moves.put(now, slot, heir, lent_s)
+        held.renew_at = now.steady
+        return True
+
+    def keep(self, now: Now, slot: Slot, lent_s: float) -> None:
+        """Stay first in the order of a slot that was moved here, for so long from now on."""
+        if slot in self.borrowed(now):
+            self._moves.put(now, slot, self._node_id, lent_s)
+
+    def borrowed(self, now: Now) -> Mapping[Slot, Move]:
+        """Slots held here because they were moved here."""
+        moves = {slot: self._moves.find(now, slot) for slot in self._held}
+        return {slot: move for slot, move in moves.items() if move is not None and move.heir == self._node_id}
+
+    def lent(self, now: Now) -> Mapping[Slot, NodeId]:
+        """Slots that were moved to others as far as this node was told, each with its heir."""
+        return self._moves.lent(now)
+
+    def team(self, slot: Slot) -> Team:
+        """The live owners of a slot as the last look showed them."""
+        return self.voter.team(slot)
+
+    def preferred(self, slot: Slot, sight: Sight) -> NodeId | None:
+        """Who comes first in the slot's own order, moves aside."""
+        return next(iter(self._ready_order(slot, sight)), None)
+
     def step(self, now: Now, sight: Sight) -> Round:
         """What to send at this moment; call it about once a second."""
         wanted: list[tuple[Slot, bool]] = []
-        self._leave(now)
+        self._leave(now, sight)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
@@ -189,14 +235,17 @@ class Leases:
         votes = [
             self.voter.vote(now, peer, claim, () if claim.holding else self._holders(now, Slot(claim.slot), sight))
             for claim in request.claims
-            if 0 <= claim.slot < 1 << self._slot_bits
+            if 0 <= claim.slot < 1 << self._slot_bits and self._may_ask(peer, claim, sight)
         ]
         return LeaseReply(tuple(votes))
 
     def released(self, now: Now, peer: NodeId, release: LeaseRelease) -> None:
         """Another node holds these no longer."""
+        if release.slot_bits != self._slot_bits:
+            return
+        self._inherit(now, peer, release.heirs)
         for slot, epoch in release.slots:
-            if release.slot_bits == self._slot_bits and peer in self.voter.team(slot):
+            if peer in self.voter.team(slot):
                 self.voter.release(peer, slot, epoch)
                 self._freed[Slot(slot)] = (peer, now.steady + FREED_S)
 
@@ -204,8 +253,15 @@ class Leases:
         """Stop holding everything (the node stops): what to tell the others."""
         for slot in list(self._held):
             self._drop(slot)
-        self._leave(now, at_once=True)
+        self._leave(now, None)
         return self._releases(now)
+
+    def _inherit(self, now: Now, peer: NodeId, heirs: Sequence[Heir]) -> None:
+        """Take the moves that a peer names for slots of which it has this node's vote."""
+        for slot, heir, lent_s in heirs:
+            promise = self.voter.promise(now, slot)
+            if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:
+                self._moves.put(now, Slot(slot), NodeId(heir), lent_s, peer)
 
     def _holders(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
         """Who holds the slot as far as this node can tell without its votes."""
@@ -222,14 +278,21 @@ class Leases:
     def _renews(self, now: Now, slot: Slot, held: _Held, sight: Sight, horizon: float) -> bool:
         """Whether to renew now: it is due before the horizon, or the team is another one."""
         team = self.voter.team(slot)
-        if held.drained_at is not None and now.steady >= held.drained_at:
-            self._drop(slot)
-            self._vacant_since[slot] = now.steady
+        if held.drained_at is not None and _is_drained(now, slot, held.drained_at, sight):
+            self._hand_over(now, slot)
             return False
         if horizon < held.renew_at and team == held.team:
             return False
         self._compare(now, slot, held, sight)
         return now.steady >= self._retry_at.get(slot, 0.0)
+
+    def _hand_over(self, now: Now, slot: Slot) -> None:
+        """Release a drained slot, and say who comes next where a move is in force."""
+        move = self._moves.find(now, slot)
+        self._drop(slot)
+        self._vacant_since[slot] = now.steady
+        if move is not None and move.heir != self._node_id:
+            self._moves.tell(slot, move)
 
     def _meets_better(self, now: Now, slot: Slot, sight: Sight) -> bool:
         """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
@@ -240,10 +303,18 @@ class Leases:
         return any(peer in order[: order.index(self._node_id)] for peer in others)
 
     def _compare(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> None:
-        """Begin to hand the slot back when another owner has been the preferred one for long enough."""
-        best = self._candidates(slot, self.voter.team(slot), sight)[0]
+        """Begin to hand the slot over when another owner has been the preferred one for long enough, or a move says
+        so. A newcomer may be wrong about who is older: to another newcomer it is itself, and they would pass it round.
+        """
+        order = self._candidates(now, slot, sight)
+        best = order[0]
+        if self._node_id not in order and best != self._moves.heir(now, slot):
+            best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
         if best == self._node_id or not sight.is_ready(best, slot):
             held.outranked_since = held.drained_at = None
+            self._moves.held(now, slot, [self._node_id])  # an heir that is not there: the slot stays here
+        elif held.drained_at is None and self._moves.heir(now, slot) == best:
+            held.drained_at = now.steady + DRAIN_S
         elif held.outranked_since is None:
             held.outranked_since = now.steady
         elif now.steady - held.outranked_since >= HAND_BACK_S and held.drained_at is None:
@@ -253,8 +324,10 @@ class Leases:
     def _asks(self, now: Now, slot: Slot, sight: Sight) -> bool:
         """Whether to ask for a slot that this node does not hold."""
         promise = self.voter.promise(now, slot)
-        if (promise is not None and promise.holder != self._node_id) or self._holders(now, slot, sight):
+        holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
+        if holders or (holders := list(self._holders(now, slot, sight))):
             self._vacant_since.pop(slot, None)
+            self._moves.held(now, slot, holders)
             return False
         if self.voter.abstains(now, slot):
             self._vacant_since[slot] = now.steady  # the preferred owner may not ask yet either
@@ -264,16 +337,32 @@ class Leases:
             return False
         if sight.ready(slot) and not sight.is_ready(self._node_id, slot):
             return False  # who has the slot's visits is there: without them this node would fetch what was fetched
-        order = self._candidates(slot, self.voter.team(slot), sight)
-        if self._node_id not in order:
+        order = self._candidates(now, slot, sight)
+        if self._node_id in order:
+            place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
+        elif sight.is_ready(self._node_id, slot):
+            team = preference(slot, self._slot_bits, self.voter.team(slot))
+            place = len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
+        else:
             return False
-        place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
         return now.steady - since >= PATIENCE_S * place
 
-    def _candidates(self, slot: Slot, team: Team, sight: Sight) -> list[NodeId]:
-        """Who should hold the slot, best first: the ready ones, or everybody where none is ready."""
+    def _candidates(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
+        """Who should hold the slot, best first: the heir of a move before the others."""
+        return self._moves.apply(now, slot, self._ready_order(slot, sight))
+
+    def _ready_order(self, slot: Slot, sight: Sight) -> list[NodeId]:
+        """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
+        been here for long enough, where there are any."""
+        team = self.voter.team(slot)
         ready = [peer for peer in team if sight.is_ready(peer, slot)]
-        return preference(slot, self._slot_bits, ready or team)
+        return preference(slot, self._slot_bits, sight.seasoned(ready) or ready or team)
+
+    def _may_ask(self, peer: NodeId, claim: Claim, sight: Sight) -> bool:
+        """A newcomer gets no vote where somebody older could hold the slot; what it holds it may renew."""
+        team = self.voter.team(claim.slot)
+        older = sight.seasoned([p for p in team if sight.is_ready(p, Slot(claim.slot))])
+        return claim.holding or not older or peer in older
 
     def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
         """Begin an attempt with this node's own vote; None where it may not vote for itself."""
@@ -324,6 +413,8 @@ class Leases:
             renewed = _Held(attempt.epoch, until, asked.sent_at + RENEW_S, attempt.team, attempt.epoch)
             if old is not None:
                 renewed.outranked_since, renewed.drained_at = old.outranked_since, old.drained_at
+            else:
+                self._moves.held(now, slot, [self._node_id])
             self._held[slot] = renewed
             self._vacant_since.pop(slot, None)
             self._shown = (0.0, self._shown[1])
@@ -337,14 +428,15 @@ class Leases:
         return many or any(rank[holder] < rank[self._node_id] for holder in named)
 
     def _drop(self, slot: Slot) -> None:
-        """Hold a slot no longer; its voters hear of it in the next releases."""
+        """Hold a slot no longer; its voters hear of it in the next releases. A move ends with its holder's lease."""
         held = self._held.pop(slot)
+        self._moves.end(slot)
         self._shown = (0.0, self._shown[1])
         self._give_back(slot, held.asked, held.team)
 
-    def _leave(self, now: Now, *, at_once: bool = False) -> None:
-        """Release the slots of others that have been drained."""
-        for slot in [s for s, (at, _) in self._leaving.items() if at_once or at <= now.steady]:
+    def _leave(self, now: Now, sight: Sight | None) -> None:
+        """Release the slots of others that have been drained; without `sight` all of them."""
+        for slot in [s for s, (at, _) in self._leaving.items() if not sight or _is_drained(now, s, at, sight)]:
             _, held = self._leaving.pop(slot)
             self._give_back(slot, held.asked, held.team)
 
@@ -365,9 +457,18 @@ class Leases:
         for slot, epoch, told in self._gone:
             for peer in told:
                 lists.setdefault(peer, []).append((slot, epoch))
+        heirs = self._moves.take_told(now)
         self._gone.clear()
-        releases = {peer: LeaseRelease(self._slot_bits, tuple(gone)) for peer, gone in sorted(lists.items())}
+        releases = {
+            peer: LeaseRelease(self._slot_bits, tuple(gone), tuple(heirs[s] for s, _ in gone if s in heirs))
+            for peer, gone in ((peer, [(Slot(s), e) for s, e in lists[peer]]) for peer in sorted(lists))
+        }
         return Round(now.steady, self._slot_bits, releases=releases)
+
+
+def _is_drained(now: Now, slot: Slot, at: float, sight: Sight) -> bool:
+    """Whether what began under a lease that goes to another has come to its end, or had its time."""
+    return now.steady >= at and (not sight.is_busy(slot) or now.steady >= at - DRAIN_S + DRAIN_MOST_S)
 
 
 def _parts(slot: Slot, doublings: int) -> list[Slot]:
@@ -375,7 +476,7 @@ def _parts(slot: Slot, doublings: int) -> list[Slot]:
     return [Slot((slot << doublings) + n) for n in range(1 << max(0, doublings))] if doublings >= 0 else []
 
 
-def preference(slot: Slot, slot_bits: int, peers: Sequence[NodeId]) -> list[NodeId]:
+def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:
     """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
     start = slot_start(slot, slot_bits)
     return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

@@ -26,13 +26,17 @@ from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
-from dht.overlay import Answer, Asked, Handler, Message
+from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
 from dht.peercache import PeerCache
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
+from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
 from dht.reachability import Reachability
+from dht.records import Graces, Load
+from dht.sharing import Balance, Sharing
 from dht.slotset import encode_slots
 from dht.smallrecord import SmallRecord
+from dht.solver import Solver
 from dht.standing import Mode, Standing, left_out
 from dht.strategy import SignedStrategy, Strategy
 from dht.strategylog import StrategyLog
@@ -68,6 +72,7 @@ class Parts:
     allow_private: bool = False  # as in DhtConfig
     folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
+    puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     mode: Mode = "member"
     is_declared: bool = True  # whether the operator says where this node is reached, in every family
     knock: Knock | None = None  # None: never find out whether strangers reach this node, and never for others
@@ -86,17 +91,21 @@ class LiveOverlay:
         self._core = core
         self._clock = clock
         self._driver = parts.drive(self._happened)
-        self._view = OverlayView(core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints)
+        self._view = OverlayView(
+            core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
+        )
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
         self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
-        self._due = 0
+        self._due, self._load = 0, Load()
         self._joins = False
+        self._sharing = Sharing(self._view)
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
@@ -137,11 +146,30 @@ class LiveOverlay:
     def _serve_from(self, message: type[Message], handler: HandlerFrom) -> None:
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
-        self._due = due
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, how busy it is."""
+        self._due, self._load = due, load or self._load
         self._view.say_ready(ready)
         self._tell()
+
+    def refuse(self, hosts: bytes) -> None:
+        """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
+        self._core.refuse(hosts)
+        self._driver.kick()
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on."""
+        self._view.show_work(work.is_busy)
+        self._sharing.work = work
+
+    @property
+    def load(self) -> Load:
+        """How busy this machine is, as the heartbeats say it."""
+        return self._load
+
+    def balance(self) -> Balance:
+        """What is due here and at others, what moved and why."""
+        return self._sharing.report(self._clock(), self._keeper.leases if self._keeper is not None else None)
 
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""
@@ -152,8 +180,8 @@ class LiveOverlay:
 
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
-        heartbeats = self._cache.load() if self._cache is not None else ()
-        self._core.remember(self._clock(), heartbeats)
+        heartbeats = self._cache.load_since() if self._cache is not None else ()
+        self._core.remember(self._clock(), (raw for raw, _ in heartbeats), dict(heartbeats))
         self._joins = self._joins or bool(heartbeats)
         return len(heartbeats)
 
@@ -218,6 +246,7 @@ class LiveOverlay:
             tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
             tasks.create_task(self._keep_cache(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
+            tasks.create_task(self._solver.run(), name="overlay-puzzle")
             if self._prober is not None:
                 tasks.create_task(self._prober.run(), name="overlay-prober")
                 tasks.create_task(self._keep_standing(self._prober), name="overlay-standing")
@@ -357,11 +386,19 @@ class LiveOverlay:
         reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked)
+        graces = Graces(current.stable_grace_s, current.laptop_grace_s)
+        bits = self.strategies.puzzle_bits(self._clock())
+        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces, bits)
+        self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         if self._prober is not None:
             self._prober.reach = reach
         self._view.refresh()
         self._tell()
+
+    def _solved(self, nonce: int) -> None:
+        """The puzzle of our identity."""
+        self._core.solved(nonce)
+        self._driver.kick()
 
     # Leases and heartbeats
 
@@ -370,17 +407,18 @@ class LiveOverlay:
             path = self._parts.folder / "votes.json" if self._parts.folder is not None else None
             settle_s = SETTLE_S if self._joins else 0.0
             clock, executor = self._clock, self._parts.executor
-            self._keeper = keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s)
+            keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s, sharing=self._sharing)
+            self._keeper = keeper
             self._view.show_leases(keeper.held)
             self.serve(LeaseRequest, keeper.answer_request)
             self.serve(LeaseRelease, keeper.answer_release)
 
     async def _keep_leases(self) -> None:
         """One round a second; what changed is told in the heartbeat."""
-        in_force, held = self.strategies.current(self._clock()), frozenset[Slot]()
+        in_force, held = self._in_force(), frozenset[Slot]()
         while True:
-            if self.strategies.current(self._clock()) is not in_force:
-                in_force = self.strategies.current(self._clock())
+            if in_force != self._in_force():
+                in_force = self._in_force()
                 self._tell_strategy()
             if self._keeper is not None:
                 await self._keeper.step()
@@ -388,6 +426,11 @@ class LiveOverlay:
                     held = frozenset(self._view.leases())
                     self._tell()
             await asyncio.sleep(TICK_S)
+
+    def _in_force(self) -> tuple[Strategy, int]:
+        """What of the strategies comes into force by the passing of time."""
+        now = self._clock()
+        return self.strategies.current(now), self.strategies.puzzle_bits(now)
 
     async def _give_up(self) -> None:
         """Tell the others that the leases are free, shortly; they find out by themselves if that fails."""
@@ -406,7 +449,8 @@ class LiveOverlay:
             if self._view.strategy.slot_bits == bits:
                 break  # all three are of one moment
         said = encode_slots(slot for slot in ready if slot < 1 << bits)
-        self._core.announce(ready=said, leased=encode_slots(leased), due=self._due, slot_bits=bits)
+        told = encode_slots(leased)
+        self._core.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
         self._driver.kick()
 
     # The long memory of peers
@@ -419,20 +463,22 @@ class LiveOverlay:
             if kept == self._core.members.version and rounds % CACHE_ANYWAY:
                 continue
             kept, heartbeats = self._core.members.version, self._heartbeats()
-            if not heartbeats:
+            if not heartbeats[0]:
                 continue  # all have been silent for too long; what the file has is still a way back
             try:
-                await loop.run_in_executor(self._parts.executor, self._cache.save, heartbeats)
+                await loop.run_in_executor(self._parts.executor, self._cache.save, *heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
     def _save_peers(self) -> None:
         heartbeats = self._heartbeats()
-        if self._cache is not None and heartbeats:
+        if self._cache is not None and heartbeats[0]:
             try:
-                self._cache.save(heartbeats)
+                self._cache.save(*heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
-    def _heartbeats(self) -> list[bytes]:
-        return [known.opened.raw for _, known in self._core.members.known()]
+    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
+        members = self._core.members
+        known = list(members.known())
+        return [k.opened.raw for _, k in known], [members.ages.since(peer) for peer, _ in known]

@@ -11,10 +11,12 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
+from dht.ages import Ages
 from dht.clock import Now
 from dht.keys import NodeId, distance
 from dht.neighbourhood import WHOLE, Block, block_of, span
-from dht.records import Opened
+from dht.puzzle import work_of
+from dht.records import GRACES, Graces, Opened
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
@@ -22,6 +24,7 @@ SETTLE_S = LIVE_S + 10.0  # a far peer that becomes near is judged as a near one
 SENT_SLACK_S = 0.2  # by which we may take a heartbeat for younger than it is: the quickest way of a packet
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
+ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
@@ -50,6 +53,7 @@ class Members:
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
+        self.ages = Ages(own)
         self._own_member = own_member
         self._limit = limit
         self._known: dict[NodeId, Known] = {}
@@ -63,6 +67,8 @@ class Members:
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
         self._settled_at = self._at = float("-inf")  # `_at`: the last steady time that we were told
         self.near = WHOLE
+        self._graces = GRACES
+        self._awake_at: float | None = None  # None: nobody said so yet
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
@@ -82,12 +88,15 @@ class Members:
         turned = 0 if old is None else opened.sequence if news is News.CHANGED else old.turned
         if self._known.pop(peer, None) is None:  # the newest heard of is last
             insort(self._ids, peer)
+            self.ages.heard(peer, now.wall)
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
             del self._suspected[peer]
-        self._next_expiry = min(self._next_expiry, known.sent_steady + opened.heartbeat.grace_s)
+        self._next_expiry = min(self._next_expiry, self._ends(known))
         if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
             self._enlist(peer, member=opened.heartbeat.member)
+        elif old is not None and opened.heartbeat.member and _stands(old.opened) != _stands(opened):
+            self.epoch += 1
         self.version += news is not News.SAME
         self.told += news is not News.SAME or (_leases_differ(old, opened) and self.is_near(peer))
         return news
@@ -114,6 +123,12 @@ class Members:
         if self._cached is None:
             self._cached = tuple(self._sorted)
         return self._cached
+
+    def forget_idle(self, puzzle_bits: int) -> None:
+        """These are no members any more: their identities have less work behind them than the strategy asks for."""
+        beats = [(peer, known.opened.heartbeat) for peer, known in self._known.items()]
+        for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
+            self._drop(peer)
 
     def block_of(self, point: bytes) -> Block:
         """The neighbourhood of a peer, or of any point."""
@@ -142,14 +157,30 @@ class Members:
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace; `take_forgotten` has them."""
         self._at = now.steady
+        if self._awake_at is not None:
+            self.awake(now)
         if now.steady < self._next_expiry:
             return
-        for peer in [p for p, k in self._known.items() if now.steady - k.sent_steady > k.opened.heartbeat.grace_s]:
+        for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
             self._forgotten = [*self._forgotten[-FORGOTTEN:], self._known[peer].opened]
             self._drop(peer)
-        self._next_expiry = min(
-            (k.sent_steady + k.opened.heartbeat.grace_s for k in self._known.values()), default=float("inf")
-        )
+        self._next_expiry = min(map(self._ends, self._known.values()), default=float("inf"))
+
+    def judge_by(self, graces: Graces) -> None:
+        """The graces of the strategy in force from now on."""
+        if graces != self._graces:
+            self._graces, self._next_expiry = graces, float("-inf")
+
+    def awake(self, now: Now) -> None:
+        """This node runs; call it whenever it does something, every few seconds. After a sleep nobody expires for a
+        while: that this node heard nobody says nothing about the others."""
+        if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
+            self._next_expiry = now.steady + LIVE_S
+        self._awake_at = now.steady
+
+    def _ends(self, known: Known) -> float:
+        """When a silent peer is a member no longer, steady time."""
+        return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
     def take_forgotten(self) -> list[Opened]:
         """Who was forgotten for its silence since the last call, the last of them."""
@@ -213,6 +244,7 @@ class Members:
         if self._known.pop(peer).opened.heartbeat.member:
             self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
+        self.ages.forget(peer)
 
     def _enlist(self, peer: NodeId, *, member: bool) -> None:
         """A member more, or less; neighbourhoods may shift."""
@@ -243,6 +275,12 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     if late_s > INTERVAL_S and old and (direct or old.late_s > INTERVAL_S):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
+
+
+def _stands(opened: Opened) -> tuple[object, ...]:
+    """What decides beside whom a member keeps copies (diversity.py); addresses inside a prefix may come and go."""
+    hosts = (host for host, _, _ in opened.heartbeat.endpoints)
+    return opened.heartbeat.operator, *(host[:3] if len(host) == 4 else host[:6] for host in hosts)
 
 
 def _differs(old: Opened, new: Opened) -> bool:

@@ -12,8 +12,12 @@ from dht.overlay import Message
 MAX_CLAIMS = 4096  # in one message; the rest waits for the next round
 MAX_CHAIN = 64  # versions in one answer
 MAX_RELEASES = 1 << 16  # every slot there can be
+MAX_MOVE_S = 3600  # the longest that a move is believed; whoever holds the slot by then may ask for more
 
 _Id = Annotated[bytes, Meta(max_length=20)]
+
+
+Heir = tuple[Annotated[int, Meta(ge=0, lt=MAX_RELEASES)], _Id, Annotated[int, Meta(ge=0, le=MAX_MOVE_S)]]
 
 
 class Done(Message, frozen=True):
@@ -71,7 +75,11 @@ class LeaseReply(Message, frozen=True):
 
 
 class LeaseRelease(Message, frozen=True):
-    """The sender holds these no longer, or never did: (slot, epoch). Their votes are free again."""
+    """The sender holds these no longer, or never did: (slot, epoch). Their votes are free again.
+
+    `heirs`: (slot, node id, seconds): for so long that live owner comes before all others in the slot's order.
+    """
 
     slot_bits: int
     slots: Annotated[tuple[tuple[int, int], ...], Meta(max_length=MAX_RELEASES)]
+    heirs: Annotated[tuple[Heir, ...], Meta(max_length=MAX_CLAIMS)] = ()

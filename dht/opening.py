@@ -28,6 +28,7 @@ class Place:
     listening: tuple[Endpoint, ...]
     folder: Path | None = None  # in the data directory; made if missing
     member: bool = True
+    puzzle: Path | None = None  # file of the identity's solved puzzle, beside its key
     mode: Mode = "member"  # a client takes no part but by asking; auto: whether strangers reach it decides
 
 
@@ -78,6 +79,7 @@ def open_overlay(
         allow_private=config.allow_private,
         folder=place.folder,
         member=place.member,
+        puzzle=place.puzzle,
         mode=place.mode,
         is_declared=is_declared,
         knock=udp_knock(identity, bytes.fromhex(network.id), rng),

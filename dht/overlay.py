@@ -5,13 +5,14 @@ verified id of the peer that asks. A message is a frozen msgspec Struct (array_l
 the wire, so it is stated once and renamed never.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
 
 from dht.contact import Contact
 from dht.keys import NodeId, Slot
+from dht.records import Load
 from dht.strategy import Strategy
 
 
@@ -63,14 +64,30 @@ class View(Protocol):
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks (min_age_s) of who decides."""
+
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, that say they hold the slot's lease."""
+
+    def refuses(self, peer: NodeId) -> bytes:
+        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
 
     def owned(self) -> frozenset[Slot]:
         """Slots that this node owns or stands in for."""
 
     def leases(self) -> Mapping[Slot, int]:
         """Slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
+
+
+class CrawlWork(Protocol):
+    """What the leases go by: the work in the slots that this node holds."""
+
+    def due(self) -> Mapping[Slot, int]:
+        """URLs that politeness lets be fetched soon, by held slot."""
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether something begun under the slot's lease is still going on."""
 
 
 class Overlay(Protocol):
@@ -89,5 +106,9 @@ class Overlay(Protocol):
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
 
-    def announce(self, ready: frozenset[Slot], due: int) -> None:
-        """Say in the next heartbeats which slots this node is ready for and how many URLs are due here."""
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, and how busy the
+        machine is (None: as before)."""
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on: leases move by what is due, and wait for what is open."""

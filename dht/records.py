@@ -7,21 +7,25 @@ of an author wins; a heartbeat is a membership until it expires, and a sign of l
 
 import ipaddress
 from functools import lru_cache
+from typing import NamedTuple
 
 import msgspec
 
 from dht.clock import Now
+from dht.config import OPERATOR_CHARS
 from dht.contact import Contact, Endpoint, Family
-from dht.errors import MALFORMED, BadMessage, BadSignature
+from dht.errors import MALFORMED, BadMessage, BadSignature, TooLittleWork
 from dht.identity import Identity, node_id_of, verify
 from dht.keys import MAX_SLOT_BITS, NodeId, Slot
+from dht.puzzle import work_of
 from dht.reach import Reach
 from dht.slotset import check_slots, decode_slots
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
-STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner
-LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; FACTS of the durability model: r = 3 needs 72 h
-OPERATOR_CHARS = 64
+STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
+LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
+MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
+REFUSES_BYTES = 64
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 DOMAIN = b"heartbeat\0"
@@ -60,6 +64,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
     nonce: int = 0  # the identity's puzzle, solved
     leaving: bool = False  # it stops: not live from now on, a member until its grace is over
+    refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
 
     @property
     def node_id(self) -> NodeId:
@@ -70,16 +75,26 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
         return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints))
 
     @property
-    def grace_s(self) -> float:
-        return STABLE_GRACE_S if self.stable else LAPTOP_GRACE_S
-
-    @property
     def ready_slots(self) -> frozenset[Slot]:
         return decode_slots(self.ready, self.slot_bits)
 
     @property
     def leased_slots(self) -> frozenset[Slot]:
         return decode_slots(self.leased, self.slot_bits)
+
+
+class Graces(NamedTuple):
+    """How long a silent node stays a member, by the strategy in force: a server, and a machine that sleeps."""
+
+    stable_s: float = STABLE_GRACE_S
+    laptop_s: float = LAPTOP_GRACE_S
+
+    def of(self, stable: bool) -> float:
+        """For a node that says of itself what it is."""
+        return self.stable_s if stable else self.laptop_s
+
+
+GRACES = Graces()
 
 
 class Opened(msgspec.Struct, frozen=True):
@@ -128,14 +143,20 @@ def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> 
     return data
 
 
-def open_heartbeat(data: bytes, now: Now, network: bytes, reach: Reach) -> Opened:
-    """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones."""
-    opened = open_heartbeat_once(data, network, reach)
+def open_heartbeat(
+    data: bytes, now: Now, network: bytes, reach: Reach, graces: Graces = GRACES, puzzle_bits: int = 0
+) -> Opened:
+    """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones, of
+    these TooLittleWork where its identity has less than `puzzle_bits` behind it.
+
+    Its author's strategy may be another version, so it expires when `graces`, the reader's, say so at the latest.
+    """
+    opened = open_heartbeat_once(data, network, reach, puzzle_bits)
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
         raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
-    if heartbeat.expires_at <= now.wall:
+    if min(heartbeat.expires_at, heartbeat.sent_at + graces.of(heartbeat.stable)) <= now.wall:
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
     return opened
 
@@ -151,7 +172,7 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
 
 
 @lru_cache(maxsize=16384)
-def open_heartbeat_once(data: bytes, network: bytes, reach: Reach) -> Opened:
+def open_heartbeat_once(data: bytes, network: bytes, reach: Reach, puzzle_bits: int) -> Opened:
     """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
@@ -159,11 +180,13 @@ def open_heartbeat_once(data: bytes, network: bytes, reach: Reach) -> Opened:
         heartbeat = _decoder.decode(data[64:])
     except MALFORMED as error:
         raise BadMessage("", f"heartbeat does not decode: {error}") from error
-    if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
-        raise BadSignature("heartbeat", "not signed by the key in it for this network")
     reason = _flaw(heartbeat)
     if reason:
-        raise BadMessage(heartbeat.node_id.hex(), f"heartbeat {reason}")
+        raise BadMessage(node_id_of(heartbeat.public_key).hex(), f"heartbeat {reason}")
+    if puzzle_bits and work_of(heartbeat.public_key, heartbeat.nonce) < puzzle_bits:  # much cheaper than a signature
+        raise TooLittleWork(heartbeat.node_id.hex(), f"its identity has less than {puzzle_bits} bits of work behind it")
+    if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
+        raise BadSignature("heartbeat", "not signed by the key in it for this network")
     try:
         opened = read_heartbeat(data, heartbeat)
     except ValueError as error:
@@ -182,10 +205,12 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "needs one endpoint a family, IPv4 first"
     if not 0 < heartbeat.sequence < 1 << 32:
         return f"with sequence {heartbeat.sequence}"
-    if not 0 < heartbeat.expires_at - heartbeat.sent_at <= heartbeat.grace_s + 1:
-        return "lives longer than its grace"
+    if not 0 < heartbeat.expires_at - heartbeat.sent_at <= MOST_GRACE_S + 1:
+        return "lives longer than any grace"
     if not 0 <= heartbeat.slot_bits <= MAX_SLOT_BITS or not 0 <= heartbeat.strategy_version < 1 << 32:
         return "with a strategy version or slot_bits out of range"
+    if len(heartbeat.refuses) > REFUSES_BYTES or len(heartbeat.refuses) % 4:
+        return "with refused hosts out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

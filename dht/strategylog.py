@@ -75,6 +75,11 @@ class StrategyLog:
     def newest_digest(self) -> str:
         return self._chain[-1][0].digest
 
+    @property
+    def fork_count(self) -> int:
+        """How many versions were signed besides those that are kept."""
+        return sum(d != self._chain[v - 1][0].digest for v, d in self._lost() if v <= len(self._chain))
+
     def current(self, now: Now) -> Strategy:
         """The version in force: the newest that is effective. An expired one stays in force; so does the first."""
         for _, strategy in reversed(self._chain):
@@ -94,6 +99,18 @@ class StrategyLog:
             changes = (set(names.keys), names.threshold) != (set(trusted.keys), trusted.threshold)
             rivals = tuple(d for d in self._rivals.get(strategy.version, ()) if d != signed.digest)
             yield Entry(strategy, signed.digest, signers(signed, trusted), changes, rivals)
+
+    @property
+    def began_at(self) -> int:
+        """When the network began (Unix seconds): its first strategy came into force."""
+        return self._chain[0][1].effective_at
+
+    def puzzle_bits(self, now: Now) -> int:
+        """The work that identities must have behind them. More than before is asked for only when it has been in force
+        for the longest grace: who was a member before has been heard of since, or is none any more."""
+        current = self.current(now)
+        before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
+        return min(current.puzzle_bits, before.puzzle_bits)
 
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
@@ -151,10 +168,8 @@ class StrategyLog:
         current, newest = self.current(now), self.newest
         notes = [
             f"two strategies {version} were signed; {signed.digest[:16]} is kept, {rival[:16]} is not"
-            for version, rivals in sorted(self._rivals.items())
-            if (signed := self.signed(version)) is not None
-            for rival in rivals
-            if rival != signed.digest
+            for version, rival in self._lost()
+            if (signed := self.signed(version)) is not None and rival != signed.digest
         ]
         if current.expires_at <= now.wall:
             notes.append(f"strategy {current.version} expired; it stays in force until its publishers sign the next")
@@ -187,6 +202,10 @@ class StrategyLog:
         winner, loser = (theirs, ours) if yields else (ours, theirs)
         self._lose(loser, winner, version)
         return yields
+
+    def _lost(self) -> Iterator[tuple[int, str]]:
+        """(version, digest) of every version that was not kept, by version."""
+        return ((version, digest) for version in sorted(self._rivals) for digest in self._rivals[version])
 
     def _lose(self, loser: SignedStrategy, winner: SignedStrategy, version: int) -> None:
         """Remember a version that was signed and is not kept; how many are remembered is bounded."""

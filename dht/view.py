@@ -6,15 +6,17 @@ concerns it; only the slots of this node's own neighbourhood are gone through wh
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
 from dht.clock import Clock, Now
 from dht.contact import Contact, Endpoint
+from dht.diversity import NONE, Traits, traits_of
 from dht.keys import NodeId, Slot
 from dht.members import Members
 from dht.owners import Placement, slots_of
+from dht.reach import Reach
 from dht.records import Heartbeat, Opened
 from dht.renumber import covered, touched
 from dht.strategy import Strategy
@@ -35,18 +37,23 @@ class OverlayView:
         strategies: StrategyLog,
         clock: Clock,
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
+        operator: str = "",
     ) -> None:
+        """`operator`: of this node, as it declares."""
         self._node_id = node_id
         self._members = members
         self._strategies = strategies
         self._clock = clock
         self._own_endpoints = own_endpoints
+        self._operator = operator
         self._own_ready: frozenset[Slot] = frozenset()
         self._held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES
+        self._is_busy: Callable[[Slot], bool] = lambda slot: False
         self._look_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
         self._strategy = strategies.current(clock())
+        self._own_traits = NONE
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) of numberings until lately
         self._before: tuple[Strategy, ...] = ()
@@ -100,6 +107,11 @@ class OverlayView:
         """The newest sign of life of a peer; None of this node itself."""
         known = self._members.find(peer)
         return known.opened.heartbeat if known is not None else None
+
+    def refuses(self, peer: NodeId) -> bytes:
+        """See `View`."""
+        known = self._members.find(peer)
+        return known.opened.heartbeat.refuses if known is not None else b""
 
     def silent_s(self, peer: NodeId) -> float | None:
         """Seconds since that sign of life was sent, by this node's clock."""
@@ -173,11 +185,25 @@ class OverlayView:
         self._look()
         return self._own_ready
 
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks of who decides; see ages.py."""
+        if not self._strategy.min_age_s:
+            return ()
+        return self._members.ages.seasoned(peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at)
+
     def say_ready(self, slots: frozenset[Slot]) -> None:
         """This node is ready for these slots, in the numbers of the strategy that the view showed last."""
         for slot in self._own_ready ^ slots:
             self._ready.pop(slot, None)
         self._own_ready = slots
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether something that this node began under the slot's lease is still going on."""
+        return self._is_busy(slot)
+
+    def show_work(self, is_busy: Callable[[Slot], bool]) -> None:
+        """Where `is_busy` looks from now on."""
+        self._is_busy = is_busy
 
     def show_leases(self, held: Callable[[Now], Mapping[Slot, int]]) -> None:
         """Where `leases` looks from now on."""
@@ -189,7 +215,17 @@ class OverlayView:
         return self._placed([m for m in self.members() if m.hex() not in blocked], strategy)
 
     def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
-        return Placement(members, strategy.slot_bits, strategy.replicas)
+        return Placement(members, strategy.slot_bits, strategy.replicas, self._traits(members, strategy))
+
+    def _traits(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, Traits]:
+        """What the members' heartbeats, and this node's own words, say about beside whom they keep copies."""
+        reach = Reach(strategy.declared_prefixes)
+        found = {self._node_id: traits_of(self._operator, self._own_endpoints(), reach)}
+        for member in members:
+            known = self._members.find(member)
+            if known is not None:
+                found[member] = traits_of(known.opened.heartbeat.operator, known.opened.contact.endpoints, reach)
+        return found
 
     def refresh(self) -> None:
         """Look again at once: something is known to have changed."""
@@ -201,19 +237,22 @@ class OverlayView:
             return
         self._look_at = now.steady + LOOK_S
         members, strategy = self._members.members(now), self._strategies.current(now)
-        if strategy is self._strategy and self._members.told == self._told and now.steady <= self._all_live_until:
+        own = traits_of(self._operator, self._own_endpoints(), Reach(strategy.declared_prefixes))
+        same = strategy is self._strategy and self._members.told == self._told and own == self._own_traits
+        if same and now.steady <= self._all_live_until:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
             self._own_ready = covered(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
-        self._strategy, self._told = strategy, self._members.told
+        self._strategy, self._told, self._own_traits = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         formers = self._strategies.former_bits(now)
-        placed = (self._members.epoch, self._strategy.slot_bits, self._strategy.replicas, formers)
+        placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
-            self._formers = tuple((b, Placement(members, b, self._strategy.replicas)) for b in formers)
+            traits = self._traits(members, strategy)
+            self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
             self._ready.clear()
             self._teams.clear()
         if live != self._live:
@@ -225,9 +264,9 @@ class OverlayView:
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""
         placement, near, strategy = self._placement, self._members.near, self._strategy
-        members = placement.neighbours(self._node_id)
-        live = tuple(peer for peer in members if peer in self._live)
-        basis = (near, members, live, strategy.slot_bits, strategy.replicas)
+        quarter = placement.quarter(self._node_id)
+        live = tuple(peer for peer in quarter.members if peer in self._live)
+        basis = (near, quarter, live, strategy.slot_bits, strategy.replicas)
         if basis == self._near_basis:
             return
         self._near_basis, me = basis, self._node_id

@@ -15,6 +15,7 @@ from dht.lookup import Lookup
 from dht.packets import Body, Find, Found, Get, Got, Packed, Packet
 from dht.reach import Reach
 from dht.records import unpack_endpoint
+from dht.routing import K
 
 CONTACTS_LIMIT = 20  # of one answer; 1232 bytes hold 19
 
@@ -49,9 +50,12 @@ class Walk:
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
         records: bool = False,
         signed: Callable[[NodeId], Contact | None] = lambda peer: None,
+        claim: Callable[[NodeId], bool] = lambda peer: True,
+        k: int = K,
     ) -> None:
-        """`signed`: how a peer says itself that it is reached, which counts more than what others say."""
-        self._lookup = Lookup(own, target, place=self._place)
+        """`signed`: how a peer says itself that it is reached, which counts more than what others say. `claim`: whether
+        this lookup may ask a node, asked when its turn has come. `k`: how many nearest to end with."""
+        self._lookup = Lookup(own, target, k, place=self._place)
         self._body: Body = Get(target) if records else Find(target)
         self._ask = ask
         self._families = families
@@ -59,6 +63,7 @@ class Walk:
         self._done = done
         self._notice = notice
         self._signed = signed
+        self._claim = claim
         self._finished = False
         self.records: dict[NodeId, tuple[bytes, ...]] = {}
         self.tokens: dict[NodeId, bytes] = {}
@@ -88,8 +93,13 @@ class Walk:
     def _pump(self, now: Now) -> None:
         if self._finished:
             return
-        for public_key, contact in self._lookup.next_queries():
-            self._ask(now, self._body, public_key, contact, self._hear(contact.node_id), self._slow(contact.node_id))
+        while queries := self._lookup.next_queries():
+            for public_key, contact in queries:
+                peer = contact.node_id
+                if self._claim(peer):
+                    self._ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
+                else:
+                    self._lookup.failed(peer)
         if self._lookup.is_done:
             self._finished = True
             self._done(now, self)

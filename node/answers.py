@@ -1,6 +1,6 @@
 """What a running node answers to people and programs: the `Service` behind the web listener and the command line."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 import msgspec
@@ -9,6 +9,7 @@ from crawl import BadUrl, Visit, canonical_url
 from dht import (
     BadStrategy,
     Clock,
+    Entry,
     LiveOverlay,
     Network,
     NodeId,
@@ -17,7 +18,9 @@ from dht import (
     parse_document,
     slot_of,
 )
+from node.balanceview import balance_json, load_json
 from node.daemon import Daemon
+from node.preview import Previews
 from node.version import VERSION
 from store import Document, Kind, Record, decode_document
 
@@ -34,6 +37,7 @@ class Answers:
         self._daemon, self._overlay, self._strategies = daemon, overlay, overlay.strategies
         self._network, self._quota, self._clock = network, quota, clock
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
+        self._previews = Previews(daemon, overlay, clock)
 
     async def search(
         self,
@@ -94,14 +98,21 @@ class Answers:
                 "fetched": crawl.fetched,
                 "failed": crawl.failed,
                 "refused": dict(crawl.refused),
+                "refuse": {"entries": len(self._daemon.refusals), "told": len(self._daemon.refusals.told) // 4},
                 "per_s": round(crawl.per_s, 2),
             },
+            "balance": balance_json(self._overlay.balance()),
+            "load": load_json(self._overlay.load),
             "strategy": {
                 "version": strategy.version,
                 "expires_at": strategy.expires_at,
+                "next_at": strategy.next_at,
+                "newest": self._strategies.newest.version,
+                "effective_at": self._strategies.newest.effective_at,
+                "forks": self._strategies.fork_count,
                 "warnings": list(self._strategies.warnings(self._clock())),
             },
-            "warnings": [reason] if (reason := self._daemon.hindrance()) else [],
+            "warnings": list(self._warnings()),
             "disk": {"used": kept.used_bytes, "quota": self._quota},
         }
 
@@ -109,11 +120,15 @@ class Answers:
         """See Service."""
         return [self._peer(peer) for peer in self._overlay.view.members()]
 
-    async def strategy(self) -> Json:
+    async def strategy(self, which: str = "") -> Json:
         """See Service. Besides the document's fields: digest, signed_by, warnings."""
-        strategy = self._overlay.view.strategy
-        signed = self._strategies.signed(strategy.version)
-        assert signed is not None, "the strategy in force is always kept"
+        in_force, newest = self._overlay.view.strategy.version, self._strategies.newest.version
+        numbers = {"": in_force, "newest": newest}
+        version = numbers.get(which, int(which) if which.isascii() and which.isdecimal() and len(which) < 10 else 0)
+        signed = self._strategies.signed(version)
+        if signed is None:
+            raise BadStrategy("version", f"{which!r} is not known here", f'ask for 1 to {newest}, or "newest"')
+        strategy = parse_document(signed.document)
         return {
             **msgspec.to_builtins(strategy),
             "digest": signed.digest,
@@ -130,6 +145,16 @@ class Answers:
             records = await self._daemon.replicator.read_many(wanted, content=content)
             found |= {url: r for url in left if (r := records.get((Kind.DOCUMENT, document_id(url)))) is not None}
         return [found.get(url) for url in urls]
+
+    async def strategy_log(self) -> Json:
+        """See Service."""
+        in_force = self._overlay.view.strategy.version
+        versions = [_version(entry, in_force) for entry in self._strategies.history()]
+        return {"versions": versions, "warnings": list(self._strategies.warnings(self._clock()))}
+
+    async def preview_strategy(self, document: bytes) -> Json:
+        """See Service."""
+        return await self._previews.preview(document)
 
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         """See Service. A URL that is none, or not stored, gives null."""
@@ -158,7 +183,9 @@ class Answers:
                 refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
                 continue
             decision = self._daemon.decide(url)
-            if decision.allowed:
+            if refusal := self._daemon.refusals.reason(url):
+                refused.append({"url": text, "reason": f"refused by this node's {refusal}; another node takes it"})
+            elif decision.allowed:
                 seeds.append(Visit(url=url, depth=depth))
             else:
                 refused.append({"url": text, "reason": decision.reason})
@@ -184,6 +211,12 @@ class Answers:
         self._overlay.adopt(signed)
         return {**await self.strategy(), "adopted": not known}
 
+    def _warnings(self) -> Iterator[str]:
+        if reason := self._daemon.hindrance():
+            yield reason
+        if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
+            yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
+
     def _client_reason(self) -> str:
         polls = self._daemon.polls
         if polls.is_paused:
@@ -198,9 +231,11 @@ class Answers:
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
-            leased = frozenset(view.leases())
+            leased, told = frozenset(view.leases()), self._daemon.refusals.told
+            load, due = self._overlay.load, sum(self._daemon.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
+            load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
         return {
             "node_id": peer.hex(),
             "self": peer == view.node_id,
@@ -210,6 +245,9 @@ class Answers:
             "strategy_version": version,
             "ready": len(ready),
             "leased": len(leased),
+            "refuses": len(told) // 4,
+            "due": due,
+            "load": load_json(load),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 
@@ -222,6 +260,23 @@ class Answers:
         if now - self._settled[0] >= SETTLED_FOR_S:
             self._settled = now, await self._daemon.teams.is_settled()
         return self._settled[1]
+
+
+def _version(entry: Entry, in_force: int) -> Json:
+    strategy = entry.strategy
+    return {
+        "version": strategy.version,
+        "digest": entry.digest,
+        "signed_by": list(entry.signed_by),
+        "effective_at": strategy.effective_at,
+        "expires_at": strategy.expires_at,
+        "next_at": strategy.next_at,
+        "publishers": list(strategy.publishers),
+        "threshold": strategy.threshold,
+        "changes_publishers": entry.changes_publishers,
+        "forks": list(entry.rivals),
+        "in_force": strategy.version == in_force,
+    }
 
 
 def known_url(text: str) -> str:

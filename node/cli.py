@@ -6,6 +6,7 @@ Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration (EX_CONFIG of sysexits
 import argparse
 import importlib
 import os
+import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -21,6 +22,7 @@ A web search engine that nobody owns: crawler, store, index and peer of one netw
   fill it          dse-node crawl https://example.org/ --depth 2
   ask it           dse-node search "words to find", or the page at http://127.0.0.1:8090/
 """
+_UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 _CODES = "Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration. Reading verbs take --json."
 
 Verbs: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
@@ -115,10 +117,15 @@ def _add_staying(verbs: Verbs) -> None:
     _json(demo)
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = _verb(verbs, "simulate", "simulate:simulate", "run many nodes in memory under virtual time", example)
-    simulate.add_argument("--nodes", type=_between(1, 5000), default=50, metavar="N", help="how many (default 50)")
+    simulate.add_argument(
+        "--nodes", type=_between(1, 5000), default=50, metavar="N", help="how many; over 200 their overlays alone (50)"
+    )
     simulate.add_argument("--hours", type=_share(1000.0), default=1.0, metavar="H", help="of their time (default 1)")
     simulate.add_argument("--seed", type=int, default=1, metavar="S", help="decides everything by chance (default 1)")
     simulate.add_argument("--loss", type=_share(0.5), default=0.0, metavar="P", help="share of packets lost (0)")
+    simulate.add_argument("--churn", type=_lengths, metavar="S,A", help="mean session and absence, such as 8h,16h")
+    simulate.add_argument("--partition", type=_lengths, metavar="T,L", help="cut in halves after T, for L: 1h,10m")
+    simulate.add_argument("--nat", type=_share(0.9), default=0.0, metavar="P", help="share of nodes behind a NAT (0)")
     _json(simulate)
     _place(_verb(verbs, "run", "daemon:run", "run the node until it is told to stop", "dse-node run"))
     bare = _verb(verbs, "bootstrap", "daemon:bare_overlay", "run a first contact: the overlay alone, without data")
@@ -189,6 +196,12 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--replicas", type=_between(1, 16), metavar="N", help="copies of every page (default 3)")
     new.add_argument("--slot-bits", type=_between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=_between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
+    new.add_argument(
+        "--open", action="store_true", help="for strangers: identities cost work, newcomers wait for votes"
+    )
+    new.add_argument(
+        "--puzzle-bits", type=_between(0, 28), metavar="N", help="that work, 2^N hashes (default 0; open 20)"
+    )
     _json(new)
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")
@@ -199,14 +212,80 @@ def _add_strategies(verbs: Verbs) -> None:
     strategy = _family(verbs, "strategy", "the signed document that says what the network does")
     about = "print the strategy in force; with --json a draft for the next"
     _place(_verb(strategy, "show", "strategies:show", about), url=True, json=True)
+    _add_draft(strategy)
     example = "dse-node strategy sign draft.json --key campus.publisher.key --out signed.json"
-    sign = _verb(strategy, "sign", "strategies:sign", "sign a draft, or add a signature to a signed one", example)
-    sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy show --json` prints it")
+    sign = _verb(strategy, "sign", "drafts:sign", "preview a draft's effect, then sign it; or add a signature", example)
+    sign.add_argument("draft", metavar="DRAFT", help="JSON, as `strategy draft` writes it")
     sign.add_argument("--key", action="append", required=True, metavar="FILE", help="a publisher's key; repeatable")
     sign.add_argument("--out", metavar="FILE", help="default: standard output")
+    sign.add_argument("--yes", action="store_true", help="do not ask; needed where there is no terminal")
+    _place(sign, url=True)
     publish = _verb(strategy, "publish", "strategies:publish", "give a signed strategy to the network")
     publish.add_argument("signed", metavar="SIGNED", help="what `strategy sign` wrote")
     _place(publish, url=True, json=True)
+    about = "print every version: digest, signers, when, changes of publishers, forks"
+    _place(_verb(strategy, "log", "strategies:log", about), url=True, json=True)
+
+
+def _add_draft(strategy: Verbs) -> None:
+    example = 'dse-node strategy draft --set replicas=4 --deny "*.example.org" --effective-in 1h --out draft.json'
+    draft = _verb(strategy, "draft", "drafts:make", "write the next version, from the newest known", example)
+    draft.add_argument("--from", dest="source", metavar="FILE", help="a signed version (default: the node's newest)")
+    draft.add_argument("--out", metavar="FILE", help="default: standard output")
+    draft.add_argument("--force", action="store_true", help="write over FILE")
+
+    def repeatable(option: str, metavar: str, about: str) -> None:
+        draft.add_argument(option, action="append", default=[], metavar=metavar, help=f"{about}; repeatable")
+
+    repeatable("--set", "FIELD=VALUE", "a field, such as replicas=4; lists as JSON")
+    for option, metavar, about in (
+        ("deny", "HOST", 'a host that nobody crawls; "*.HOST" for it and all below'),
+        ("prefer", "HOST=NODEID", "a host that one node crawls where it is a live owner"),
+        ("spread", "HOST=D", "a big site that lies in 2^D places"),
+        ("rule", "JSON", "any rule"),
+    ):
+        draft.add_argument(
+            f"--{option}", action=_Ordered, dest="rules", metavar=metavar, help=f"{about}; put first; repeatable"
+        )
+    draft.add_argument(
+        "--drop-rule",
+        action="append",
+        default=[],
+        type=_between(1, 1000),
+        metavar="N",
+        help="without rule N; repeatable",
+    )
+    repeatable("--block", "NODEID", "nobody speaks with this node")
+    repeatable("--unblock", "NODEID", "speak with it again")
+    repeatable("--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
+    draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
+    draft.add_argument("--members", type=_between(1, 10_000_000), metavar="N", help="how many there are, for auto")
+    draft.add_argument("--effective-in", metavar="TIME", help="90s, 30m, 12h, 7d (default: at once)")
+    draft.add_argument("--next-in", metavar="TIME", help="when the version after it may be expected (180d)")
+    draft.add_argument("--expires-in", metavar="TIME", help="until when it is meant to hold (366d)")
+    _place(draft, url=True)
+    example = "dse-node strategy diff draft.json --effect"
+    diff = _verb(strategy, "diff", "drafts:diff", "what a draft or signed document changes", example)
+    diff.add_argument(
+        "file", metavar="A", help="a draft or signed document; against the one in force where B is not given"
+    )
+    diff.add_argument("other", nargs="?", metavar="B", help="another: what B changes of A")
+    diff.add_argument("--effect", action="store_true", help="ask the node what it moves: owners, pages, bytes, hosts")
+    _place(diff, url=True, json=True)
+
+
+class _Ordered(argparse.Action):
+    """Collects (option, value) of several options in the order of the command line."""
+
+    def __call__(
+        self,
+        parser: argparse.ArgumentParser,
+        namespace: argparse.Namespace,
+        values: str | Sequence[object] | None,
+        option_string: str | None = None,
+    ) -> None:
+        given = getattr(namespace, self.dest) or []
+        setattr(namespace, self.dest, [*given, (self.option_strings[0].lstrip("-"), values)])
 
 
 class _HelpFormatter(argparse.RawDescriptionHelpFormatter):
@@ -243,6 +322,14 @@ class _share:
         if not 0.0 <= value <= self.most:
             raise argparse.ArgumentTypeError(f"{text!r} is not a number from 0 to {self.most:g}")
         return value
+
+
+def _lengths(text: str) -> tuple[float, float]:
+    """Two lengths of time, as an argument's type."""
+    match = re.fullmatch(r"([0-9]{1,6})([smhd]),([0-9]{1,6})([smhd])", text)
+    if match is None or not int(match[1]) or not int(match[3]):
+        raise argparse.ArgumentTypeError(f"{text!r} is not two lengths of time such as 8h,16h or 90s,10m")
+    return float(match[1]) * _UNITS_S[match[2]], float(match[3]) * _UNITS_S[match[4]]
 
 
 if __name__ == "__main__":

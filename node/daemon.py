@@ -4,12 +4,12 @@
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Fetcher, Parsers
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Parsers, Refusals
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
@@ -17,6 +17,7 @@ from node.diary import Diary, Moment
 from node.feed import StoreFeed, text_of
 from node.holding import Holding, slot_range
 from node.ingest import Ingest, visit_flaw
+from node.load import LoadMeter, Reading
 from node.orders import OrderingFetcher
 from node.polls import Polls
 from node.ruling import Ruling
@@ -43,6 +44,7 @@ class Shells:
     rng: Random
     index_path: Path | None  # None: in memory
     expects_others: bool  # the peer cache or the network file names somebody
+    machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
 
 
 class Daemon:
@@ -52,7 +54,8 @@ class Daemon:
         self.overlay, self.store = shells.overlay, shells.store
         self._shown: frozenset[Slot] = frozenset()
         self._shown_bits = shells.overlay.view.strategy.slot_bits
-        self._clock = shells.clock
+        self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
+        self._quota_bytes = store.quota_bytes
         self.places = Places(shells.overlay.view)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -71,7 +74,8 @@ class Daemon:
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
         self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
-        fetcher = OrderingFetcher(
+        self.refusals = Refusals(crawl.refuse)
+        self._fetcher = fetcher = OrderingFetcher(
             shells.fetcher,
             shells.overlay,
             self.decide,
@@ -80,6 +84,7 @@ class Daemon:
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
             place=self.places.place,
+            refusals=self.refusals,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
         self.crawler = Crawler(
@@ -87,11 +92,12 @@ class Daemon:
             self.ingest,
             fetcher,
             shells.parsers,
-            self.decide,
+            self._decide_here,
             shells.clock,
             Random(shells.rng.random()),
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
         )
+        shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
@@ -146,6 +152,12 @@ class Daemon:
             is_settled=asks and await self.teams.is_settled(),
         )
 
+    def _decide_here(self, url: str) -> Decision:
+        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self._fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
+
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""
         reason = self.store.no_room(self._last_room_bytes)
@@ -163,14 +175,22 @@ class Daemon:
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown
-            self.overlay.announce(shown, self.crawler.status().due)
+            self._tell()
+
+    def _tell(self, *, looks: bool = False) -> None:
+        """Announce what is ready and due; how busy the machine is where that was looked at."""
+        load = self._meter.take(self._clock().steady, self._machine(), self._disk_share()) if looks else None
+        self.overlay.announce(self._shown, sum(self.crawler.due().values()), load)
+
+    def _disk_share(self) -> float:
+        return self.store.used_bytes / self._quota_bytes
 
     async def _announce(self) -> None:
         rounds = 0
         while True:
             self._show(self.replicator.ready_slots())
             if rounds % ANNOUNCE_DUE == 0:
-                self.overlay.announce(self._shown, self.crawler.status().due)
+                self._tell(looks=True)
             self.crawler.hinder(self.hindrance())
             rounds += 1
             await asyncio.sleep(ANNOUNCE_EVERY_S)

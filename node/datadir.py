@@ -2,7 +2,8 @@
 
 config.toml     settings            network.toml   the network file       format       the number below
 identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
-keys/           publisher's keys    dht/  store/  index/                  one directory a package
+identity.puzzle its solved puzzle   keys/          publisher's keys
+dht/  store/  index/                one directory a package
 """
 
 import fcntl
@@ -36,6 +37,10 @@ class DataDir:
     @property
     def identity(self) -> Path:
         return self.root / "identity.key"
+
+    @property
+    def puzzle(self) -> Path:
+        return self.root / "identity.puzzle"
 
     @property
     def admin_token(self) -> Path:

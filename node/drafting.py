@@ -18,6 +18,7 @@ NEXT_S = 180 * DAY_S  # when operators may expect the next version
 VALID_S = 366 * DAY_S  # an expired one stays in force, with a warning
 SLOTS_EACH = (16, 64)  # slots for each member: fewer leave some without any, more cost packets for nothing
 MAX_BITS = 16
+ABOUT = frozenset({"digest", "signed_by", "warnings"})  # what `strategy show` adds to the document's own fields
 NOT_SET = {
     "network": "it is the network's id and never changes",
     "version": "it is the newest version's, plus one",
@@ -69,6 +70,40 @@ def draft(newest: Strategy, digest: str, wishes: Wishes, now: int) -> Strategy:
         raise BadStrategy("draft", str(error), "mend that --set") from None
     check_bounds(strategy)
     return strategy
+
+
+def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
+    """The document that a draft means; raises BadStrategy.
+
+    A draft that `strategy show --json` gave carries the digest of the version in force: it becomes the next version,
+    in force from `now` on unless it names a later instant.
+    """
+    try:
+        fields = msgspec.json.decode(draft, type=dict[str, Any])
+    except msgspec.DecodeError as error:
+        raise BadStrategy(source, str(error), "begin with `dse-node strategy show --json`") from None
+    known = Strategy.__struct_fields__
+    for name in fields:
+        if name not in known and name not in ABOUT:
+            near = difflib.get_close_matches(name, known, n=1)
+            raise BadStrategy(name, "is no field of a strategy", f"did you mean {near[0]}?" if near else "remove it")
+    body = {name: value for name, value in fields.items() if name in known}
+    if isinstance(fields.get("digest"), str):
+        body["previous"] = fields["digest"]
+        body["version"] = body["version"] + 1 if isinstance(body.get("version"), int) else body.get("version")
+        body.update(_renewed(body, now))
+    try:
+        return msgspec.convert(body, Strategy)
+    except msgspec.ValidationError as error:
+        raise BadStrategy(source, str(error), "mend that field") from None
+
+
+def _renewed(body: dict[str, Any], now: int) -> dict[str, int]:
+    """Instants for the next version: those of the draft where they lie ahead, else the usual spans from now."""
+    spans = {"effective_at": 0, "next_at": NEXT_S, "expires_at": VALID_S}
+    return {
+        name: now + span for name, span in spans.items() if not (isinstance(body.get(name), int) and body[name] > now)
+    }
 
 
 def parse_setting(text: str) -> tuple[str, Any]:

@@ -93,4 +93,5 @@ def document_of(page: Page) -> Document:
         text=page.text,
         links=tuple((link.url, link.anchor) for link in page.links),
         gone=page.gone,
+        signature=page.signature,
     )

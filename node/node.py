@@ -27,6 +27,7 @@ from node.diary import LOOK_EVERY_S, Diary
 from node.errors import ConfigError
 from node.introducer import Introducer
 from node.lan import Lan, on_lan
+from node.load import read_machine
 from node.portmap import PortMap, listens_everywhere
 from node.version import VERSION
 from node.web import Crawler as CrawlerCard
@@ -114,7 +115,7 @@ async def _keep_diary(daemon: Daemon) -> None:
 async def _running_daemon(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[Daemon, LiveOverlay]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
-    place = Place(listening(config.node), data.dht, mode=config.node.mode)
+    place = Place(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)
@@ -131,8 +132,10 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             rng=rng,
             index_path=data.index,
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
+            machine=read_machine,
         )
         daemon = Daemon(config.crawl, config.store, config.index, shells)
+        overlay.refuse(daemon.refusals.told)
         stack.push_async_callback(daemon.close)
         yield daemon, overlay
 

@@ -1,4 +1,5 @@
-"""Fetching by others: what this node's own families cannot reach, and what clients that wait for work may carry.
+"""Fetching by others: what this node's own families cannot reach, what a rule prefers another owner for, what this
+node's operator refuses (ways.py), and what clients that wait for work may carry.
 
 Robots, politeness and the outcome stay with the holder, who orders one GET; the other node only carries bytes, for
 owners of the URL's slot alone, where the strategy lets the URL be crawled, and under its own bounds. Clients
@@ -13,8 +14,20 @@ from urllib.parse import urlsplit
 
 from msgspec import Meta
 
-from crawl import AddressRefused, Decision, FamilyMissing, Fetched, Fetcher, FetchFailed, is_canonical
+from crawl import (
+    AddressRefused,
+    Decision,
+    FamilyMissing,
+    FetchDeclined,
+    Fetched,
+    Fetcher,
+    FetchFailed,
+    Refusals,
+    is_canonical,
+    tells_of,
+)
 from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from node.ways import Way, way_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
 MAX_ORDERS = 16  # served at once, for all peers together
@@ -23,6 +36,7 @@ VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may sen
 MAX_HEADERS = 128  # of an answer; as many as a fetch reads
 MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
 MAX_LATENCY_S = 3600.0
+NO_REFUSALS = Refusals(())
 CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
 Url = Annotated[str, Meta(max_length=2048)]
@@ -54,8 +68,8 @@ CarryByClient = Callable[[FetchOrder], Awaitable[FetchAnswer | None]]
 
 
 class OrderingFetcher:
-    """A `Fetcher` that has a peer carry the bytes where the host has no address of this node's families, and clients
-    where they are of use."""
+    """A `Fetcher` that has a peer carry the bytes where that peer can, should or must, and clients where they are of
+    use."""
 
     def __init__(
         self,
@@ -68,10 +82,12 @@ class OrderingFetcher:
         max_own: int = 1 << 20,
         by_client: CarryByClient | None = None,
         place: Callable[[str], Key] = placement_key,
+        refusals: Refusals = NO_REFUSALS,
     ) -> None:
         """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
-        own that are open at once. `place`: where the records of a canonical URL live."""
-        self._place = place
+        own that are open at once. `place`: where the records of a canonical URL live. `refusals`: what its operator
+        will not have it fetch."""
+        self._place, self._refusals = place, refusals
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
@@ -79,7 +95,10 @@ class OrderingFetcher:
         overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either."""
+        """As `crawl.Fetcher.fetch`; raises FetchFailed when no peer can reach the host either, FetchDeclined where
+        this node must not and no other owner did."""
+        if got := await self._from_owner(url, headers, max_bytes):
+            return got
         if got := await self._from_client(url, headers, max_bytes):
             return got
         try:
@@ -87,6 +106,31 @@ class OrderingFetcher:
                 return await self._fetcher.fetch(url, headers, max_bytes)
         except FamilyMissing as missing:
             return await self._order(url, headers, max_bytes, missing)
+
+    def declined(self, url: str) -> str:
+        """Why nobody can be asked to fetch a URL that this node refuses; "" where somebody can, or it does not."""
+        if not self._refusals.reason(url):
+            return ""
+        way = self._way(url)
+        return "" if way.peers else _declined(way)
+
+    async def _from_owner(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
+        """As another owner brought it, who is preferred or must; None where this node shall see to it."""
+        way = self._way(url)
+        order = FetchOrder(url, tuple(headers.items()), max_bytes)
+        for peer in way.peers[:MAX_CARRIERS]:
+            if got := await self._ordered(peer, order):
+                return got
+        if way.refused:
+            raise FetchDeclined(url, _declined(way))
+        return None
+
+    def _way(self, url: str) -> Way:
+        view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
+        if not refused and preferred is None:
+            return Way()
+        owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
+        return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
 
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
@@ -103,15 +147,19 @@ class OrderingFetcher:
     async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
         for peer in self._carriers(url, missing.family):
-            try:
-                answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
-            except RemoteError:
-                continue
-            if answer.failure:
-                raise FetchFailed(url, answer.failure)
-            if got := _fetched(url, answer, max_bytes, answer.address):
+            if got := await self._ordered(peer, order):
                 return got
         raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
+
+    async def _ordered(self, peer: NodeId, order: FetchOrder) -> Fetched | None:
+        """What one peer brought; None where it refused or was silent. Raises FetchFailed where the site failed."""
+        try:
+            answer = await self._overlay.ask(peer, order, FetchAnswer, timeout_s=ORDER_WITHIN_S)
+        except RemoteError:
+            return None
+        if answer.failure:
+            raise FetchFailed(order.url, answer.failure)
+        return _fetched(order.url, answer, order.max_bytes, answer.address)
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
         """Live peers that speak the family: the slot's owners first, then others in any order."""
@@ -144,6 +192,8 @@ class OrderingFetcher:
             return "orders a fetch in a slot that is not its own"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
+        if refused := self._refusals.reason(order.url):
+            return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
         if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
@@ -155,3 +205,7 @@ def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fet
     if answer.status < 100:
         return None
     return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)
+
+
+def _declined(way: Way) -> str:
+    return f"refused here by {way.refused}: no other live owner of its slot fetches it just now"

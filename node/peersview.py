@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from node.balanceview import load_line
 from node.plaintext import plain
 
 Json = dict[str, Any]
@@ -25,6 +26,9 @@ class PeerRow:
     ready: int
     leased: int
     heard_s: float | None
+    due: int
+    load: str  # cpu/memory/disk/network in percent
+    refuses: int = 0  # hosts that it says it will not fetch
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
@@ -43,6 +47,9 @@ def _row(peer: Json) -> PeerRow:
         ready=_size(peer.get("ready")),
         leased=_size(peer.get("leased")),
         heard_s=float(heard) if isinstance(heard, int | float) and not isinstance(heard, bool) else None,
+        due=_size(peer.get("due")),
+        load=load_line(peer.get("load")),
+        refuses=_size(peer.get("refuses")),
     )
 
 

@@ -24,5 +24,6 @@ class Ruling:
         if strategy is not self._strategy:
             self._strategy, self._rules = strategy, Rules(strategy)
         said = self._rules.decide(url)
+        most_s = max(strategy.max_delay_s, said.min_delay_s)
         denied = f"rule {said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
-        return Decision(not denied, denied, said.min_delay_s, said.max_depth)
+        return Decision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)

@@ -29,10 +29,18 @@ class Service(Protocol):
         """The body of /api/v1/status."""
 
     async def peers(self) -> list[Json]:
-        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, last_heard_s."""
+        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, due,
+        load (percent: cpu, memory, disk, network), last_heard_s."""
 
-    async def strategy(self) -> Json:
-        """The strategy in force, its signers, warnings."""
+    async def strategy(self, which: str = "") -> Json:
+        """The strategy in force, the "newest" or a version by its number: digest, signers, warnings besides."""
+
+    async def strategy_log(self) -> Json:
+        """{versions: [{version, digest, signed_by, effective_at, expires_at, next_at, publishers, threshold,
+        changes_publishers, forks, in_force}], warnings}, oldest first."""
+
+    async def preview_strategy(self, document: bytes) -> Json:
+        """What a draft or signed document would move and change; raises BadStrategy."""
 
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         """Stored documents by URL, in order; `local`: only what lies on this node's own disk."""

@@ -6,6 +6,7 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 from dataclasses import dataclass
 from typing import Any
 
+from node.balanceview import balance_line
 from node.plaintext import day, plain
 
 Json = dict[str, Any]
@@ -35,6 +36,9 @@ class StatusView:
     under_replicated: int
     crawl_state: str
     crawl_reason: str
+    refuse_entries: int
+    refuse_told: int
+    balance: str  # how work is shared, in one line
     frontier: int
     fetched: int
     per_s: float
@@ -89,6 +93,9 @@ def view_of(status: Json) -> StatusView:
         under_replicated=_count(status, "under_replicated"),
         crawl_state=plain(crawl.get("state", "")),
         crawl_reason=plain(crawl.get("reason", "") or ""),
+        refuse_entries=_count(_table(crawl, "refuse"), "entries"),
+        refuse_told=_count(_table(crawl, "refuse"), "told"),
+        balance=balance_line(status.get("balance")),
         frontier=_count(crawl, "frontier"),
         fetched=_count(crawl, "fetched"),
         per_s=_number(crawl, "per_s"),

@@ -11,6 +11,7 @@ from store.config import StoreConfig
 from store.disk import Disk, FolderDisk, MemoryDisk
 from store.document import Document, decode_document, encode_document
 from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
+from store.messages import SlotReport, SlotReportReply
 from store.package import Signer, verify_record
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 from store.records import RecordStore
@@ -34,6 +35,8 @@ __all__ = [
     "ReplicatorStatus",
     "Row",
     "Signer",
+    "SlotReport",
+    "SlotReportReply",
     "StoreConfig",
     "StoreCorrupt",
     "Summary",

@@ -22,6 +22,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     text: str = ""
     links: tuple[tuple[str, str], ...] = ()  # (canonical URL, anchor text), bounded
     gone: bool = False
+    signature: bytes = b""  # of the text: two that differ in few bits are near duplicates (crawl/similarity.py)
 
 
 _encoder = msgspec.msgpack.Encoder()

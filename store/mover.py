@@ -1,8 +1,8 @@
 """Moves records to where the strategy places them now: a site that is spread keeps its documents and changes its slots.
 
 Every owner of an old place looks through what lies there, a portion at a time. What the new place has in the same
-version is forgotten here; what it lacks is written there, by the first of the old place's ready owners. So at any moment
-one of the two places has each record. Who moves a record signs it anew, because its key is part of what is signed.
+version is forgotten here; what it lacks is written there, by the first of the old place's ready owners. So one of the
+two places has each record at any moment. Who moves a record signs it anew, because its key is part of what is signed.
 """
 
 import asyncio

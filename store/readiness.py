@@ -5,6 +5,9 @@ was reconciled once with every live peer that announces it ready, or where nobod
 once. A slot that is lost is still served until all its owners are ready and have everything that lies here; then it is
 let go. A starting node that expects others first waits to hear of them, and for a while doubts a slot that it
 thought ready when another holder shows up.
+
+Who stands in for silent owners is no owner: it takes what is written meanwhile, is ready only if it was before, and
+hands over what it took when they are back. Owners that sleep at night thus move no data.
 """
 
 from collections.abc import Callable, Iterable, Sequence
@@ -79,14 +82,18 @@ class Readiness:
         self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
         self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
 
-    def owns(self, owned: frozenset[Slot], occupied: Iterable[Slot]) -> None:
-        """Take note of what the view says is ours; `occupied`: slots in which records lie."""
-        for slot in owned - self.owned:
+    def owns(
+        self, owned: frozenset[Slot], occupied: Iterable[Slot], standing_in: frozenset[Slot] = frozenset()
+    ) -> None:
+        """Take note of what the view says is ours; `occupied`: slots in which records lie. In those where this node
+        only stands in for silent owners it takes what is written, and asks for nothing that was there before."""
+        for slot in (owned - self.owned) | standing_in:
             self.former.discard(slot)
             self._handed.pop(slot, None)
             self._letting_go.pop(slot, None)
+        for slot in owned - self.owned:
             self._met[slot] = set()
-        self.former |= (set(occupied) | self.ready) - owned
+        self.former |= (set(occupied) | self.ready) - owned - standing_in
         self.owned = owned
 
     def update(self, now: float, see: See) -> None:

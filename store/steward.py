@@ -49,6 +49,8 @@ class Steward:
         self._readiness = Readiness(config, now)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
+        self._ours: frozenset[Slot] | None = None  # as the view said last, and what of it is not just for silent owners
+        self._owned: frozenset[Slot] = frozenset()
         self._members: tuple[NodeId, ...] = ()
         self._live: frozenset[NodeId] = frozenset()
         self._busy: dict[NodeId, Job] = {}
@@ -164,9 +166,12 @@ class Steward:
         A node may have stood in for a shorter time than lies between two looks, so whatever lies here is looked at
         again whenever somebody came or went, and with every round of checks.
         """
-        readiness, owned = self._readiness, self._overlay.view.owned()
+        readiness, ours = self._readiness, self._overlay.view.owned()
+        if ours is not self._ours or members != self._members:
+            self._ours, self._owned = ours, frozenset(s for s in ours if self._is_owner(s))
+        owned = self._owned
         if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
-            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)))
+            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), ours - owned)
         if members != self._members:
             self._recheck_at = now + VIEWS_AGREE_S
         is_agreed = now >= self._recheck_at
@@ -192,6 +197,9 @@ class Steward:
             for other in self._overlay.view.owners(slot):
                 if other in live and other > me:
                     self._readiness.check(other, [slot])
+
+    def _is_owner(self, slot: Slot) -> bool:
+        return self._overlay.view.node_id in self._overlay.view.owners(slot)
 
     def _shared(self, peer: NodeId) -> list[Slot]:
         """Own slots that a peer owns too."""

@@ -58,11 +58,15 @@ def peers(arguments: Namespace) -> int:
             str(row.strategy_version),
             str(row.ready),
             str(row.leased),
+            f"{row.due:,}",
+            row.load,
             "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
+            str(row.refuses) if row.refuses else "-",
         )
         for row in peer_rows(body["peers"])
     ]
-    print_table(("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "HEARD"), rows)
+    columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
+    print_table(columns, rows)
     return 0
 
 
@@ -147,6 +151,13 @@ def _members(view: StatusView) -> str:
     return f"{view.nodes:,} nodes in the network{away}; live peers by protocol: IPv4 {view.ipv4}, IPv6 {view.ipv6}"
 
 
+def _refuses(view: StatusView) -> str:
+    if not view.refuse_entries:
+        return ""
+    noun = "entry" if view.refuse_entries == 1 else "entries"
+    return f"{view.refuse_entries} {noun} of crawl.refuse, {view.refuse_told} of them told to peers"
+
+
 def _facts(view: StatusView) -> list[tuple[str, str]]:
     reason = f" ({view.crawl_reason})" if view.crawl_reason else ""
     expires = f", valid until {view.strategy_expires}" if view.strategy_expires else ""
@@ -162,7 +173,9 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("index", "settled: all copies are indexed alike" if view.is_settled else "still catching up"),
         ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
         ("crawler", f"{view.crawl_state}{reason}"),
+        ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("balance", view.balance),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
     ]

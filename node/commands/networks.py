@@ -11,14 +11,18 @@ from bootstrap import load_network, new_network
 from dht import Identity, Strategy, parse_address, parse_document
 from node.commands.output import print_facts, print_json
 from node.commands.place import configuration
+from node.drafting import DAY_S, NEXT_S, VALID_S
 from node.errors import BadDataDir
 from node.plaintext import day
 
-DAY_S = 86_400
-VALID_S = 366 * DAY_S  # the first strategy; an expired one stays in force, with a warning
-NEXT_S = 180 * DAY_S  # when operators may expect the next version
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
+
+
+OPEN = {
+    "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
+    "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
+}
 
 
 def new(arguments: Namespace) -> int:
@@ -27,7 +31,8 @@ def new(arguments: Namespace) -> int:
     if out.exists():
         raise BadDataDir(str(out), "is there already", "choose another --out, or move it away")
     chosen = {"replicas": arguments.replicas, "slot_bits": arguments.slot_bits, "min_acks": arguments.min_acks}
-    fields = {name: value for name, value in chosen.items() if value is not None}
+    chosen |= {"puzzle_bits": arguments.puzzle_bits}
+    fields = (OPEN if arguments.open else {}) | {name: value for name, value in chosen.items() if value is not None}
     text, keys = make_network(
         arguments.name, out.with_suffix(""), arguments.bootstrap, arguments.prefix, fields, arguments.seed
     )
@@ -62,6 +67,7 @@ def show(arguments: Namespace) -> int:
             ("first contact", ", ".join([*bootstrap, *seeds]) or "none: other nodes must be told where this one is"),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
+            ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
             ("first strategy", f"valid until {day(strategy.expires_at)}"),
         ]
     )

@@ -3,6 +3,7 @@
 import json
 import sys
 from collections.abc import Iterable, Sequence
+from typing import TextIO
 
 from node.plaintext import Piece, plain
 
@@ -22,11 +23,11 @@ def marked(pieces: Iterable[Piece]) -> str:
     return "".join(bold(piece.text) if piece.is_hit else piece.text for piece in pieces)
 
 
-def print_facts(facts: Sequence[tuple[str, str]]) -> None:
-    """Names and values in two columns."""
-    width = max(len(name) for name, _ in facts)
+def print_facts(facts: Sequence[tuple[str, str]], file: TextIO | None = None) -> None:
+    """Names and values in two columns, on standard output if nothing else is said."""
+    width = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
-        print(f"{name:<{width}}  {plain(value)}")
+        print(f"{name:<{width}}  {plain(value)}", file=file)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:

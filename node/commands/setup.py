@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import fetch_network, is_url, load_network
-from dht import Identity
+from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
 from node.commands.networks import make_network
 from node.commands.output import confirm, print_facts, print_json
 from node.commands.place import data_dir
@@ -53,6 +53,7 @@ def init(arguments: Namespace) -> int:
         print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
         print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
     data.network.write_text(network)
+    _solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
     _print_made(arguments, data, identity)
     return 0
@@ -95,6 +96,15 @@ def ensure_identity(data: DataDir) -> Identity:
     identity = Identity.generate()
     identity.save(data.identity)
     return identity
+
+
+def _solve_puzzle(data: DataDir, identity: Identity) -> None:
+    """Do the work that the network asks of an identity, once; says so in one line, since it may take minutes."""
+    bits, file = parse_document(load_network(data.network).first.document).puzzle_bits, PuzzleFile(data.puzzle)
+    if work_of(identity.public_key, file.load()) < bits:
+        print(f"solving the identity's puzzle of {bits} bits ...", end=" ", file=sys.stderr, flush=True)
+        file.save(solve_all(identity.public_key, bits))
+        print("done", file=sys.stderr)
 
 
 def identity_show(arguments: Namespace) -> int:

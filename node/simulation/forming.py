@@ -18,19 +18,22 @@ BITS = 160
 
 
 def form(swarm: Swarm, *, members: bool = True) -> None:
-    """Make one network of all nodes that are up. `members` False: contacts only, no heartbeats: nobody gossips."""
-    bees = sorted(swarm.running(), key=lambda bee: bee.node_id)
-    for bee in bees:
+    """Make one network of all nodes that are up. `members` False: contacts only, no heartbeats: nobody gossips.
+
+    Clients know others and are known to nobody.
+    """
+    for bee in swarm.running():
         swarm.kick(bee)
+    bees = sorted((bee for bee in swarm.running() if bee.core.takes_part), key=lambda bee: bee.node_id)
     ids = [bee.node_id for bee in bees]
     known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()) for bee in bees]
     rng = Random(f"forming {swarm.seed}")
-    for bee in bees:
+    for bee in swarm.running():
         for there in contacts(bee.node_id, ids, rng):
             _introduce(swarm, bee, bees[there], known[there])
         if members:
             bee.core.remember(swarm.now, [opened.raw for opened in rng.sample(known, len(known))])
-    for bee in bees:
+    for bee in swarm.running():
         swarm.kick(bee)
 
 

@@ -5,6 +5,7 @@ sent, when and between whom: two runs with equal hashes went alike. A node behin
 """
 
 import asyncio
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping
 from contextvars import Context, copy_context
 from functools import partial
@@ -29,6 +30,7 @@ class SimNetwork:
         self.loss = loss
         self.sent = 0  # datagrams and messages
         self.lost = 0
+        self.carried: Counter[str] = Counter()  # bytes of messages and their answers, by the message's name
         self._rng = Random(seed)
         self._latency_s = latency_s
         self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
@@ -119,6 +121,7 @@ class SimNetwork:
                     answer = await answerer(own, message, body, host)
                 except (RemoteError, InputError) as error:
                     refusal = error
+                self.carried[message] += len(body) + len(answer)
                 await self._pass(message, there, peer, own, peer, timeout_s)
         except TimeoutError:
             raise PeerTimeout(peer.hex(), timeout_s) from None

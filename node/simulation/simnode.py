@@ -4,6 +4,7 @@ What outlives a kill lies in `SimNode` itself: the identity, the disk, and a sma
 """
 
 import asyncio
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -38,7 +39,7 @@ from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
-DHT = DhtConfig()
+DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -64,8 +65,12 @@ class SimNode:
     folder: Path
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
+    crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
+    core: Core = field(init=False)  # the overlay's, of its newest run
+    kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
+    stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
     @property
@@ -91,7 +96,8 @@ class SimNode:
             expects_others=bool(contacts or remembered),
         )
         self.overlay = overlay
-        self.daemon = Daemon(CRAWL, STORE, INDEX, shells)
+        self.daemon = Daemon(self.crawl, STORE, INDEX, shells)
+        overlay.refuse(self.daemon.refusals.told)
 
     async def run(self) -> None:
         """Live until cancelled."""
@@ -105,7 +111,7 @@ class SimNode:
         core = Core(
             self.identity,
             bytes.fromhex(around.network.id),
-            DHT,
+            DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
             listening=listening,
             reach=Reach(),
@@ -113,8 +119,12 @@ class SimNode:
             quiet=self.mode != "member",
         )
 
+        self.core = core
+
         def drive(on_event: OnEvent) -> SimDatagrams:
-            return SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+            datagrams = SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+            self.kick = datagrams.kick
+            return datagrams
 
         return LiveOverlay(
             Parts(

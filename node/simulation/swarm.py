@@ -91,9 +91,9 @@ class Swarm:
         """The nodes that are up."""
         return [bee for bee in self.bees if bee.up]
 
-    def add(self, count: int, *, families: str = "both", nat: bool = False) -> list[Bee]:
-        """Start more nodes, which know nobody yet. `families`: "4", "6" or "both"."""
-        return [self._add(families, nat) for _ in range(count)]
+    def add(self, count: int, *, families: str = "both", nat: bool = False, quiet: bool = False) -> list[Bee]:
+        """Start more nodes, which know nobody yet. `families`: "4", "6" or "both". `quiet`: clients, in no table."""
+        return [self._add(families, nat, quiet) for _ in range(count)]
 
     def join(self, bee: Bee, *others: Bee) -> None:
         """Tell a node where others are."""
@@ -113,7 +113,7 @@ class Swarm:
 
     def restart(self, bee: Bee) -> None:
         """A node that was gone begins anew, with its identity and address, knowing nobody."""
-        bee.core = self._core(bee.index, bee.addresses, bee.life + 1)
+        bee.core = self._core(bee.index, bee.addresses, bee.life + 1, quiet=not bee.core.takes_part)
         self.wake(bee)
 
     def cut(self, groups: Mapping[int, int]) -> None:
@@ -123,6 +123,10 @@ class Swarm:
     def heal(self) -> None:
         """One network again."""
         self._groups = {}
+
+    def joined(self, a: Bee, b: Bee) -> bool:
+        """Whether no cut is between two nodes."""
+        return not self._groups or self._groups.get(a.index, 0) == self._groups.get(b.index, 0)
 
     def later(self, delay_s: float, what: Callable[..., None], *arguments: object) -> None:
         """Call something when its time has come."""
@@ -140,20 +144,20 @@ class Swarm:
             what(*arguments)
         self.time = until
 
-    def _add(self, families: str, nat: bool) -> Bee:
+    def _add(self, families: str, nat: bool, quiet: bool) -> Bee:
         index = len(self.bees)
         addresses = {family: place(index, family) for family in FAMILIES[families]}
-        bee = Bee(index, self._core(index, addresses, 0), addresses, {} if nat else None)
+        bee = Bee(index, self._core(index, addresses, 0, quiet=quiet), addresses, {} if nat else None)
         self.bees.append(bee)
         self._places |= dict.fromkeys(addresses.values(), bee)
         self.later(0.0, self.kick, bee)
         return bee
 
-    def _core(self, index: int, addresses: Mapping[Family, Address], life: int) -> Core:
+    def _core(self, index: int, addresses: Mapping[Family, Address], life: int, *, quiet: bool) -> Core:
         identity = SwarmIdentity(Random(f"identity {self.seed} {index}").randbytes(32))
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
-        return Core(identity, NETWORK, self.config, rng, listening=listening, reach=Reach())
+        return Core(identity, NETWORK, self.config, rng, listening=listening, reach=Reach(), quiet=quiet)
 
     def _push(self, at: float, what: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self._order += 1
@@ -186,20 +190,17 @@ class Swarm:
         self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
         if bee.doors is not None:
             bee.doors[target] = self.time + NAT_S
-        if there is None or (self.loss and self.rng.random() < self.loss) or not self._joined(bee, there):
+        if there is None or (self.loss and self.rng.random() < self.loss) or not self.joined(bee, there):
             return
         delay_s = self.delays.one_way_s(bee.index, there.index, self.rng.random())
         self._push(self.time + delay_s, self._deliver, (bee, there, there.life, data, source))
 
     def _deliver(self, sender: Bee, bee: Bee, life: int, data: bytes, source: Address) -> None:
-        if not bee.up or bee.life != life or not self._joined(sender, bee):
+        if not bee.up or bee.life != life or not self.joined(sender, bee):
             return
         if bee.doors is not None and bee.doors.get(source, -1.0) < self.time:
             return
         self._act(bee, bee.core.receive(self.now, data, source))
-
-    def _joined(self, a: Bee, b: Bee) -> bool:
-        return not self._groups or self._groups.get(a.index, 0) == self._groups.get(b.index, 0)
 
 
 def place(index: int, family: Family) -> Address:

@@ -1,26 +1,33 @@
 """A standard story for any number of nodes and hours, and the figures that it gives: what `dse-node simulate` runs.
 
 The nodes start, crawl a web of a dozen pages each, and live on. Every ten minutes one dies without a word and comes
-back two minutes later; at half time the publisher signs a new strategy. Figures are counted from outside.
+back two minutes later, or each comes and goes as was asked for; at half time the publisher signs a new strategy.
+Figures are counted from outside.
 """
 
 import asyncio
 import time
 from dataclasses import dataclass, field
 from random import Random
+from statistics import fmean
 from typing import Any
 
 import msgspec
 
 from crawl import State
-from dht import NodeId, Slot, encode_document, sign_strategy
+from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
+from node.simulation.conditions import SPREAD, Conditions
+from node.simulation.questions import Answer, figures_of
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
 
 JOIN_S = 20.0  # until a network that has just started is asked for anything
 DEATH_EVERY_S, DEAD_S = 600.0, 120.0
 SPREAD_WITHIN_S = 120.0
+ASK_EVERY_S = 10.0
+GATHER_S = 600.0
+HEALED_S = 30.0  # after a cut; from then on no slot may have two holders
 
 
 @dataclass(slots=True)
@@ -28,6 +35,11 @@ class Tally:
     """What was seen on the way. Shares are 0 … 1."""
 
     doubles: int = 0  # slot-seconds with two holders that reach each other
+    doubles_across: int = 0  # the same on different sides of a cut
+    sides: dict[str, int] = field(default_factory=dict)  # of the cut that is now, by node
+    held_on: dict[str, int] = field(default_factory=dict)  # the same, until leases had time to settle after it
+    asked: int = 0
+    lookups: list[Answer] = field(default_factory=list)
     agree_5s: list[float] = field(default_factory=list)  # share of nodes that see the same teams after a return
     agree_10s: list[float] = field(default_factory=list)
     spread_s: float | None = None
@@ -39,36 +51,104 @@ def plan_for(nodes: int, seed: int, loss: float) -> Plan:
     return Plan(seed=seed, hosts=max(4, nodes * 6 // 5), pages=10, slot_bits=slot_bits, loss=loss)
 
 
-def run_trial(nodes: int, hours: float, seed: int, loss: float) -> dict[str, Any]:
-    """Simulate and report; `hours` count from the first node's start."""
+def run_trial(asked: Conditions) -> dict[str, Any]:
+    """Simulate whole nodes and report; time counts from the first node's start."""
     began, tally = time.perf_counter(), Tally()
     reports: list[dict[str, Any]] = []
 
     async def story(world: World) -> None:
-        ends = hours * 3600.0
-        await world.add(nodes, pause_s=min(0.3, JOIN_S / nodes))
+        hidden, pause_s = asked.hidden(), min(0.3, JOIN_S / asked.nodes)
+        for number in range(asked.nodes):
+            await (world.add_client() if number in hidden else world.add(1, pause_s))
         await world.pass_time(JOIN_S)
         await world.crawl()
         async with asyncio.TaskGroup() as tasks:
-            running = [tasks.create_task(each) for each in (watch(world, tally), deaths(world, tally))]
-            await world.pass_time(max(0.0, ends / 2 - world.loop.time()))
+            befalls = [churn(world, asked.churn, n) for n in range(1, asked.nodes)] if asked.churn else []
+            told = [watch(world, tally), look_up(world, tally), *(befalls or [deaths(world, tally)])]
+            if asked.partition:
+                told.append(partition(world, asked, asked.partition, tally))
+            running = [tasks.create_task(each) for each in told]
+            await world.pass_time(max(0.0, asked.ends_s / 2 - world.loop.time()))
             tally.spread_s = await publish(world)
-            await world.pass_time(max(0.0, ends - world.loop.time()))
+            await world.pass_time(max(0.0, asked.ends_s - world.loop.time()))
             for task in running:
                 task.cancel()
+        await gather_all(world)
         reports.append(report(world, tally))
 
-    world = simulate(story, plan_for(nodes, seed, loss))
+    world = simulate(story, plan_for(asked.nodes, asked.seed, asked.loss))
     wall_s = round(time.perf_counter() - began, 1)
-    about = {"seed": seed, "nodes": nodes, "simulated_s": round(world.loop.time(), 1), "wall_s": wall_s}
-    return about | {"trace_hash": world.wire.trace_hash} | reports[0]
+    about = {"what": "whole nodes", "seed": asked.seed, "nodes": asked.nodes}
+    took = {"simulated_s": round(world.loop.time(), 1), "wall_s": wall_s, "trace_hash": world.wire.trace_hash}
+    return about | took | reports[0]
 
 
 async def watch(world: World, tally: Tally) -> None:
-    """Look each second whether a slot has two holders."""
+    """Look each second whether a slot has two holders, on one side of a cut or on both."""
     while True:
         await world.pass_time(1.0)
-        tally.doubles += sum(len(names) > 1 for names in holders_of(world.running()).values())
+        for names in holders_of(world.running()).values():
+            sides = [tally.held_on.get(name, 0) for name in names]
+            if len(set(sides)) < len(sides):
+                tally.doubles += 1
+            elif len(sides) > 1:
+                tally.doubles_across += 1
+
+
+async def look_up(world: World, tally: Tally) -> None:
+    """One lookup after the other, by nodes at random for points at random."""
+    rng = Random(f"lookups {world.plan.seed}")
+    while True:
+        await world.pass_time(ASK_EVERY_S)
+        asker, target, began = rng.choice(world.running()), rng.randbytes(20), world.loop.time()
+
+        def done(
+            now: Now, contacts: list[Contact], asker: SimNode = asker, target: bytes = target, began: float = began
+        ) -> None:
+            up = [n for n in world.running() if n.core.takes_part and n is not asker]
+            near = [n for n in up if tally.sides.get(n.name, 0) == tally.sides.get(asker.name, 0)]
+            ids = sorted((n.identity.node_id for n in near), key=lambda peer: distance(peer, target))
+            right = [contact.node_id for contact in contacts][:1] == ids[:1]
+            tally.lookups.append(Answer(now.steady - began, right, 1.0))
+
+        tally.asked += 1
+        asker.core.start_lookup(asker.clock(), target, done)
+        asker.kick()
+
+
+async def churn(world: World, lengths: tuple[float, float], number: int) -> None:
+    """One node comes and goes: killed without a word, started again on its disk."""
+    rng, node = Random(f"churn {world.plan.seed} {number}"), world.nodes[f"n{number}"]
+    session_s, absence_s = lengths
+    await world.pass_time(rng.uniform(0.0, session_s))
+    while True:
+        await world.kill(node)
+        await world.pass_time(absence_s * rng.uniform(*SPREAD))
+        await world.restart(node)
+        await world.pass_time(session_s * rng.uniform(*SPREAD))
+
+
+async def partition(world: World, asked: Conditions, lengths: tuple[float, float], tally: Tally) -> None:
+    """Cut the network into halves for a while."""
+    start_s, length_s = lengths
+    await world.pass_time(max(0.0, start_s - world.loop.time()))
+    tally.sides = tally.held_on = {f"n{number}": side for number, side in asked.halves().items()}
+    world.cut(*([node for name, node in world.nodes.items() if tally.sides[name] == side] for side in (0, 1)))
+    await world.pass_time(length_s)
+    world.heal()
+    tally.sides = {}
+    await world.pass_time(HEALED_S)
+    tally.held_on = {}
+
+
+async def gather_all(world: World) -> None:
+    """Before what was lost is counted: everybody is back, and has had time to repair."""
+    absent = [node for node in world.nodes.values() if not node.is_running]
+    world.heal()
+    for node in absent:
+        await world.restart(node)
+    if absent:
+        await world.pass_time(GATHER_S)
 
 
 async def deaths(world: World, tally: Tally) -> None:
@@ -116,9 +196,11 @@ def report(world: World, tally: Tally) -> dict[str, Any]:
     census, outcomes = take_census(nodes), world.web.outcomes()
     served = {visited.url for visited in world.log}
     kept = [node.daemon.index.documents for node in nodes]
+    hops = [hops for node in nodes for hops, count in node.core.hops.items() for _ in range(count) if hops]
     return {
+        "lookups": figures_of(tally.lookups, tally.asked, fmean(hops) if hops else None),
         "teams": {"agree_5s": _least(tally.agree_5s), "agree_10s": _least(tally.agree_10s)},
-        "leases": {"double_connected": tally.doubles},
+        "leases": {"double_connected": tally.doubles, "double_across_cut": tally.doubles_across},
         "strategy": {"spread_s": tally.spread_s},
         "traffic": {"packets_per_node_s": round(world.wire.sent / len(world.nodes) / world.loop.time(), 2)},
         "documents": {

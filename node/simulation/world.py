@@ -71,9 +71,9 @@ class World:
         self._tasks, self._folder = tasks, folder
         self._around = Surroundings(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
 
-    async def add(self, count: int = 1, pause_s: float = 0.3) -> list[SimNode]:
-        """Start new nodes, one after the other."""
-        return [await self._add(pause_s) for _ in range(count)]
+    async def add(self, count: int = 1, pause_s: float = 0.3, *, stable: bool = True) -> list[SimNode]:
+        """Start new nodes, one after the other; laptops where they are not `stable`."""
+        return [await self._add(pause_s, stable=stable) for _ in range(count)]
 
     async def add_client(self, families: tuple[Family, ...] = (4,), mode: Mode = "client") -> SimNode:
         """Start a node behind a NAT."""
@@ -98,10 +98,11 @@ class World:
                 await asyncio.sleep(1.0)
 
     def publish(self, **changes: object) -> Strategy:
-        """Sign the next version of the strategy with these fields changed, and hand it to the last node."""
+        """Sign the next version of the strategy, in force from now on, with these fields changed; hand it to a node."""
         overlay = self.running()[-1].overlay
         newest = overlay.strategies.newest
-        follows = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        follows: dict[str, object] = {"version": newest.version + 1, "previous": overlay.strategies.newest_digest}
+        follows["effective_at"] = int(EPOCH + self.loop.time())
         wanted = msgspec.structs.replace(newest, **follows | changes)
         return overlay.adopt(sign_strategy(encode_document(wanted), self.publisher))
 
@@ -186,6 +187,7 @@ class World:
         *,
         mode: Mode = "member",
         is_bare: bool = False,
+        stable: bool = True,
     ) -> SimNode:
         number = len(self.nodes)
         rng = Random(f"node {self.plan.seed} {number}")
@@ -194,7 +196,7 @@ class World:
         folder = self._folder / name
         folder.mkdir()
         node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
-        node.mode, node.is_bare = mode, is_bare
+        node.mode, node.is_bare, node.stable = mode, is_bare, stable
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)

@@ -71,7 +71,14 @@ class Api:
         return json_response({"peers": await self._service.peers()})
 
     async def strategy(self, request: web.Request) -> web.Response:
-        return json_response(await self._service.strategy())
+        values = parameters(request, "strategy")
+        return json_response(await self._service.strategy(values.text("version")))
+
+    async def strategy_log(self, request: web.Request) -> web.Response:
+        return json_response(await self._service.strategy_log())
+
+    async def preview_strategy(self, request: web.Request) -> web.Response:
+        return json_response(await self._service.preview_strategy(await request.read()))
 
     async def document(self, request: web.Request) -> web.Response:
         values = parameters(request, "document")

@@ -1,6 +1,8 @@
 """The whole crawler against real servers."""
 
 import asyncio
+import itertools
+import re
 from datetime import UTC, datetime
 from itertools import pairwise
 
@@ -268,3 +270,44 @@ async def test_a_site_whose_dates_proved_right_is_asked_for_what_changed_alone(
     assert asked.count("/13") == 0  # was due, and has not changed
     assert asked.count("/14") == 1  # no date to go by
     assert crawl.owner.visits[site.url("a.test", "/13")].history.unchanged_s > 0
+
+
+class Endless(dict[str, Handler | str]):
+    """Pages by the beginning of their path, whatever the query."""
+
+    def get(self, path: str, default: object = None) -> Handler | str | None:  # type: ignore[override]
+        return super().get(path.partition("?")[0])
+
+
+async def test_an_endless_site_ends_and_each_url_left_has_a_reason(site: Web, crawl: Crawl) -> None:
+    numbers = itertools.count()
+
+    async def endless(request: web.Request) -> web.Response:
+        links = linked(*(f"/trap?n={next(numbers)}" for _ in range(3)), body="The same again.")
+        return web.Response(text=links.replace("to /trap", "more"), content_type="text/html")
+
+    site.pages["a.test"] = Endless({"/": linked("/trap?n=x", "/real"), "/real": "Real words.", "/trap": endless})
+    await crawl.run(seed(site.url("a.test"), depth=200))
+    assert site.url("a.test", "/real") in crawl.owner.pages
+    assert len(site.paths("a.test")) < 30
+    left = [visit for visit in crawl.owner.visits.values() if visit.state != State.FETCHED]
+    assert len(left) > 10 and {visit.state for visit in left} <= {State.REFUSED, State.REDIRECT}
+    assert all(visit.reason.startswith("guard: ") for visit in left)
+
+
+async def test_session_ids_of_a_sites_own_making_are_left_out_once_they_are_known(site: Web, crawl: Crawl) -> None:
+    numbers, names = itertools.count(), [f"/{chr(97 + n)}" for n in range(20)]
+
+    def chapter(name: str) -> Handler:
+        async def respond(_: web.Request) -> web.Response:
+            links = linked(*(f"{other}?sid={next(numbers)}" for other in names), body=f"Chapter {name * 9}.")
+            return web.Response(text=re.sub("sid=[0-9]+<", "<", links), content_type="text/html")
+
+        return respond
+
+    site.pages["a.test"] = Endless({name: chapter(name) for name in names})
+    await crawl.run(seed(site.url("a.test", "/a"), depth=50))
+    assert len(site.paths("a.test")) < 150  # 20 pages, each with endless names
+    last = {visit.target for visit in crawl.owner.visits.values() if visit.state == State.REDIRECT}
+    assert last and last <= {site.url("a.test", name) for name in names}
+    assert {site.url("a.test", name) for name in names} <= crawl.owner.visits.keys()

@@ -137,3 +137,11 @@ def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[tuple[bool, 
         else:
             rest_s = politeness.after_failure("a", floor_s, retry_s)
         assert max(CONFIG.min_delay_s, floor_s, min(retry_s, DAY_S)) <= rest_s <= DAY_S
+
+
+def test_the_strategy_caps_what_latency_alone_asks_for() -> None:
+    politeness = Politeness(CONFIG)
+    assert politeness.after_answer("slow.test", 20.0, 1.0) > 10.0
+    assert politeness.after_answer("slow.test", 20.0, 1.0, most_s=5.0) == 5.0
+    assert politeness.after_answer("slow.test", 20.0, 1.0, retry_after_s=50.0, most_s=5.0) == 50.0
+    assert politeness.after_answer("slow.test", 20.0, 9.0, most_s=5.0) == 9.0, "a floor is a floor"

@@ -32,6 +32,7 @@ class Peer:
     told: dict[NodeId, frozenset[Slot]] = field(default_factory=dict)
     next_step: float = 0.0
     last_vote: float = -1e9
+    busy: set[Slot] = field(default_factory=set)
 
 
 class Town:
@@ -45,6 +46,7 @@ class Town:
         self.settle = settle
         self.peers: dict[NodeId, Peer] = {}
         self.cut: set[NodeId] = set()
+        self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.doubles: list[tuple[float, Slot]] = []
         self.agreed_since = 0.0
         for _ in range(count):
@@ -159,6 +161,14 @@ class Town:
         if self.now - self.agreed_since >= 10.0:
             self.doubles += [(self.now, slot) for slot, who in self.holders().items() if len(who) > 1]
 
+    def vacant_throughout(self, seconds: float) -> set[Slot]:
+        """Slots that nobody holds for so long; a slot that is handed over is nobody's for some seconds."""
+        vacant = set(self.holders())
+        for _ in range(int(seconds)):
+            self.run(1.0)
+            vacant -= {slot for slot, who in self.holders().items() if who}
+        return vacant
+
     def complete(self) -> bool:
         return all(len(who) == 1 for who in self.holders().values())
 
@@ -177,6 +187,46 @@ class Eyes:
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         return [other for other in sorted(self.peer.sees - {self.peer.id}) if slot in self.peer.told.get(other, ())]
+
+    def is_busy(self, slot: Slot) -> bool:
+        return slot in self.peer.busy
+
+    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
+        """A newcomer takes all whom it found for older than itself."""
+        old, me = self.town.old, self.peer.id
+        return [peer for peer in peers if peer in old or (old and me not in old and peer != me)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_newcomer_among_older_owners_gets_no_slot_until_it_is_one_of_them(seed: int):
+    town = Town(seed, 4)
+    town.run(60.0)
+    town.old = set(town.peers)
+    newcomer = town.start(NodeId(town.rng.randbytes(20)))
+    town.run(60.0)  # teams have changed, and some voters abstain for a while
+    for _ in range(10):
+        town.run(12.0)
+        assert town.complete()
+        assert not newcomer.leases.held(town.clock())
+    town.old |= {newcomer.id}  # the day has passed
+    town.run(60.0)
+    assert town.complete()
+    assert newcomer.leases.held(town.clock())
+    assert not town.doubles
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_newcomers_at_once_leave_no_slot_without_a_holder_and_none_with_two(seed: int):
+    town = Town(seed, 3)
+    town.run(60.0)
+    town.old = set(town.peers)
+    for _ in range(4):
+        town.start(NodeId(town.rng.randbytes(20)))
+    town.run(90.0)
+    for _ in range(10):
+        town.run(12.0)
+        assert town.complete()
+    assert not town.doubles
 
 
 def test_a_lonely_node_holds_everything_at_once():
@@ -232,6 +282,93 @@ def test_a_newcomer_gets_its_share_back_later_without_a_double():
     assert not town.doubles
 
 
+def moved(town: Town) -> tuple[Slot, NodeId, NodeId]:
+    """Let a holder lend one of its slots to another live owner; the slot, the holder and the heir."""
+    for peer in town.peers.values():
+        for slot in peer.leases.held(town.clock()):
+            heirs = [heir for heir in peer.leases.team(slot) if heir != peer.id]
+            if heirs and peer.leases.lend(town.clock(), slot, heirs[-1], 600.0):
+                return slot, peer.id, heirs[-1]
+    raise AssertionError("nobody holds anything that could be lent")
+
+
+def test_a_moved_slot_stays_with_its_heir_until_the_time_is_over_and_then_goes_home():
+    town = Town(21, 4)
+    town.run(60.0)
+    slot, giver, heir = moved(town)
+    town.run(20.0)
+    for _ in range(27):
+        assert town.holders()[slot] == [heir]
+        town.run(20.0)
+    assert town.peers[heir].leases.borrowed(town.clock())[slot].giver == giver
+    town.run(80.0)
+    assert town.holders()[slot] == [giver]
+    assert not town.doubles
+
+
+def test_who_keeps_a_moved_slot_keeps_it_longer():
+    town = Town(21, 4)
+    town.run(60.0)
+    slot, _, heir = moved(town)
+    town.run(500.0)
+    town.peers[heir].leases.keep(town.clock(), slot, 600.0)
+    town.run(300.0)
+    assert town.holders()[slot] == [heir]
+
+
+def test_a_move_ends_when_its_heir_dies_and_a_returning_heir_does_not_get_it_again():
+    town = Town(22, 5)
+    town.run(60.0)
+    slot, giver, heir = moved(town)
+    town.run(20.0)
+    town.kill(town.peers[heir])
+    town.run(60.0)
+    assert town.holders()[slot] == [giver]
+    town.restart(town.peers[heir])
+    town.run(200.0)
+    assert town.holders()[slot] == [giver]
+    assert not town.doubles
+
+
+def test_an_heir_that_is_not_there_gets_nothing_and_the_slot_stays():
+    town = Town(23, 4)
+    town.run(60.0)
+    slot, giver, heir = moved(town)
+    town.kill(town.peers[heir])
+    town.run(100.0)
+    assert town.complete()
+    assert town.holders()[slot] == [giver]
+
+
+def test_only_the_holder_names_heirs():
+    town = Town(24, 4)
+    town.run(60.0)
+    slot, holder, _ = moved(town)
+    stranger = next(p for p in town.peers[holder].leases.team(slot) if p != holder)
+    voter = next(p for p in town.peers.values() if p.id not in (holder, stranger))
+    release = LeaseRelease(SLOT_BITS, (), ((slot, stranger, 600),))
+    voter.leases.released(town.clock(), stranger, release)
+    assert slot not in voter.leases.lent(town.clock())
+
+
+def test_a_hand_over_waits_for_open_fetches_but_not_for_ever():
+    town = Town(25, 4)
+    town.run(60.0)
+    slot, giver, heir = moved(town)
+    town.peers[giver].busy = {slot}
+    town.run(40.0)
+    assert town.holders()[slot] == []
+    assert town.peers[giver].leases.voter.promise(town.clock(), slot).holder == giver
+    town.peers[giver].busy = set()
+    town.run(6.0)
+    assert town.holders()[slot] == [heir]
+    slot, giver, heir = moved(town)
+    town.peers[giver].busy = {slot}
+    town.run(75.0)
+    assert town.holders()[slot] == [heir]
+    assert not town.doubles
+
+
 def test_epochs_grow_with_every_holder():
     town = Town(10, 3)
     town.run(60.0)
@@ -274,6 +411,8 @@ def test_never_two_holders_once_views_agree(seed: int):
     for _ in range(6):
         peers = list(town.peers.values())
         peer = rng.choice(peers)
+        for _ in range(rng.randrange(4)):
+            lend_any(town, rng)
         match rng.randrange(6):
             case 0 if sum(p.up for p in peers) > 1:
                 town.kill(peer)
@@ -291,9 +430,20 @@ def test_never_two_holders_once_views_agree(seed: int):
                 town.loss = rng.choice([0.0, 0.2, 0.5])
         town.run(rng.uniform(1.0, 45.0))
     town.cut, town.loss = set(), 0.0
-    town.run(100.0)
+    for peer in town.peers.values():
+        peer.busy = set()
+    town.run(80.0)
+    assert not town.vacant_throughout(20.0)
     assert not town.doubles
-    assert town.complete()
+
+
+def lend_any(town: Town, rng: random.Random) -> None:
+    """Somebody moves something to somebody, sensible or not, and is busy with something."""
+    peer = rng.choice([p for p in town.peers.values() if p.up])
+    for slot in peer.leases.held(town.clock()):
+        if rng.random() < 0.5:
+            peer.leases.lend(town.clock(), slot, rng.choice(list(town.peers)), rng.choice([5.0, 60.0, 600.0]))
+    peer.busy = {Slot(slot) for slot in SLOTS if rng.random() < 0.2}
 
 
 @settings(max_examples=300, deadline=None)

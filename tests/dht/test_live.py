@@ -7,6 +7,7 @@ from collections.abc import AsyncIterator, Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import asynccontextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
@@ -70,7 +71,7 @@ class House:
         self.tasks: dict[NodeId, asyncio.Task[None]] = {}
         self.group = asyncio.TaskGroup()
 
-    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: bool) -> LiveOverlay:
+    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: Any) -> LiveOverlay:
         endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
         where = Place(endpoints, folder, **place)
         rng = random.Random(seed)
@@ -154,6 +155,18 @@ async def test_both_families_are_one_network(tmp_path: Path):
         await until(settled, 12.0)
         assert not doubles
         await until(lambda: all(len(o.view.ready(Slot(0))) == 3 for o in everybody), 5.0)
+
+
+@needs_ipv6
+async def test_a_client_of_one_family_reaches_members_of_the_other():
+    async with house() as h:
+        dual = h.start(h.open(35, ("127.0.0.1", "::1")))
+        six = h.start(h.open(36, ("::1",)), dual)
+        client = h.start(h.open(37, ("127.0.0.1",), mode="client"), dual)
+        await until(lambda: {dual.node_id, six.node_id} <= client.view.live(), 6.0)
+        answer = await client.ask(six.node_id, Hello("through"), HelloBack, timeout_s=5)
+        assert answer == HelloBack("hguorht", client.node_id)
+        assert client.node_id not in six.view.members() and client.node_id not in dual.view.live()
 
 
 async def test_a_new_strategy_reaches_everybody_and_a_bad_one_nobody():

@@ -9,7 +9,7 @@ from dht.contact import Endpoint
 from dht.identity import Identity
 from dht.keys import NodeId, distance
 from dht.members import Members, News
-from dht.records import STABLE_GRACE_S, Heartbeat, Opened, pack_endpoint, read_heartbeat
+from dht.records import STABLE_GRACE_S, Graces, Heartbeat, Opened, pack_endpoint, read_heartbeat
 
 NODES = sorted((Identity(bytes([n]) * 32) for n in range(12)), key=lambda i: i.node_id)
 OWN = NodeId(bytes(20))
@@ -79,6 +79,30 @@ def test_members_stay_through_their_grace_and_the_epoch_tells_changes() -> None:
     assert members.members(at(STABLE_GRACE_S + 1)) == tuple(sorted([OWN, ids[2]]))
     epochs.append(members.epoch)
     assert [b - a for a, b in itertools.pairwise(epochs)] == [1, 1, 0, 1]
+
+
+def test_the_graces_are_those_of_the_strategy_in_force() -> None:
+    members = Members(OWN)
+    members.add(beat(1, 1, 0.0, stable=True), at(0.0))
+    members.add(beat(2, 1, 0.0, stable=False), at(0.0))
+    members.judge_by(Graces(stable_s=100.0, laptop_s=200.0))
+    assert len(members.members(at(99))) == 3
+    assert members.members(at(101)) == tuple(sorted([OWN, NODES[2].node_id]))
+    members.judge_by(Graces(stable_s=100.0, laptop_s=150.0))
+    assert members.members(at(151)) == (OWN,)
+
+
+def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
+    members = Members(OWN)
+    members.add(beat(1, 1, 0.0), at(0.0))
+    members.add(beat(2, 1, 0.0), at(0.0))
+    members.awake(at(1.0))
+    woken_at = STABLE_GRACE_S + 3600
+    assert len(members.members(at(woken_at))) == 3
+    members.add(beat(1, 2, woken_at + 5), at(woken_at + 5))
+    for second in range(1, 31):
+        members.awake(at(woken_at + second))
+    assert members.members(at(woken_at + 31)) == tuple(sorted([OWN, NODES[1].node_id]))
 
 
 def test_from_the_cache_one_is_a_member_but_not_live() -> None:

@@ -9,7 +9,7 @@ from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.identity import Identity
 from dht.keys import Slot
 from dht.reach import Reach
-from dht.records import Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
+from dht.records import Graces, Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
 from dht.slotset import encode_slots
 
 NODE = Identity(b"n" * 32)
@@ -47,7 +47,8 @@ def test_the_largest_slot_sets_fit() -> None:
     [
         ({"sent_at": NOW.wall + 121, "expires_at": NOW.wall + 1000}, "ahead of this node's clock"),
         ({"sent_at": NOW.wall - 100, "expires_at": NOW.wall - 1}, "has expired"),
-        ({"expires_at": NOW.wall + 50_000}, "lives longer than its grace"),
+        ({"expires_at": NOW.wall + 31 * 86400}, "lives longer than any grace"),
+        ({"sent_at": NOW.wall - 13 * 3600, "expires_at": NOW.wall + 3600}, "has expired"),
         ({"sequence": 0}, "sequence"),
         ({"sequence": 1 << 32}, "sequence"),
         ({"endpoints": ()}, "one endpoint a family"),
@@ -111,3 +112,10 @@ def test_a_heartbeat_that_names_all_slots_in_four_bytes_holds_no_more_than_its_b
     opened = open_heartbeat(data, NOW, NET, Reach())
     assert len(opened.ready) == 1 << 16
     assert not any(isinstance(value, frozenset) and len(value) > 2 for value in msgspec.structs.astuple(opened))
+
+
+def test_a_heartbeat_expires_when_the_readers_strategy_says_so_at_the_latest() -> None:
+    data = sign_heartbeat(NODE, beat(sent_at=NOW.wall - 100, expires_at=NOW.wall + 86400, stable=False), NET)
+    assert open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=101.0))
+    with pytest.raises(BadMessage, match="expired"):
+        open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=99.0))

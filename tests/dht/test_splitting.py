@@ -34,7 +34,7 @@ class SplitTown(Town):
     def bits_of(self, peer: NodeId) -> int:
         return self.bits.get(peer, SLOT_BITS)
 
-    def teams(self, peer: Peer) -> list[Team]:
+    def teams(self, peer: Peer) -> dict[Slot, Team]:
         known, teams = peer.sees | peer.knows, list[Team]()
         for slot in range(1 << self.bits_of(peer.id)):
             salt = slot_start(Slot(slot), self.bits_of(peer.id))[:16]
@@ -42,7 +42,7 @@ class SplitTown(Town):
             live = [i for i in order[: self.replicas] if i in peer.sees]
             stand_ins = [i for i in order[self.replicas :] if i in peer.sees]
             teams.append(tuple(live + stand_ins[: max(0, min(2, self.replicas) - len(live))]))
-        return teams
+        return {Slot(slot): team for slot, team in enumerate(teams)}
 
     def gossip(self) -> None:
         super().gossip()

@@ -44,6 +44,17 @@ def test_slots_are_doubled_once_a_version_and_never_halved(slot_bits: int):
     assert check(right, NETWORK, Publishers(KEYS, 1), FIRST).slot_bits == 9
 
 
+def test_what_is_spread_stays_spread():
+    deep = Rule(action="spread", host="big.example", depth=3)
+    before = sign_strategy(encode_document(strategy(rules=(deep,))), ALICE)
+    for rules in ((), (msgspec.structs.replace(deep, depth=2),)):
+        wrong = sign_strategy(encode_document(second(before, rules=rules)), BOB)
+        with pytest.raises(BadStrategy, match="stays spread"):
+            check(wrong, NETWORK, Publishers(KEYS, 1), before)
+    right = sign_strategy(encode_document(second(before, rules=(msgspec.structs.replace(deep, depth=4),))), BOB)
+    assert check(right, NETWORK, Publishers(KEYS, 1), before).rules[0].depth == 4
+
+
 def test_the_chain_follows_version_digest_and_signature():
     next_one = sign_strategy(encode_document(second(FIRST)), BOB)
     assert check(next_one, NETWORK, Publishers(KEYS, 1), FIRST).version == 2

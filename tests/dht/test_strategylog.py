@@ -4,10 +4,12 @@ import random
 from pathlib import Path
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from bootstrap.networks import load_network, new_network
 from dht import BadStrategy, Identity, Network, Now, Strategy
-from dht.strategy import SignedStrategy, decode_signed, encode_document
+from dht.strategy import SignedStrategy, decode_signed, encode_document, parse_document
 from dht.strategycheck import sign_strategy
 from dht.strategylog import StrategyLog
 
@@ -52,6 +54,17 @@ def test_a_version_waits_until_it_is_effective():
     assert log.newest.version == 2
     assert any("later" in warning for warning in log.warnings(NOW))
     assert log.current(Now(2000.0, 0.0)).version == 2
+
+
+def test_more_work_is_asked_for_a_grace_after_it_came_into_force_and_less_at_once():
+    log = StrategyLog(network())
+    two = after(network().first, 2, puzzle_bits=20, effective_at=2000)
+    log.adopt(two)
+    grace_s = log.newest.laptop_grace_s
+    found = [log.puzzle_bits(Now(2000.0 + s, 0.0)) for s in (-1, 0, grace_s - 1, grace_s)]
+    assert found == [0, 0, 0, 20]
+    log.adopt(after(two, 3, puzzle_bits=5, effective_at=3000 + grace_s, next_at=8_000_000))
+    assert [log.puzzle_bits(Now(3000.0 + grace_s + s, 0.0)) for s in (-1, 0)] == [20, 5]
 
 
 def test_an_expired_strategy_warns_and_stays_in_force():
@@ -155,3 +168,88 @@ def test_former_numberings_are_remembered_for_a_day():
     assert log.former_bits(Now(3500.0, 0.0)) == (9, 8)
     assert log.former_bits(Now(1000.0 + 86_401, 0.0)) == (9,)
     assert log.former_bits(Now(3000.0 + 86_401, 0.0)) == ()
+
+
+def test_the_history_tells_signers_changes_of_publishers_and_forks(tmp_path: Path):
+    log = StrategyLog(network(), tmp_path)
+    rivals = sorted((after(network().first, 2, replicas=n) for n in (3, 4)), key=lambda signed: signed.digest)
+    for rival in rivals:
+        log.adopt(rival)
+    log.adopt(after(rivals[0], 3, publishers=(A, B), threshold=2))
+    for told in (list(log.history()), list(StrategyLog(network(), tmp_path).history())):
+        assert [entry.strategy.version for entry in told] == [1, 2, 3]
+        assert [entry.digest for entry in told[:2]] == [network().first.digest, rivals[0].digest]
+        assert [entry.rivals for entry in told] == [(), (rivals[1].digest,), ()]
+        assert [entry.changes_publishers for entry in told] == [False, False, True]
+        assert told[2].signed_by == (A,), "Bob signed it too, but version 2 did not ask for him"
+    assert (log.fork_count, len(log.warnings(NOW))) == (1, 1)
+    assert rivals[0].digest[:16] in log.warnings(NOW)[0] and rivals[1].digest[:16] in log.warnings(NOW)[0]
+
+
+def test_a_version_promised_and_not_seen_is_warned_of():
+    log = StrategyLog(network())
+    assert not log.warnings(NOW)
+    assert any("promised" in note for note in log.warnings(Now(5001.0, 0.0)))
+
+
+PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 6)]
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_chain_of_changing_publishers_is_accepted_exactly_by_the_thresholds(data: st.DataObject):
+    """Against a model that only counts: each version is signed by whom the version before it names, or refused."""
+    log, previous, version = StrategyLog(network()), network().first, 2
+    named, threshold = {ALICE.public_key}, 1
+    for _ in range(data.draw(st.integers(1, 6))):
+        signing = data.draw(st.lists(st.sampled_from(PEOPLE), max_size=5))  # some twice
+        following = data.draw(st.sets(st.sampled_from(PEOPLE), min_size=1))
+        next_threshold = data.draw(st.integers(1, len(following)))
+        document = Strategy(
+            network=network().id,
+            version=version,
+            previous=previous.digest,
+            effective_at=100,
+            next_at=5000,
+            expires_at=9_000_000,
+            publishers=tuple(sorted(person.public_key.hex() for person in following)),
+            threshold=next_threshold,
+        )
+        signed = sign_strategy(encode_document(document), *signing)
+        if len({person.public_key for person in signing} & named) < threshold:
+            with pytest.raises(BadStrategy, match="signatures"):
+                log.adopt(signed)
+            assert log.newest_digest == previous.digest
+        else:
+            assert log.adopt(signed)
+            previous, version = signed, version + 1
+            named, threshold = {person.public_key for person in following}, next_threshold
+    served = [decode_signed(v) for v in log.chain(1)]
+    newcomer = StrategyLog(network())
+    for signed in served:
+        newcomer.adopt(signed)
+    assert newcomer.newest_digest == log.newest_digest == previous.digest
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.randoms(use_true_random=False))
+def test_nodes_that_hear_the_same_rivals_in_any_order_end_with_one_chain(random_: random.Random):
+    """Versions 2 and 3 are signed several times over; every order of hearing gives the chain of lowest digests."""
+    seconds = [after(network().first, 2, replicas=n) for n in (2, 3, 4)]
+    thirds = [after(second, 3, replicas=n) for second in seconds for n in (2, 3)]
+    best = min(seconds, key=lambda signed: signed.digest)
+    last = min((t for t in thirds if decode(t).previous == best.digest), key=lambda signed: signed.digest)
+    log = StrategyLog(network())
+    for _ in range(2):  # what could not be placed at first is offered again, as peers do
+        rivals = seconds + thirds
+        random_.shuffle(rivals)
+        for signed in rivals:
+            try:
+                log.adopt(signed)
+            except BadStrategy as error:
+                assert error.field in ("version", "previous")
+    assert [entry.digest for entry in log.history()] == [network().first.digest, best.digest, last.digest]
+
+
+def decode(signed: SignedStrategy) -> Strategy:
+    return parse_document(signed.document)

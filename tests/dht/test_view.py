@@ -18,7 +18,15 @@ from dht.view import OverlayView
 BITS = 4
 SLOTS = [Slot(n) for n in range(1 << BITS)]
 NODES = [Identity(bytes([n]) * 32) for n in range(1, 41)]
-STRATEGY = Strategy(network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, slot_bits=BITS)
+STRATEGY = Strategy(
+    network="00",
+    version=1,
+    effective_at=0,
+    expires_at=1 << 40,
+    next_at=1 << 40,
+    slot_bits=BITS,
+    declared_prefixes=("9.9.9.0/24",),
+)
 
 
 def view_of(own: NodeId, members: Members, clock: SimpleNamespace, strategies: object = None) -> OverlayView:

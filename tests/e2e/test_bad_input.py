@@ -209,7 +209,7 @@ def wrong_strategies(one: Machine) -> None:
         signed = one.home / "signed.json"
         key_file = str(one.home / signer)  # an absolute one stays as it is
         draft_file = str(one.home / "draft.json")
-        assert main(["strategy", "sign", draft_file, "--key", key_file, "--out", str(signed)]) == 0
+        assert main(["strategy", "sign", draft_file, "--key", key_file, "--out", str(signed), "--yes"]) == 0
         code, problem = one.ask("/api/v1/strategy", {}, signed.read_bytes())
         assert code == 400 and words in problem["detail"], problem
     assert words in refused(one, "strategy", "publish", str(signed))

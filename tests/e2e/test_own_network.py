@@ -38,13 +38,18 @@ def sees(machine: Machine, members: int) -> bool:
     return len(peers) == members and all(peer["live"] for peer in peers)
 
 
-def publish(town: Village, machine: Machine, changes: dict[str, object]) -> None:
-    """The README's three lines, with these changes made to the draft."""
-    draft = json.loads(machine.do("strategy", "show", "--json")) | changes
-    (machine.home / "draft.json").write_text(json.dumps(draft))
+def publish(town: Village, machine: Machine, *changes: str) -> None:
+    """The README's lines, with these changes."""
+    machine.do("strategy", "draft", *changes, "--out", "draft.json")
+    effect = machine.do("strategy", "diff", "draft.json", "--effect")
+    assert "key space  0.0 % gets a new owner" in effect
+    assert f"shops.test: {len(SHOPS)} addresses, {len(SHOPS)} pages, by rule 2" in effect
     key, signed = str(town.folder / "campus.publisher.key"), machine.home / "signed.json"
-    done = dse_node("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), home=machine.home)
-    assert done.returncode == 0, done.stderr
+    signing = ("strategy", "sign", "draft.json", "--key", key, "--out", str(signed), "--data-dir", "node")
+    unsure = dse_node(*signing, home=machine.home)
+    assert unsure.returncode == 2 and "--yes" in unsure.stderr and not signed.exists()
+    done = dse_node(*signing, "--yes", home=machine.home)
+    assert done.returncode == 0 and "what it moves" in done.stderr, done.stderr
     assert "adopted: version" in machine.do("strategy", "publish", str(signed))
 
 
@@ -74,11 +79,12 @@ def test_two_people_and_a_third_get_there(tmp_path: Path) -> None:
         assert same_answers(all_three)
         assert two.do("peers").count("live") == 3
 
-        publish(town, two, {"min_acks": 3, "rules": [{"host": "town.test"}, {"action": "deny"}]})
+        publish(town, two, "--set", "min_acks=3", "--rule", '{"host": "town.test"}', "--rule", '{"action": "deny"}')
         for machine in all_three:
             wait_until("all obey version 2", lambda m=machine: m.status()["strategy"]["version"] == 2, 10)
         shown = third.do("strategy", "show")
         assert "a write waits for 3" in shown and "town.test" in shown
+        assert third.do("strategy", "log").count("signed by") == 2 and "in force" in one.do("strategy", "log")
         refusal = third.do("crawl", f"http://shops.test:{town.port}/new", code=1)
         assert "rule 2 of strategy 2" in refusal
 

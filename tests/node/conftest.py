@@ -148,7 +148,15 @@ class FakeService:
             {**other, "strategy_version": 2, "ready": [1, 2], "leased": 0, "last_heard_s": 44.0},
         ]
 
-    async def strategy(self) -> Json:
+    async def strategy_log(self) -> Json:
+        return {"versions": [{"version": 3, "digest": "ef" * 32, "forks": ["aa" * 32]}], "warnings": []}
+
+    async def preview_strategy(self, document: bytes) -> Json:
+        if document == b"{}":
+            raise BadStrategy("network", "is missing", "draft from the newest")
+        return {"parts": {"all": 256, "changed": 12}, "notes": []}
+
+    async def strategy(self, which: str = "") -> Json:
         strategy = Strategy(
             network="ab" * 20, version=3, effective_at=1, expires_at=2, next_at=2, publishers=("cd" * 32,)
         )

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from dht import Identity, decode_signed, parse_document
+from bootstrap import load_network
+from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
 from node.cli import build_parser, main
 from node.config import load_config
 from node.datadir import DataDir
@@ -95,6 +96,20 @@ def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert shown["bootstrap"] == ["192.168.1.5:8091"]
     assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
     assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
+
+
+def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, options, bits in (("wide", [], 20), ("easy", ["--puzzle-bits", "12"], 12)):
+        file = tmp_path / f"{name}.toml"
+        assert main(["network", "new", name, "--out", str(file), "--open", *options]) == 0
+        first = parse_document(load_network(file).first.document)
+        assert (first.puzzle_bits, first.min_age_s) == (bits, 86_400)
+    home = tmp_path / "home"
+    capsys.readouterr()
+    assert main(["init", "--network", str(tmp_path / "easy.toml"), "--data-dir", str(home), "--yes"]) == 0
+    assert capsys.readouterr().err.count("solving the identity's puzzle of 12 bits ... done\n") == 1
+    data = DataDir(home)
+    assert work_of(Identity.load(data.identity).public_key, PuzzleFile(data.puzzle).load()) >= 12
 
 
 def test_a_forged_network_file_makes_no_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -190,15 +205,20 @@ def test_a_shown_strategy_is_the_draft_of_the_next(
     draft = json.loads(capsys.readouterr().out) | {"replicas": 2, "publishers": [public]}
     (tmp_path / "draft.json").write_text(json.dumps(draft))
     signed = tmp_path / "signed.json"
-    assert main(["strategy", "sign", str(tmp_path / "draft.json"), "--key", key, "--out", str(signed)]) == 0
+    (Path(home) / "admin.token").write_text(token)
+    draft_file = str(tmp_path / "draft.json")
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), *place]) == 2
+    asked = capsys.readouterr().err
+    assert "replicas      3 → 2" in asked and "12 of 256 slots" in asked and "--yes: is missing" in asked
+    assert not signed.exists()
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), "--yes", *place]) == 0
     document = decode_signed(signed.read_bytes())
     strategy = parse_document(document.document)
     assert (strategy.version, strategy.previous, strategy.replicas) == (4, "ef" * 32, 2)
     assert strategy.effective_at < strategy.next_at <= strategy.expires_at
     offline = str(Path(home) / "keys" / "club.offline.key")
-    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed)]) == 0
+    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed), "--yes", *place]) == 0
     assert len(decode_signed(signed.read_bytes()).signatures) == 2
-    (Path(home) / "admin.token").write_text(token)
     assert main(["strategy", "publish", str(signed), *place]) == 0
     assert "adopted: version 4" in capsys.readouterr().out
 

@@ -26,6 +26,10 @@ def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
     return Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, at_ms, DAY + 9, body, b"" if gone else b"x")
 
 
+def drafted(visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
+    return visit_draft(visit, epoch, at_ms, expires_day, placement_key(visit.url))
+
+
 async def put(store: RecordStore, *drafts: Draft) -> None:
     await store.put(sign_package(drafts, SIGNER))
 
@@ -34,7 +38,7 @@ async def test_the_feed_gives_documents_once_with_their_newest_version() -> None
     store = open_store()
     feed = StoreFeed(store)
     await put(store, document("http://a.test/1", 1), document("http://a.test/2", 1))
-    await put(store, visit_draft(Visit("http://a.test/3", 2), 0, 2, DAY + 9))
+    await put(store, visit_draft(Visit("http://a.test/3", 2), 0, 2, DAY + 9, placement_key("http://a.test/3")))
     await put(store, document("http://a.test/2", 2, gone=True))
     changes, cursor = await feed.changes(b"", 100)
     assert {change.id: change.text and change.text.title for change in changes} == {
@@ -76,12 +80,13 @@ class Frontier:
 async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_goes() -> None:
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
-    holding = Holding(frontier, store, SimpleNamespace(view=view))  # type: ignore[arg-type]
+    places = SimpleNamespace(mark=0, place=placement_key)
+    holding = Holding(frontier, store, SimpleNamespace(view=view), places)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign
     waiting = Visit(url, 2)
-    await put(store, visit_draft(waiting, 0, 2, DAY + 9), visit_draft(Visit(other, 2), 0, 2, DAY + 9))
+    await put(store, drafted(waiting, 0, 2, DAY + 9), drafted(Visit(other, 2), 0, 2, DAY + 9))
     leases[mine] = 5
     assert not holding.is_current, "what lies in the store is not in the frontier yet"
     holding.step()
@@ -90,9 +95,7 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     assert frontier.seen == [(mine, url, State.WAITING)]
     frontier.seen.clear()
     done = replace_state(waiting, State.FETCHED)
-    await put(
-        store, visit_draft(done, 5, 7, DAY + 9), visit_draft(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY)
-    )
+    await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY))
     holding.step()
     assert frontier.seen == [(mine, url, State.FETCHED)], "a slot that is not held does not concern this node"
     leases[mine] = 6

@@ -18,3 +18,14 @@ def test_a_fork_of_the_same_version_brings_its_own_rules() -> None:
     decision = ruling.decide("http://a.test/")
     assert not decision.allowed and decision.reason == "rule 1 of strategy 7"
     assert ruling.decide("http://b.test/").allowed
+
+
+def test_caps_reach_the_crawler() -> None:
+    peer = "ab" * 20
+    rules = (Rule(action="prefer", host="a.test", peer=peer, max_depth=2, min_delay_s=90.0),)
+    ruling = Ruling(lambda: strategy(rules=rules, min_delay_s=2.0, max_delay_s=30.0))
+    said = ruling.decide("http://a.test/")
+    assert (said.max_depth, said.min_delay_s, said.max_delay_s) == (2, 90.0, 90.0)
+    assert said.preferred is not None and said.preferred.hex() == peer
+    other = ruling.decide("http://b.test/")
+    assert (other.max_depth, other.min_delay_s, other.max_delay_s, other.preferred) == (None, 2.0, 30.0, None)

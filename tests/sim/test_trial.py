@@ -5,11 +5,12 @@ import json
 import pytest
 
 from node.cli import main
+from node.simulation.conditions import Conditions
 from node.simulation.trial import plan_for, run_trial
 
 
 def test_figures_have_the_shape_of_the_contract_and_nothing_is_lost():
-    report = run_trial(nodes=5, hours=0.25, seed=3, loss=0.01)
+    report = run_trial(Conditions(nodes=5, hours=0.25, seed=3, loss=0.01))
     assert report["documents"]["written"] == 48 and not report["documents"]["lost"]
     assert not report["documents"]["under_replicated"] and not report["leases"]["double_connected"]
     assert report["teams"]["agree_10s"] == 1.0
@@ -32,6 +33,6 @@ def test_slots_grow_with_the_network():
 @pytest.mark.prove
 @pytest.mark.parametrize("seed", range(3))
 def test_three_hours_of_loss_and_deaths_lose_nothing(seed: int):
-    report = run_trial(nodes=16, hours=3.0, seed=seed, loss=0.02)
+    report = run_trial(Conditions(nodes=16, hours=3.0, seed=seed, loss=0.02))
     assert not report["documents"]["lost"] and not report["documents"]["under_replicated"]
     assert not report["leases"]["double_connected"]

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from dht import placement_key
 from store import Disk, DiskFull, Draft, FolderDisk, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt
 from store.reconcile import mark
-from tests.store.support import CONFIG, DAY, StillClock, draft, random_draft, records
+from tests.store.support import CONFIG, DAY, StillClock, draft, random_draft, records, url
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -304,3 +305,32 @@ async def test_an_epoch_that_no_lease_can_have_is_passed_over() -> None:
     assert await store.put([real, forged]) == 1
     assert store.find(Kind.DOCUMENT, real.id) == real
     store.close()
+
+
+async def test_the_same_version_at_a_deeper_place_takes_the_place_of_the_other_and_outlives_a_lost_index() -> None:
+    disk = MemoryDisk()
+    store = open_store(disk)
+    shallow = draft(1)
+    number = next(n for n in range(1, 100) if placement_key(url(n), 2) != placement_key(url(n)))
+    shallow, deep = draft(number), replace(draft(number), key=placement_key(url(number), 2))
+    old, new = records(shallow)[0], records(deep)[0]
+    assert await store.put([new]) == 1 and await store.put([old]) == 0
+    assert store.find(old.kind, old.id) == new
+    await store.forget([old])
+    assert store.find(old.kind, old.id) == new, "only what lies at the old place is forgotten"
+    store.close()
+    for first, second in ((old, new), (new, old)):
+        disk = MemoryDisk()
+        store = open_store(disk)
+        await store.put([first])
+        await store.put([second])
+        assert store.find(old.kind, old.id) == new
+        low, high = bytes(20), b"\xff" * 20
+        assert store.summary(low, high).documents == 1
+        store.close()
+        disk.crash(lose_database=True)
+        store = open_store(disk)
+        assert store.find(old.kind, old.id) == new
+        await store.forget([new])
+        assert store.find(old.kind, old.id) is None
+        store.close()

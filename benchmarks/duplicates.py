@@ -1,0 +1,159 @@
+"""Near-duplicate signatures: error rates on known pairs of real pages, beside simhash of the same text.
+
+Known pairs are a page and its mirror, or the page at another time: sites whose settings say `mirror_of`, `date_line` or
+`churn_per_hour` are rendered twice, six hours apart. Any other two pages of the web that are called near count as right
+only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
+
+`python -m benchmarks.duplicates [--web DIR] [--quick] [--json]`: DIR is a folder of sites; else the demo's sample web.
+"""
+
+import argparse
+import json
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from crawl.extract import extract
+from crawl.parsed import Parsed, Task
+from crawl.similarity import NEAR_BITS, RUN_BYTES, signature
+from node.demo.samplereply import Budget
+from node.demo.samplesite import Site, Times
+from node.demo.sampleweb import unpack_sample
+
+LATER_S = 6 * 3_600
+LEAST_CHARS = 200  # a page with less says nothing to compare
+TRUE_SIMILARITY = 0.75
+SIMHASH_BITS = 3  # of 64: Manku, Jain & Das Sarma, 2007
+GOALS = {"precision": 0.97, "recall": 0.9}
+
+
+@dataclass(frozen=True)
+class Texts:
+    """What was read of all pages by name, and pairs that are known to be near."""
+
+    pages: dict[str, Parsed]
+    near: list[tuple[Parsed, Parsed]]
+
+
+def read(site: Site, path: str, now: float) -> Parsed:
+    body = site.answer(path, {}, ("", ""), now).bodies[""]
+    return extract(Task(f"http://{site.name}{path}", body, "text/html", "", 1, 400_000))
+
+
+def texts_of(root: Path, most: int) -> Texts:
+    times = Times(time.time(), 1.0)
+    sites = [Site(f.name, root, times, "1", Budget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
+    pages: dict[str, Parsed] = {}
+    near: list[tuple[Parsed, Parsed]] = []
+    for site in sites:
+        settings = site.settings
+        if settings.error_rate or settings.redirects or settings.traps:
+            continue
+        for path in site.pages[:most]:
+            page = read(site, path, 0.0)
+            if len(page.text) < LEAST_CHARS:
+                continue
+            if not settings.mirror_of:
+                pages[site.name + path] = page
+            if settings.mirror_of or settings.date_line or settings.churn_per_hour:
+                original = next(s for s in sites if s.name == (settings.mirror_of or site.name))
+                near.append((page, read(original, path, LATER_S)))
+    return Texts(pages, near)
+
+
+def simhash(text: str) -> bytes:
+    """64 bits: the sign of each bit's sum over the hashes of all runs of 8 bytes."""
+    data = " ".join(text.lower().split()).encode()
+    runs = np.ndarray((len(data) - RUN_BYTES + 1,), dtype="<u8", buffer=data, strides=(1,)).copy()
+    runs = (runs ^ (runs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
+    runs = (runs ^ (runs >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
+    bits = np.unpackbits(runs.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)
+    return np.packbits(2 * bits > len(runs)).tobytes()
+
+
+def called_near(signatures: Sequence[bytes], most_bits: int) -> Iterator[tuple[int, int]]:
+    numbers = [int.from_bytes(each, "big") for each in signatures]
+    for one in range(len(numbers)):
+        for other in range(one):
+            if (numbers[one] ^ numbers[other]).bit_count() <= most_bits:
+                yield one, other
+
+
+def similarity(one: str, other: str) -> float:
+    first, second = ({*zip(w, w[1:], w[2:], strict=False)} for w in (one.lower().split(), other.lower().split()))
+    return len(first & second) / max(len(first | second), 1)
+
+
+def judge(texts: Texts, sign: Callable[[Parsed], bytes], most_bits: int) -> dict[str, float]:
+    names = list(texts.pages)
+    signatures = [sign(texts.pages[name]) for name in names]
+    hits = sum(any(called_near([sign(one), sign(other)], most_bits)) for one, other in texts.near)
+    right = wrong = 0
+    for one, other in called_near(signatures, most_bits):
+        if similarity(texts.pages[names[one]].text, texts.pages[names[other]].text) >= TRUE_SIMILARITY:
+            right += 1
+        else:
+            wrong += 1
+    precision = (hits + right) / max(hits + right + wrong, 1)
+    return {"precision": precision, "recall": hits / len(texts.near)}
+
+
+def cost_us(texts: Texts, sign: Callable[[str], bytes]) -> float:
+    began = time.process_time()
+    for page in texts.pages.values():
+        sign(page.text)
+    return (time.process_time() - began) / len(texts.pages) * 1e6
+
+
+def rows_of(texts: Texts) -> list[dict[str, object]]:
+    ours = judge(texts, lambda page: page.signature, NEAR_BITS) | {"us": cost_us(texts, signature)}
+    peer = judge(texts, lambda page: simhash(page.text), SIMHASH_BITS) | {"us": cost_us(texts, simhash)}
+    about = f"{len(texts.near)} known pairs among {len(texts.pages)} pages"
+    rows: list[dict[str, object]] = []
+    for what in ("precision", "recall", "us"):
+        goal = GOALS.get(what)
+        rows.append(
+            {
+                "what": f"near-duplicate {what}, {about}" if goal else "CPU of one signature",
+                "ours": round(ours[what], 4),
+                "peer": round(peer[what], 4),
+                "ratio": round(ours[what] / peer[what], 4) if peer[what] else None,
+                "unit": "share" if goal else "us/page",
+                "spread": None,
+                "goal": goal,
+                "met": ours[what] >= goal if goal else None,
+            }
+        )
+    return rows
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--web", type=Path, help="a folder of sites, one subfolder a host")
+    parser.add_argument("--quick", action="store_true", help="at most 20 pages of a site")
+    parser.add_argument("--json", action="store_true")
+    options = parser.parse_args(arguments)
+    with tempfile.TemporaryDirectory() as folder:
+        if options.web is None:
+            unpack_sample(Path(folder))
+        rows = rows_of(texts_of(options.web or Path(folder), 20 if options.quick else 100_000))
+    if options.json:
+        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
+        versions = {"python": platform.python_version(), "numpy": np.__version__, "peer": "simhash, 3 of 64 bits"}
+        about = {"name": "duplicates", "commit": commit.stdout.strip(), "machine": platform.machine()}
+        json.dump({**about, "versions": versions, "rows": rows}, sys.stdout)
+    else:
+        for row in rows:
+            print(f"{row['ours']:9} {row['peer']:9}  {row['met']!s:5} {row['what']}")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

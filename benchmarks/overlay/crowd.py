@@ -1,0 +1,107 @@
+"""What it costs to live in a network of 1,000, how soon all agree after a crash, how soon a strategy has reached all.
+
+One story a seed: formed with everybody's heartbeats, settled, then traffic, a strategy, and a crash of 30 %.
+"""
+
+from collections import Counter
+from dataclasses import dataclass
+from random import Random
+
+from benchmarks.figures import Row, row
+from benchmarks.overlay import goals
+from dht import Key, distance
+from node.simulation.forming import form
+from node.simulation.readings import REPLICAS, Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.simulation.swarm import Swarm
+
+SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 20.0, 20.0, 60.0
+SLOTS, WITNESSES = 512, 16
+RENEW_S = 8.0  # between two renewals of a lease, as dht/leases.py has
+GOSSIP = ("Ping", "Pong")
+NO_PEER = "cannot: it has none"
+
+
+@dataclass(frozen=True, slots=True)
+class Lived:
+    """One seed's figures."""
+
+    overlay: float
+    heartbeats: float
+    spread_s: float
+    owners: float
+    teams: dict[int, float]
+
+
+def rows(quick: bool) -> list[Row]:
+    """All figures of a crowd."""
+    seeds, nodes = (range(1, 3), 150) if quick else (range(1, 6), 1_000)
+    lived, bits = [live(seed, nodes) for seed in seeds], slot_bits_for(nodes)
+    leases = [lease_packets(seed, nodes, bits) for seed in seeds]
+    told = f"{nodes:,} nodes"
+    beats = [each.heartbeats + lease for each, lease in zip(lived, leases, strict=True)]
+    unit = "packets/node/s"
+    found = [
+        row(f"strategy at all of {told}", [e.spread_s for e in lived], "s", goal=goals.STRATEGY_S, peer=NO_PEER),
+        row(f"steady traffic of lookups, {told}", [e.overlay for e in lived], unit, goal=goals.OVERLAY_PACKETS),
+        row(f"steady heartbeats and leases, {told}, slot_bits {bits}", beats, unit, goal=goals.HEARTBEAT_PACKETS),
+        row(f"of which leases, {told}, slot_bits {bits}", leases, unit),
+        row(
+            f"same owners everywhere, {told}, at once after 30 % died",
+            [e.owners for e in lived],
+            "of all",
+            goal=goals.OWNERS_AGREE,
+            at_least=True,
+            peer=NO_PEER,
+        ),
+    ]
+    for after, goal in goals.TEAMS_AGREE.items():
+        values, what = [e.teams[after] for e in lived], f"slots of one mind about live owners, {told}, {after} s after"
+        found.append(row(what, values, "of all", goal=goal, at_least=True, peer=NO_PEER))
+    return found
+
+
+def live(seed: int, nodes: int) -> Lived:
+    """The story."""
+    swarm, bits = Swarm(seed), slot_bits_for(nodes)
+    swarm.add(nodes)
+    form(swarm)
+    swarm.run(SETTLE_S)
+    before = sent(swarm)
+    swarm.run(swarm.time + TRAFFIC_S)
+    spent = sent(swarm) - before
+    heartbeats = sum(spent[kind] for kind in GOSSIP)
+    spread_s = Spread(swarm, bits).spread_s(swarm, SPREAD_WITHIN_S)
+    swarm.on_event = None
+    slots, rng = sample_slots(bits, SLOTS, seed), Random(f"crash {seed}")
+    swarm.kill(*rng.sample(swarm.bees, nodes * 3 // 10))
+    owners = owners_agree(swarm, slots[:128], bits, rng.sample(swarm.running(), WITNESSES))
+    teams, began = {}, swarm.time
+    for after in goals.TEAMS_AGREE:
+        swarm.run(began + after)
+        teams[after] = teams_agree(swarm, slots, bits)
+    share = nodes * TRAFFIC_S
+    late = SPREAD_WITHIN_S if spread_s is None else spread_s
+    return Lived((spent.total() - heartbeats) / share, heartbeats / share, late, owners, teams)
+
+
+def lease_packets(seed: int, nodes: int, slot_bits: int) -> float:
+    """Messages per node and second that renew all leases: computed, since leases travel by TLS above the cores.
+
+    The first of each slot's owners in their order holds it, and asks the others every RENEW_S; what goes to one peer
+    for several slots goes together; each question has an answer.
+    """
+    from dht import Placement  # here, for this alone
+
+    ids = sorted(Key(Random(f"lease {seed} {n}").randbytes(20)) for n in range(nodes))
+    placement = Placement(ids, slot_bits, REPLICAS)  # type: ignore[arg-type]
+    rng, pairs = Random(f"holders {seed}"), set[tuple[bytes, bytes]]()
+    for slot in range(1 << slot_bits):
+        team = placement.owners(slot)  # type: ignore[arg-type]
+        holder = rng.choice(team)
+        pairs |= {(holder, voter) for voter in team if distance(holder, voter)}
+    return 2 * len(pairs) / RENEW_S / nodes
+
+
+def sent(swarm: Swarm) -> Counter[str]:
+    """Packets that all cores sent so far, by kind."""
+    return sum((bee.core.sent for bee in swarm.bees), start=Counter())

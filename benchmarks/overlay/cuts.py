@@ -1,0 +1,50 @@
+"""How soon two halves are one network again after a cut."""
+
+from benchmarks.figures import Row, row
+from benchmarks.overlay import goals
+from node.simulation.forming import form
+from node.simulation.questions import Questions
+from node.simulation.swarm import Swarm
+
+SETTLE_S, STEP_S, WITHIN_S = 30.0, 5.0, 300.0
+ASKS = 30
+
+
+def rows(quick: bool) -> list[Row]:
+    """All figures of cuts."""
+    found = []
+    for seconds, told in ((300.0, "5 min"), (3600.0, "1 h")):
+        seeds = (range(1, 4) if seconds < 1000 else range(1, 2)) if quick else range(1, 6)
+        nodes = 24 if quick else 64
+        values = [joined_again(seed, nodes, seconds) for seed in seeds]
+        what = f"one network again after a cut of {told}, {nodes} nodes"
+        found.append(row(what, values, "s", goal=goals.JOINED_AGAIN_S, peer="cannot: evicts whoever is silent once"))
+    return found
+
+
+def joined_again(seed: int, nodes: int, cut_s: float) -> float:
+    """Seconds after healing until all nodes see all others as live, and lookups find whoever is nearest on either
+    side; WITHIN_S if that takes longer."""
+    swarm = Swarm(seed)
+    swarm.add(nodes)
+    form(swarm)
+    swarm.run(SETTLE_S)
+    swarm.cut({n: n % 2 for n in range(nodes)})
+    swarm.run(swarm.time + cut_s)
+    swarm.heal()
+    healed = swarm.time
+    while swarm.time - healed < WITHIN_S:
+        asked_at = swarm.time
+        questions = Questions(swarm, (seed, asked_at))
+        questions.ask_often(ASKS, 0.0)
+        swarm.run(asked_at + STEP_S)
+        right = len(questions.answers) == ASKS and all(a.right and a.share >= 0.9 for a in questions.answers)
+        if right and sees_all(swarm):
+            return asked_at - healed + STEP_S
+    return WITHIN_S
+
+
+def sees_all(swarm: Swarm) -> bool:
+    """Whether every node takes every other for live."""
+    ids = [bee.node_id for bee in swarm.bees]
+    return all(bee.core.members.is_live(peer, swarm.now) for bee in swarm.bees for peer in ids if peer != bee.node_id)

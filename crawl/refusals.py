@@ -1,0 +1,80 @@
+"""What this node's operator will not have it fetch: hosts and patterns of `crawl.refuse`, and what peers hear of them.
+
+Pure: texts in, answers out. An entry is a host, "*.suffix" for a domain and all below it, or "/pattern/" (RE2, searched
+in the whole URL). Peers learn of the hosts by hashes of four bytes, so that they do not order there what would be
+refused; which hosts those are is told to nobody who cannot guess them.
+"""
+
+from collections.abc import Sequence
+from hashlib import blake2b
+from urllib.parse import urlsplit
+
+from dht import BadStrategy, Pattern, host_matches
+
+MAX_ENTRIES = 1000
+MAX_CHARS = 1000
+HASH_BYTES = 4
+MAX_TOLD = 16  # hashes in a heartbeat: its bytes are few
+
+
+class Refusals:
+    """The entries, checked and compiled. Raises ValueError naming the entry that is none."""
+
+    def __init__(self, entries: Sequence[str]) -> None:
+        if len(entries) > MAX_ENTRIES:
+            raise ValueError(f"has {len(entries)} entries, at most {MAX_ENTRIES} are taken")
+        self._patterns = [(text, _pattern(text)) for text in entries if is_pattern(text)]
+        self._hosts = [_host(text) for text in entries if not is_pattern(text)]
+
+    def __len__(self) -> int:
+        return len(self._patterns) + len(self._hosts)
+
+    def reason(self, url: str) -> str:
+        """Which entry names a canonical URL, ready to be shown; "" where none does."""
+        if not self:
+            return ""
+        host = urlsplit(url).hostname or ""
+        found = next((text for text in self._hosts if host_matches(text, host)), "")
+        found = found or next((text for text, pattern in self._patterns if pattern.found_in(url)), "")
+        return f'crawl.refuse "{found}"' if found else ""
+
+    @property
+    def told(self) -> bytes:
+        """Hashes of the first hosts, one after the other: what heartbeats say."""
+        return b"".join(host_hash(text) for text in self._hosts[:MAX_TOLD])
+
+
+def host_hash(entry: str) -> bytes:
+    """The public form of an entry that names a host."""
+    return blake2b(entry.encode(), digest_size=HASH_BYTES, person=b"dse-node refuse").digest()
+
+
+def tells_of(told: bytes, url: str) -> bool:
+    """Whether what a peer tells covers a URL's host; by chance once in 10⁸ times where it does not."""
+    if not told:
+        return False
+    hashes = {told[at : at + HASH_BYTES] for at in range(0, len(told), HASH_BYTES)}
+    host = urlsplit(url).hostname or ""
+    labels = host.split(".")
+    suffixes = (".".join(labels[at:]) for at in range(len(labels)))
+    return host_hash(host) in hashes or any(host_hash(f"*.{suffix}") in hashes for suffix in suffixes)
+
+
+def is_pattern(text: str) -> bool:
+    return len(text) > 2 and text.startswith("/") and text.endswith("/")
+
+
+def _pattern(text: str) -> Pattern:
+    if len(text) > MAX_CHARS:
+        raise ValueError(f"{text[:60]!r}… is longer than {MAX_CHARS} characters")
+    try:
+        return Pattern(text[1:-1])
+    except BadStrategy as error:
+        raise ValueError(f"{text!r}: {error.reason}") from None
+
+
+def _host(text: str) -> str:
+    name = text.removeprefix("*.")
+    if not name or len(text) > 255 or text != text.lower() or set(name) & set("/:*@ ?#") or name.strip(".") != name:
+        raise ValueError(f'{text!r} is no host; write "example.org", "*.example.org" or "/RE2 pattern/"')
+    return text

@@ -1,0 +1,120 @@
+"""Traps learned from what a site's pages say: what a URL alone does not give away (guards.py).
+
+Pure: bounded memory of the sites read last; a holder that starts anew learns anew. Three things are learned from the
+first look at each page, by the hash of its steady text (fingerprint.py), in which calendars and counters look alike:
+- a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all say what others of
+  the site have said: facets, calendars, endless paths. No more URLs of it are fetched.
+- a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
+- a *text* that many URLs share: an error page with status 200. What shows it is not taken.
+"""
+
+import re
+from collections import OrderedDict
+from dataclasses import dataclass, field
+from typing import TypeVar
+from urllib.parse import urlsplit
+
+PATTERN_PAGES = 20  # of one pattern, before it may be called a trap
+PATTERN_SHARE = 0.9  # of these say nothing new
+PARAMETER_PAIRS = 8  # of URLs that differ in one parameter's value alone, before it may be called idle
+PARAMETER_SHARE = 0.95
+SHARED_TEXT = 10  # URLs of one site with one text
+_MAX_SITES = 500
+_MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site: about 100 bytes each
+Name = TypeVar("Name")
+Value = TypeVar("Value")
+_NUMBERS = re.compile(r"[0-9]+")
+
+
+@dataclass(slots=True)
+class _Count:
+    pages: int = 0
+    same: int = 0
+
+    def add(self, same: bool) -> None:
+        self.pages += 1
+        self.same += same
+
+    def says(self, least: int, share: float) -> bool:
+        return self.pages >= least and self.same >= share * self.pages
+
+
+@dataclass(slots=True)
+class _Site:
+    texts: OrderedDict[bytes, int] = field(default_factory=OrderedDict)  # URLs that showed it
+    patterns: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
+    parameters: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
+    variants: OrderedDict[str, tuple[str, bytes]] = field(default_factory=OrderedDict)  # (value, text) of the last one
+
+
+class SiteStats:
+    """What is known of each site that was read lately."""
+
+    def __init__(self) -> None:
+        self._sites: OrderedDict[str, _Site] = OrderedDict()
+
+    def refusal(self, site: str, url: str) -> str:
+        """Why a URL is not worth a fetch, "" where it may be."""
+        known = self._sites.get(site)
+        count = known.patterns.get(pattern_of(url)) if known else None
+        if count is not None and count.says(PATTERN_PAGES, PATTERN_SHARE):
+            return f"guard: {count.same} of {count.pages} pages like it say nothing new"
+        return ""
+
+    def without_idle(self, site: str, url: str) -> str:
+        """The URL without the parameters that change nothing at its site."""
+        known = self._sites.get(site)
+        path, mark, query = url.partition("?")
+        if known is None or not mark or not known.parameters:
+            return url
+        left = [each for each in query.split("&") if not _is_idle(known, each.partition("=")[0])]
+        return path + ("?" + "&".join(left) if left else "")
+
+    def learn(self, site: str, url: str, text: bytes) -> str:
+        """A page was read for the first time; why it is not taken, "" where it is. `text`: the hash of what it says."""
+        known = _kept(self._sites, site, _Site(), _MAX_SITES)
+        shown = known.texts.get(text, 0)
+        _kept(known.texts, text, 0, _MAX_EACH)
+        known.texts[text] = shown + 1
+        _kept(known.patterns, pattern_of(url), _Count(), _MAX_EACH).add(shown > 0)
+        _compare_variants(known, url, text)
+        return f"guard: soft 404, {shown} other pages of the site say the same" if shown >= SHARED_TEXT else ""
+
+
+def pattern_of(url: str) -> str:
+    """What URLs of one kind have in common: the path where there is a query, else the folder, numbers left out."""
+    parts = urlsplit(url)
+    if parts.query:
+        return f"{parts.path}?"
+    folder, _, name = parts.path.rpartition("/")
+    return _NUMBERS.sub("0", f"{folder}/{'' if not _NUMBERS.search(name) else name}")
+
+
+def _compare_variants(known: _Site, url: str, text: bytes) -> None:
+    """Test each parameter against the last URL that differed from this one in its value alone."""
+    path, mark, query = url.partition("?")
+    if not mark:
+        return
+    parameters = query.split("&")
+    for number, parameter in enumerate(parameters):
+        name, _, value = parameter.partition("=")
+        rest = f"{path}?{'&'.join([*parameters[:number], name, *parameters[number + 1 :]])}"
+        before = known.variants.get(rest)
+        if before is not None and before[0] != value:
+            _kept(known.parameters, name, _Count(), _MAX_EACH).add(before[1] == text)
+        _kept(known.variants, rest, (value, text), _MAX_EACH)
+        known.variants[rest] = (value, text)
+
+
+def _is_idle(known: _Site, name: str) -> bool:
+    count = known.parameters.get(name)
+    return count is not None and count.says(PARAMETER_PAIRS, PARAMETER_SHARE)
+
+
+def _kept(kept: OrderedDict[Name, Value], key: Name, fresh: Value, limit: int) -> Value:
+    """The value of a key, new if need be, as the one used last; the one unused longest gives way."""
+    value = kept.setdefault(key, fresh)
+    kept.move_to_end(key)
+    if len(kept) > limit:
+        kept.popitem(last=False)
+    return value

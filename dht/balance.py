@@ -1,0 +1,190 @@
+"""Which leases move from a busy node to less busy live owners of the same slots: Li Wei's β, from local knowledge.
+
+Pure: `now` is an argument. *Due work* is the number of URLs that politeness lets be fetched soon. A node compares
+itself with those it shares slots with and some others. Where it has more than N, and α times what the least busy of
+them has, it hands the share β = ½ − 1/(2K), K = mine/theirs, of its work to the least busy live owner of its slots, so
+that both have the same; next minute it looks again. Thus work flows on from node to node, as far as it has to.
+Slots go whole: one that holds nearly everything cannot be balanced this way; such a site has to be spread. A pair of
+nodes makes one move in PAIR_S, and nothing goes back to where it came from for MOVE_S. Source: Li Wei 2006.
+"""
+
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from dht.keys import NodeId, Slot
+
+LOOK_S = 60.0  # between two looks: a move shows in everybody's heartbeats within half of it
+PAIR_S = 600.0  # between two moves of one pair
+MOVE_S = 1800.0  # how long a move holds; the slot's preferred owner gets it back then, unless it is still busier
+STEP = 1.05  # K of a pair between which something moves at all, once the busiest and the least busy are α apart
+MOST_SLOTS = 1024  # in one move; a quarter of what one message of leases may name
+NOTED = 8  # moves kept for people to read
+SHOWN = 4  # bytes of a node id
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """N, URLs from which on work is worth sharing, and α, how many times the least busy one's."""
+
+    queue: int
+    ratio: float
+
+
+@dataclass(frozen=True, slots=True)
+class Lot:
+    """Slots that go to one peer, and why: the due work of both before, K and β."""
+
+    peer: NodeId
+    slots: tuple[Slot, ...]
+    here: int
+    there: int
+
+    @property
+    def k(self) -> float:
+        return self.here / max(1, self.there)
+
+    @property
+    def beta(self) -> float:
+        return share(self.here, self.there)
+
+    @property
+    def reason(self) -> str:
+        """One line for people."""
+        return (
+            f"{_slots(len(self.slots))} lent to {self.peer.hex()[: 2 * SHOWN]}…: {self.here:,} URLs due here, "
+            f"{self.there:,} there, K = {self.k:.1f}, beta = {self.beta:.2f}"
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Due:
+    """What one look sees. `here`: due work by held slot; `there`: that of live peers by their own word, those that are
+    compared; `heirs(slot)`: ready live owners, without the one that moved it here a short while ago."""
+
+    here: Mapping[Slot, int]
+    there: Mapping[NodeId, int]
+    heirs: Callable[[Slot], Sequence[NodeId]]
+
+    @property
+    def mine(self) -> int:
+        return sum(self.here.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Outlook:
+    """The last look, for people: due work here, its mean over the peers compared, why nothing moves (or what did)."""
+
+    mine: int = 0
+    mean: float = 0.0
+    peers: int = 0
+    reason: str = "not looked yet"
+
+
+def share(mine: int, theirs: int) -> float:
+    """β = ½ − 1/(2K) for K = mine/theirs; 0 where the other has as much or more."""
+    return max(0.0, 0.5 - max(1, theirs) / (2 * max(1, mine)))
+
+
+class Balancer:
+    """Looks now and then, and remembers who moved what to whom."""
+
+    def __init__(self) -> None:
+        self._rest_until: dict[NodeId, float] = {}
+        self.moves: deque[tuple[float, Lot]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
+        self.outlook = Outlook()
+
+    def met(self, peer: NodeId, now: float) -> None:
+        """Something moved between this node and a peer: no other move of the pair for a while."""
+        self._rest_until[peer] = now + PAIR_S
+
+    def look(self, now: float, due: Due, rules: Rules) -> Lot | None:
+        """What to move now. `now`: steady seconds."""
+        self._rest_until = {peer: until for peer, until in self._rest_until.items() if until > now}
+        lot = plan(due, rules, self._rest_until.keys())
+        if lot is not None:
+            self.met(lot.peer, now)
+            self.moves.append((now, lot))
+        mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
+        reason = lot.reason if lot is not None else why_not(due, rules, self._rest_until.keys())
+        self.outlook = Outlook(due.mine, mean, len(due.there), reason)
+        return lot
+
+
+def staying(due: Due, rules: Rules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]) -> set[Slot]:
+    """Of slots whose time here is over those that are better kept: where their preferred owner is busy, and this node
+    is not α times as busy. `homes`: each such slot's preferred owner; `work`: what is due in it."""
+    mine, there = due.mine, dict(due.there)
+    kept = set()
+    for slot, home in sorted(homes.items()):
+        theirs = there.get(home, 0)
+        if theirs > rules.queue and mine <= rules.ratio * theirs:
+            kept.add(slot)
+        else:
+            mine, there[home] = mine - work.get(slot, 0), theirs + work.get(slot, 0)
+    return kept
+
+
+def plan(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> Lot | None:
+    """What β asks for: the least busy peer that can take anything, the largest slots that fit. One peer at a time: the
+    next look sees what others moved to it meanwhile."""
+    if not _is_uneven(due, rules):
+        return None
+    offers = _offers(due)
+    for peer in sorted(offers.keys() - set(resting), key=lambda p: (due.there[p], p)):
+        if due.mine <= STEP * due.there[peer]:
+            return None
+        if slots := _fit(offers[peer], due.here, share(due.mine, due.there[peer]) * due.mine):
+            return Lot(peer, tuple(slots), due.mine, due.there[peer])
+    return None
+
+
+def why_not(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> str:
+    """Why a look moved nothing, in one line."""
+    here, offers = f"{due.mine:,} URLs due here", _offers(due)
+    if due.mine <= rules.queue:
+        return f"{here}, not above N = {rules.queue:,}"
+    if not due.there:
+        return f"{here}, and nobody to share them with"
+    if not _is_uneven(due, rules):
+        least = min(due.there.values())
+        return (
+            f"{here}, {least:,} at the least busy peer: K = {due.mine / max(1, least):.1f}, not above {rules.ratio:g}"
+        )
+    if not offers:
+        return f"{here}, in slots without another ready live owner"
+    least_busy = min(offers, key=lambda p: (due.there[p], p))
+    if due.mine <= STEP * due.there[least_busy]:
+        return f"{here}, and the other owners of these slots are as busy: {due.there[least_busy]:,} at the least"
+    if least_busy in resting:
+        return f"{here}; with {least_busy.hex()[: 2 * SHOWN]}… something moved within {PAIR_S / 60:.0f} minutes"
+    largest = max(due.here.values())
+    return f"{here}, and no slot fits: the largest has {largest:,}; a site as large as that has to be spread"
+
+
+def _is_uneven(due: Due, rules: Rules) -> bool:
+    return due.mine > rules.queue and bool(due.there) and due.mine > rules.ratio * max(1, min(due.there.values()))
+
+
+def _offers(due: Due) -> dict[NodeId, list[Slot]]:
+    """Which of the slots with work each peer could take, most work first."""
+    offers: dict[NodeId, list[Slot]] = {}
+    for slot in sorted((s for s, count in due.here.items() if count), key=lambda s: (-due.here[s], s)):
+        for peer in due.heirs(slot):
+            if peer in due.there:
+                offers.setdefault(peer, []).append(slot)
+    return offers
+
+
+def _fit(slots: Iterable[Slot], work: Mapping[Slot, int], room: float) -> list[Slot]:
+    """Slots, in the order given, whose work together is at most `room`."""
+    chosen: list[Slot] = []
+    for slot in slots:
+        if work[slot] <= room and len(chosen) < MOST_SLOTS:
+            chosen.append(slot)
+            room -= work[slot]
+    return chosen
+
+
+def _slots(count: int) -> str:
+    return "1 slot" if count == 1 else f"{count} slots"

@@ -1,0 +1,155 @@
+"""What a change of strategy moves, in figures: shares of the key space, copies, documents, bytes, URLs by rule.
+
+Pure: moves and counts in, plain data out. What this node counted itself, what peers reported and what is estimated
+from both are kept apart, because they deserve different trust.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+from urllib.parse import urlsplit
+
+import msgspec
+
+from dht import NodeId, Part, Rules, Slot, Strategy, difference
+
+Json = dict[str, Any]
+SHOWN = 20  # hosts named; the rest is counted
+
+
+class Kept(NamedTuple):
+    """What lies in one part of the key space. `bytes` 0: not known."""
+
+    documents: int
+    visits: int
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """What is known of the parts: counted here, or reported by peers."""
+
+    own: Mapping[Slot, Kept]
+    reported: Mapping[Slot, Kept]
+    usual_bytes: float = 0.0  # of a record, where none of these parts was weighed
+
+    @property
+    def mean(self) -> tuple[float, float]:
+        """Documents and visits in a part, over all that is known."""
+        known = [*self.own.values(), *(k for slot, k in self.reported.items() if slot not in self.own)]
+        many = max(1, len(known))
+        return sum(k.documents for k in known) / many, sum(k.visits for k in known) / many
+
+    @property
+    def record_bytes(self) -> float:
+        """Bytes of one record, over what was weighed here."""
+        weighed = [kept for kept in self.own.values() if kept.bytes]
+        if not weighed:
+            return self.usual_bytes
+        return sum(k.bytes for k in weighed) / max(1, sum(k.documents + k.visits for k in weighed))
+
+
+def moved(parts: Iterable[Part], counts: Counts) -> Json:
+    """Copies that must be made: as a share of all, in documents and in bytes, by how well they are known."""
+    whole = changed = copies = gained = 0
+    documents, sizes, ways = Counter[str](), Counter[str](), Counter[str]()
+    mean_documents, mean_visits = counts.mean
+    record_bytes = counts.record_bytes
+    for part in parts:
+        whole, copies = whole + 1, copies + len(part.after)
+        if not (times := len(part.gained)):
+            continue
+        changed, gained = changed + 1, gained + times
+        way, kept = _look_up(part.slot, counts)
+        held = kept.documents if kept else mean_documents
+        visits = kept.visits if kept else mean_visits
+        ways[way] += 1
+        documents[way] += round(times * held)
+        sizes[way] += round(times * (kept.bytes if kept and kept.bytes else record_bytes * (held + visits)))
+    return {
+        "parts": {"all": whole, "changed": changed, **_by_way(ways)},
+        "key_space": {"changed": round(changed / max(1, whole), 4)},
+        "copies": {"all": copies, "moved": gained, "share": round(gained / max(1, copies), 4)},
+        "documents": {"moved": sum(documents.values()), **_by_way(documents)},
+        "bytes": {"moved": sum(sizes.values()), **_by_way(sizes)},
+    }
+
+
+@dataclass(slots=True)
+class HostEffect:
+    """Counts URL by URL what the rules of two strategies say of it, and who fetches it."""
+
+    before: Strategy
+    after: Strategy
+    owners_after: Mapping[Slot, Sequence[NodeId]]  # by slot of the strategy after
+    urls: int = 0
+    denied: Counter[tuple[int, str]] = field(default_factory=Counter)  # (rule after, host): URLs
+    denied_documents: Counter[tuple[int, str]] = field(default_factory=Counter)
+    allowed: int = 0
+    hosts: set[str] = field(default_factory=set)
+    fetched: dict[str, tuple[str, str]] = field(default_factory=dict)  # host: who fetched, who will
+    _old: Rules = field(init=False)
+    _new: Rules = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._old, self._new = Rules(self.before), Rules(self.after)
+
+    def add(self, url: str, slot_after: Slot, holder: NodeId | None, *, has_document: bool) -> None:
+        """One known URL. `holder`: who holds the lease of its slot now, None where nobody is known to."""
+        host = urlsplit(url).hostname or ""
+        self.urls += 1
+        self.hosts.add(host)
+        old, new = self._old.decide(url), self._new.decide(url)
+        if new.action == "deny":
+            if old.action != "deny":
+                self.denied[new.rule, host] += 1
+                self.denied_documents[new.rule, host] += has_document
+            return
+        self.allowed += old.action == "deny"
+        owners = self.owners_after.get(slot_after, ())
+        was = old.peer or holder
+        stays = holder is not None and holder in owners
+        will = new.peer if new.peer in owners else holder if stays else None
+        if was != will:
+            self.fetched[host] = (was.hex() if was else "", will.hex() if will else "")
+
+    def json(self) -> Json:
+        """Figures, and the first hosts by name."""
+        denied = [
+            {"rule": rule, "host": host, "urls": count, "documents": self.denied_documents[rule, host]}
+            for (rule, host), count in self.denied.most_common()
+        ]
+        fetched = [{"host": host, "before": was, "after": will} for host, (was, will) in sorted(self.fetched.items())]
+        return {
+            "known": len(self.hosts),
+            "urls": self.urls,
+            "denied": denied[:SHOWN],
+            "denied_hosts": len({host for _, host in self.denied}),
+            "denied_urls": sum(self.denied.values()),
+            "denied_documents": sum(self.denied_documents.values()),
+            "allowed_urls": self.allowed,
+            "fetched_by_others": fetched[:SHOWN],
+            "fetched_by_others_hosts": len(fetched),
+        }
+
+
+def changes_json(before: Strategy, after: Strategy) -> Json:
+    """What differs, as plain data: {fields: [{field, before, after}], rules: [{change, number, rule}]}."""
+    found = difference(before, after)
+    return {
+        "fields": [{"field": c.field, "before": c.before, "after": c.after} for c in found.fields],
+        "rules": [{"change": c.kind, "number": c.number, "rule": msgspec.to_builtins(c.rule)} for c in found.rules],
+    }
+
+
+def _look_up(slot: Slot, counts: Counts) -> tuple[str, Kept | None]:
+    if slot in counts.own:
+        return "counted", counts.own[slot]
+    if slot in counts.reported:
+        return "reported", counts.reported[slot]
+    return "estimated", None
+
+
+def _by_way(values: Counter[str]) -> Json:
+    return {way: values[way] for way in ("counted", "reported", "estimated")}

@@ -1,0 +1,34 @@
+"""Who makes a fetch: this node, the peer that a rule prefers, or another owner where this node's operator refuses it.
+
+Pure: values in, a way out. The lease holder decides when and whether, whoever makes the request: robots.txt, politeness
+and the outcome stay with it, so a site sees one polite crawler.
+"""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from dht import NodeId
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """Peers to be ordered from, in this order; then, unless `refused` says why not, this node itself."""
+
+    peers: tuple[NodeId, ...] = ()
+    refused: str = ""
+
+
+def way_of(
+    me: NodeId,
+    live_owners: Sequence[NodeId],
+    preferred: NodeId | None,
+    refused: str,
+    refuses: Callable[[NodeId], bool],
+) -> Way:
+    """`preferred`: by a rule; it counts where it is a live owner. `refused`: why this node may not, "" where it may.
+    `refuses`: whether a peer is known to refuse this URL as well."""
+    others = [peer for peer in live_owners if peer != me and not refuses(peer)]
+    chosen = [peer for peer in others if peer == preferred]
+    if not refused:
+        return Way(tuple(chosen))
+    return Way((*chosen, *(peer for peer in others if peer not in chosen)), refused)

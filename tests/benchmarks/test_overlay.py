@@ -1,0 +1,37 @@
+"""The overlay's measurements on networks small enough for a test: what they say is so."""
+
+from benchmarks.overlay import balance, crowd, cuts, lookups, stock
+
+
+def test_ours_and_the_stock_package_are_measured_on_the_same_network():
+    ours, (p50, p95) = lookups.looked_up(1, 30, nodes=80), stock.looked_up(1, nodes=80)
+    assert 100 < ours.p50 <= ours.p95 < 600
+    assert 100 < p50 <= p95 < 2_000
+    dead, (p50, _) = lookups.looked_up(1, 30, nodes=80, dead=0.3), stock.looked_up(1, nodes=80, dead=0.3)
+    assert dead.p50 < 1_000 < 5_000 < p50, "the stock package waits five seconds for each of the dead"
+
+
+def test_half_of_the_nodes_may_die_and_the_newest_version_is_read():
+    assert lookups.gets_right(1, 0.5, 10, nodes=80) == 1.0
+
+
+def test_a_crowd_of_fifty_is_measured():
+    lived = crowd.live(1, 50)
+    assert 0 < lived.heartbeats < 5
+    assert lived.spread_s < 20
+    assert lived.owners == 1.0
+    assert 0 <= lived.teams[5] <= 1
+    assert 0 < crowd.lease_packets(1, 50, 8) < 10
+
+
+def test_a_cut_heals():
+    assert cuts.joined_again(1, 16, 120.0) <= 60
+
+
+def test_spreading_and_placement_move_what_they_should():
+    assert balance.max_over_mean(1, 100, spread=True, quick=True) < balance.max_over_mean(
+        1, 100, spread=False, quick=True
+    )
+    assert balance.depth_for(0.089, 16) > 0 == balance.depth_for(0.001, 16)
+    assert 0.3 < balance.moved_by_doubling(1, 20) < 0.5
+    assert 0 < balance.moved_by_join(1, 20) < 0.3

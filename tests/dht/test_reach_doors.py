@@ -1,0 +1,79 @@
+"""Every door by which a stranger's address comes in: mapped, private and odd ones stay out unless they are declared."""
+
+import ipaddress
+from random import Random
+
+import pytest
+
+from dht.clock import Now
+from dht.config import DhtConfig
+from dht.contact import Endpoint
+from dht.errors import BadMessage
+from dht.herald import Herald
+from dht.identity import Identity
+from dht.keys import NodeId
+from dht.packets import Packed
+from dht.reach import Reach
+from dht.records import Heartbeat, open_heartbeat, sign_heartbeat
+from dht.walk import read_contacts
+
+NETWORK = b"network of the tests"
+NOW = Now(1_700_000_000.0, 100.0)
+NOBODY = ["::ffff:9.9.9.9", "::ffff:10.0.0.1", "224.0.0.1", "ff02::1", "0.0.0.0", "::", "255.255.255.255"]
+PRIVATE = ["10.0.0.1", "127.0.0.1", "169.254.1.1", "192.168.1.1", "fd00::1", "::1", "fe80::1", "100.64.0.1"]
+PUBLIC = ["9.9.9.9", "2606:4700::1"]
+OPEN = Reach()
+DECLARED = Reach(
+    (
+        "10.0.0.0/8",
+        "127.0.0.0/8",
+        "169.254.0.0/16",
+        "192.168.0.0/16",
+        "fd00::/8",
+        "::1/128",
+        "fe80::/10",
+        "100.64.0.0/10",
+    )
+)
+EVERYTHING = Reach(("0.0.0.0/0", "::/0"), allow_private=True)
+
+
+def by_heartbeat(host: str, reach: Reach) -> bool:
+    identity = Identity(b"\1" * 32)
+    endpoint = (ipaddress.ip_address(host).packed, 8091, 8091)
+    beat = Heartbeat(identity.public_key, 1_700_000_000, NOW.wall, NOW.wall + 60, (endpoint,))
+    try:
+        return bool(open_heartbeat(sign_heartbeat(identity, beat, NETWORK), NOW, NETWORK, reach))
+    except BadMessage:
+        return False
+
+
+def by_found(host: str, reach: Reach) -> bool:
+    packed = Packed(b"k" * 32, ((ipaddress.ip_address(host).packed, 8091, 8091),))
+    try:
+        return bool(read_contacts([packed], reach))
+    except BadMessage:
+        return False
+
+
+def by_pong(host: str, reach: Reach) -> bool:
+    """What a peer says that our own address is."""
+    listening = (Endpoint("0.0.0.0", 8091, 8091), Endpoint("::", 8091, 8091))
+    herald = Herald(Identity(b"\1" * 32), NETWORK, DhtConfig(), reach, listening, Random(1), member=True)
+    herald.seen_at(host, NodeId(b"w" * 20))
+    return bool(herald.endpoints())
+
+
+DOORS = [by_heartbeat, by_found, by_pong]
+
+
+@pytest.mark.parametrize("door", DOORS)
+def test_private_addresses_come_in_where_they_are_declared_and_public_ones_always(door) -> None:
+    assert [door(host, OPEN) for host in PUBLIC + PRIVATE] == [True] * len(PUBLIC) + [False] * len(PRIVATE)
+    assert all(door(host, DECLARED) for host in PUBLIC + PRIVATE)
+
+
+@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("host", NOBODY)
+def test_mapped_multicast_and_unspecified_ones_never_do_whatever_is_declared(door, host: str) -> None:
+    assert not any(door(host, reach) for reach in (OPEN, DECLARED, EVERYTHING))
