@@ -251,7 +251,7 @@ class OverlayView:
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
-            traits = self._traits(members, strategy)
+            traits = self._traits(members, strategy) if formers else {}
             self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
             self._ready.clear()
             self._teams.clear()
