@@ -54,7 +54,7 @@ class Crawler:
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, self._frontier, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(

@@ -86,6 +86,21 @@ async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl:
     assert refused == {"robots": 1, "rule 1": 1, "guard: path repeats itself": 1}
 
 
+async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web, crawl: Crawl) -> None:
+    elsewhere = site.url("b.test", "/rules")
+    site.add("a.test", {"/robots.txt": answer(301, location=elsewhere), "/": linked("/no"), "/no": linked()})
+    site.add("b.test", {"/rules": "User-agent: *\nDisallow: /no\nCrawl-delay: 0.1"})
+    site.add("b.test", {"/": linked(*(f"/{n}" for n in range(8))), **{f"/{n}": linked() for n in range(8)}})
+    await crawl.run(seed(site.url("b.test")), seed(site.url("a.test")))
+    assert site.paths("a.test") == ["/robots.txt", "/"]
+    assert site.paths("b.test").count("/rules") == 1
+    assert len(site.paths("b.test")) == 11
+    assert state(crawl, site.url("a.test", "/no")) == (State.REFUSED, "robots")
+    for host in ("a.test", "b.test"):
+        for (*_, ended), (*_, started, _) in pairwise(row for row in site.log if row[0] == host):
+            assert started - ended >= 0.019
+
+
 async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add(
         "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
