@@ -109,9 +109,14 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/nofollow": linked("/2", head='<meta name="robots" content="nofollow">')})
     site.add("a.test", {"/header": answer(200, linked("/3"), X_Robots_Tag="none")})
     site.add("a.test", {"/canonical": linked(head='<link rel="canonical" href="/better">')})
+    site.add("a.test", {"/for-us": answer(200, linked("/4"), X_Robots_Tag="x: none, dse-node: noindex")})
+    site.add("a.test", {"/": site.pages["a.test"]["/"] + '<a rel=ugc href="/u">u</a><a href="/for-us">f</a>'})
     await crawl.run(seed(site.url("a.test")))
     found = {url.removeprefix(site.url("a.test"))[0:] for url in crawl.owner.visits}
-    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better"}
+    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better", "for-us", "4"}
+    assert crawl.owner.pages[site.url("a.test", "/for-us")].gone
+    assert site.url("a.test", "/u") not in {link.url for link in crawl.owner.pages[site.url("a.test")].links}
+    assert crawl.owner.pages[site.url("a.test", "/nofollow")].links == ()
     assert state(crawl, site.url("a.test", "/noindex")) == (State.GONE, "noindex")
     assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
@@ -120,7 +125,7 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
 
 
 async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
-    pages = {"/410": answer(410), "/403": answer(403), "/pdf": answer(200, "x", "application/pdf")}
+    pages = {"/410": answer(410), "/403": answer(403), "/zip": answer(200, "x", "application/zip")}
     pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
     site.add("a.test", {"/robots.txt": answer(404)})
     for name, page in pages.items():
@@ -132,7 +137,7 @@ async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
     assert states["/410"] == (State.GONE, "status 410")
     assert crawl.owner.pages[urls["/410"]].gone
     assert states["/403"] == (State.REFUSED, "status 403")
-    assert states["/pdf"] == (State.REFUSED, "media type: application/pdf")
+    assert states["/zip"] == (State.REFUSED, "media type: application/zip")
     assert states["/429"] == (State.FAILED, "status 429")
     assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
     assert states["/500"] == (State.FAILED, "status 500")
