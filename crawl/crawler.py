@@ -61,7 +61,7 @@ class Crawler:
         handover = Handover(
             config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen, self._seen_thread
         )
-        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
+        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, self._frontier, clock)
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(
