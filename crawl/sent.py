@@ -9,25 +9,25 @@ from dht import DocumentId, document_id
 
 
 class Sent:
-    """Ids of URLs with the depth that they were sent with; a deeper scope is news."""
+    """Ids of URLs with the reach (visits.py) that they were sent with; a further one is news."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._depths: OrderedDict[DocumentId, int] = OrderedDict()
+        self._reaches: OrderedDict[DocumentId, int] = OrderedDict()
 
-    def is_news(self, url: str, depth: int) -> bool:
-        """True where the owners do not yet know from us that the URL may be followed so deep."""
+    def is_news(self, url: str, reach: int) -> bool:
+        """True where the owners do not yet know from us that the URL may be followed so far."""
         id = document_id(url)
-        known = self._depths.get(id)
+        known = self._reaches.get(id)
         if known is None:
             return True
-        self._depths.move_to_end(id)
-        return depth > known
+        self._reaches.move_to_end(id)
+        return reach > known
 
-    def add(self, url: str, depth: int) -> None:
+    def add(self, url: str, reach: int) -> None:
         """The owners have acknowledged the URL."""
         id = document_id(url)
-        self._depths[id] = max(depth, self._depths.get(id, -1))
-        self._depths.move_to_end(id)
-        if len(self._depths) > self._limit:
-            self._depths.popitem(last=False)
+        self._reaches[id] = max(reach, self._reaches.get(id, -1))
+        self._reaches.move_to_end(id)
+        if len(self._reaches) > self._limit:
+            self._reaches.popitem(last=False)
