@@ -7,8 +7,9 @@ counted in `refused` by reason. Read herald, exchange and gossip for news; asker
 
 import ipaddress
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from functools import lru_cache
+from types import MappingProxyType
 
 from dht.asker import Asker, Datagram
 from dht.chance import Rng
@@ -50,6 +51,7 @@ from dht.smallrecord import Shelf, SmallRecord, sign_record
 BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
+NOBODY: Mapping[bytes, float] = MappingProxyType({})
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
@@ -201,10 +203,13 @@ class Core:
         """Make first contact: at once, then at growing intervals for as long as nobody is live, then each minute."""
         self._gossip.doors.add(addresses, now)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes]) -> None:
-        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon."""
+    def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] = NOBODY) -> None:
+        """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
+        when the author of each was first heard of, by the wall clock."""
         for raw in heartbeats:
-            self._gossip.learn(now, raw, None)
+            peer = self._gossip.recall(now, raw)
+            if peer is not None and self.members.find(peer) is not None:
+                self.members.ages.heard(peer, min(since.get(raw, now.wall), now.wall))
 
     def announce(
         self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None

@@ -27,6 +27,7 @@ FIELDS_BYTES = 40  # msgpack frames and numbers of a PING or PONG, at most
 NEWEST = 32  # heartbeats looked at for a near partner
 TURNED = 1 << 32  # added to the gap between sequences where content changed in it: such news goes first
 NEAR = 1 << 34  # added where both are near
+UNKNOWN = 1 << 35  # added for a peer of which the asker knows nothing
 
 
 def make_ping(
@@ -38,10 +39,12 @@ def make_ping(
     rng: Rng,
     *,
     suspects: bytes = b"",
+    behind: bool = False,
 ) -> Ping:
-    """What to tell a peer; `partner` is None where its id is not known yet."""
+    """What to tell a peer; `partner` is None where its id is not known yet. `behind`: we know few of many peers, and
+    ask for others than near ones too."""
     near = partner is None or members.is_near(partner)
-    block, ids = _digested(members, rng, near=near)
+    block, ids = _digested(members, rng, near=near and not behind)
     marks = [known.opened.mark for peer in ids if (known := members.find(peer))]
     marks.append(herald.mark)  # whoever knows a newer heartbeat of ours tells us
     room = ROOM_BYTES - FIELDS_BYTES - 8 * len(marks) - len(suspects)
@@ -61,14 +64,13 @@ def make_answer(
 ) -> tuple[bytes, ...]:
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
     theirs, near = _read_digest(ping.digest), members.block_of(asker)
-    ids = members.ids(Block(*(min(PREFIXES - 1, max(0, end)) for end in (ping.first, ping.last))))
-    wanted: list[tuple[int, NodeId, bytes]] = []
-    for peer in ids:
-        known = members.find(peer)
-        if known:
-            value = worth(known, theirs.get(known.opened.prefix, 0), near=near.has(peer))
-            if value:
-                wanted.append((value, peer, known.opened.raw))
+    digested = members.known_in(Block(*(min(PREFIXES - 1, max(0, end)) for end in (ping.first, ping.last))))
+    wanted: list[tuple[int, int, bytes]] = []
+    for known in digested:
+        opened = known.opened
+        value = worth(known, theirs.get(opened.prefix, 0), near=near.first <= opened.prefix <= near.last)
+        if value:
+            wanted.append((value, opened.prefix, opened.raw))
     wanted.sort(reverse=True)
     own_sequence = int.from_bytes(herald.mark[4:], "big")
     news = [raw for _, _, raw in wanted]
@@ -76,7 +78,8 @@ def make_answer(
         news.insert(0, herald.raw)
     fitting = _fit(news, room - FIELDS_BYTES)
     room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
-    return (*fitting, *rumours.tell(asker, room, set(ids)))  # of those in the digest all is said
+    said = {known.opened.contact.node_id for known in digested} if len(rumours) else set()
+    return (*fitting, *rumours.tell(asker, room, said))
 
 
 def worth(known: Known, theirs: int, *, near: bool) -> int:
@@ -85,7 +88,9 @@ def worth(known: Known, theirs: int, *, near: bool) -> int:
     gap = known.opened.sequence - theirs
     if gap <= 0:
         return 0
-    turned = TURNED if theirs < known.turned or not theirs else 0
+    if not theirs:
+        return UNKNOWN + gap
+    turned = TURNED if theirs < known.turned else 0
     if near:
         return NEAR + turned + gap
     return turned + gap if turned or gap >= REFRESH_S else 0

@@ -25,7 +25,7 @@ from dht.neighbourhood import SMALL_NETWORK
 from dht.packets import Body, Packet, Ping, Pong
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import open_heartbeat
+from dht.records import Opened, open_heartbeat, open_heartbeat_once
 from dht.rumours import FEW_NEW, Rumours
 from dht.watch import PREFIX_BYTES, Watch
 
@@ -34,6 +34,7 @@ BOOST_RATE, BOOST_BURST = 0.5, 6.0  # extra exchanges a second, and at once, whe
 BOOST_S = (0.02, 0.2)  # until such an exchange: what else comes meanwhile goes with it
 FAR_BOOST_RATE = 0.1  # the same for news of a far peer
 CATCH_UP_RATE, CATCH_UP_BURST = 5.0, 40.0  # exchanges a second, and at once, of a node that knows few of many
+BEHIND_S = 5.0  # after the last packet full of new peers, such a node asks for all parts of the network
 ALARM_RATE, ALARM_BURST = 0.2, 3.0  # suspicions told at once to FANOUT near peers; the others go with the exchanges
 OBJECT_S = 5.0  # between two heartbeats because somebody suspects us
 TRIES = 2  # of one question to a live peer, of which there are two until it is suspected: at 10 % loss, 0.2 % are wrong
@@ -42,6 +43,7 @@ GAP_S = 2.0  # between two questions to near contacts that lookups find and goss
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
 HAMLET = 16  # up to here, all hear it at once
 CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
+GREET_S = 0.4  # between exchanges while new near peers wait to be met: only who was met can be seen to die
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
 
 
@@ -77,6 +79,7 @@ class Gossip:
         self._welcomed = welcomed
         self._rumours = Rumours(members)
         self._watch = Watch(members, partners, self.ping)
+        self._behind_until = float("-inf")
         self._probing: set[NodeId] = set()
         self._boosts = Buckets(BOOST_RATE, BOOST_BURST)
         self._far_boosts = Buckets(FAR_BOOST_RATE, BOOST_BURST)
@@ -106,7 +109,9 @@ class Gossip:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
         news = [self.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
         behind = [peer for told, peer in news if told is News.NEW]
-        if len(behind) >= FEW_NEW and len(self._members) > SMALL_NETWORK:
+        enough = 1 if now.steady < self._behind_until else FEW_NEW
+        if len(behind) >= enough and len(self._members) > SMALL_NETWORK:
+            self._behind_until = now.steady + BEHIND_S
             if self._catch_ups.take("", now.steady):
                 self._soon(now)
         else:
@@ -137,6 +142,21 @@ class Gossip:
         if news is News.NEW and self._members.is_near(peer):
             self._partners.greet(peer)
         return news, peer
+
+    def recall(self, now: Now, raw: bytes) -> NodeId | None:
+        """Take a heartbeat of an earlier run, return whose it is; of an expired one, the address is worth a try."""
+        try:
+            opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
+        except (BadSignature, BadMessage):
+            self._asker.refused["heartbeat"] += 1
+            return None
+        if opened.heartbeat.expires_at <= now.wall:
+            self._remember(now, [opened])
+            return None
+        return self.learn(now, raw, None)[1]
+
+    def _remember(self, now: Now, former: list[Opened]) -> None:
+        self.doors.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
 
     def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:
         """Heartbeats and suspects for the PONG to a PING, in `room` bytes."""
@@ -203,7 +223,16 @@ class Gossip:
                 self._watch.answered(peer)
 
         suspects = self._watch.names(now, peer)
-        body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng, suspects=suspects)
+        body = make_ping(
+            self._members,
+            self._herald,
+            self._rumours,
+            peer,
+            now,
+            self._rng,
+            suspects=suspects,
+            behind=now.steady < self._behind_until,
+        )
         self._asker.ask(now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries)
         return True
 
@@ -241,14 +270,17 @@ class Gossip:
 
     def _exchange(self, now: Now) -> None:
         self._members.expire(now)
+        self._remember(now, self._members.take_forgotten())
         live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
         newcomer = self._partners.newcomer()
         others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few
-        for peer in dict.fromkeys([*newcomer, *self._partners.choose(now, others)]):
+        for peer in dict.fromkeys([*newcomer, *self._partners.overdue(now), *self._partners.choose(now, others)]):
             self.ping(now, peer)
         pause = config.exchange_s + min(1.0, near / CROWD) * (config.exchange_min_s - config.exchange_s)
         if not live and len(self._members):
             pause = ALONE_S
+        if self._partners.has_newcomers:
+            pause = min(pause, GREET_S)
         self._exchange_at = now.steady + pause * self._rng.uniform(0.8, 1.2)
 
     def _knock(self, now: Now) -> None:

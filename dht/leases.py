@@ -13,7 +13,7 @@ A move (heirs.py) puts an heir before everybody else in a slot's order for a whi
 slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from types import MappingProxyType
@@ -46,6 +46,9 @@ class Sight(Protocol):
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
+
+    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Those of them that have been here for as long as the strategy asks of who decides."""
 
     def is_busy(self, slot: Slot) -> bool:
         """Whether a fetch of this node is still open in the slot."""
@@ -232,7 +235,7 @@ class Leases:
         votes = [
             self.voter.vote(now, peer, claim, () if claim.holding else self._holders(now, Slot(claim.slot), sight))
             for claim in request.claims
-            if 0 <= claim.slot < 1 << self._slot_bits
+            if 0 <= claim.slot < 1 << self._slot_bits and self._may_ask(peer, claim, sight)
         ]
         return LeaseReply(tuple(votes))
 
@@ -301,8 +304,12 @@ class Leases:
 
     def _compare(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> None:
         """Begin to hand the slot over when another owner has been the preferred one for long enough, or a move says
-        so."""
-        best = self._candidates(now, slot, sight)[0]
+        so. A newcomer may be wrong about who is older: to another newcomer it is itself, and they would pass it round.
+        """
+        order = self._candidates(now, slot, sight)
+        best = order[0]
+        if self._node_id not in order and best != self._moves.heir(now, slot):
+            best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
         if best == self._node_id or not sight.is_ready(best, slot):
             held.outranked_since = held.drained_at = None
             self._moves.held(now, slot, [self._node_id])  # an heir that is not there: the slot stays here
@@ -331,9 +338,13 @@ class Leases:
         if sight.ready(slot) and not sight.is_ready(self._node_id, slot):
             return False  # who has the slot's visits is there: without them this node would fetch what was fetched
         order = self._candidates(now, slot, sight)
-        if self._node_id not in order:
+        if self._node_id in order:
+            place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
+        elif sight.is_ready(self._node_id, slot):
+            team = preference(slot, self._slot_bits, self.voter.team(slot))
+            place = len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
+        else:
             return False
-        place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
         return now.steady - since >= PATIENCE_S * place
 
     def _candidates(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
@@ -341,10 +352,17 @@ class Leases:
         return self._moves.apply(now, slot, self._ready_order(slot, sight))
 
     def _ready_order(self, slot: Slot, sight: Sight) -> list[NodeId]:
-        """The ready ones in the slot's own order, or everybody where none is ready."""
+        """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
+        been here for long enough, where there are any."""
         team = self.voter.team(slot)
         ready = [peer for peer in team if sight.is_ready(peer, slot)]
-        return preference(slot, self._slot_bits, ready or team)
+        return preference(slot, self._slot_bits, sight.seasoned(ready) or ready or team)
+
+    def _may_ask(self, peer: NodeId, claim: Claim, sight: Sight) -> bool:
+        """A newcomer gets no vote where somebody older could hold the slot; what it holds it may renew."""
+        team = self.voter.team(claim.slot)
+        older = sight.seasoned([p for p in team if sight.is_ready(p, Slot(claim.slot))])
+        return claim.holding or not older or peer in older
 
     def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
         """Begin an attempt with this node's own vote; None where it may not vote for itself."""
@@ -458,7 +476,7 @@ def _parts(slot: Slot, doublings: int) -> list[Slot]:
     return [Slot((slot << doublings) + n) for n in range(1 << max(0, doublings))] if doublings >= 0 else []
 
 
-def preference(slot: Slot, slot_bits: int, peers: Sequence[NodeId]) -> list[NodeId]:
+def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:
     """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
     start = slot_start(slot, slot_bits)
     return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

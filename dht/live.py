@@ -180,8 +180,8 @@ class LiveOverlay:
 
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
-        heartbeats = self._cache.load() if self._cache is not None else ()
-        self._core.remember(self._clock(), heartbeats)
+        heartbeats = self._cache.load_since() if self._cache is not None else ()
+        self._core.remember(self._clock(), (raw for raw, _ in heartbeats), dict(heartbeats))
         self._joins = self._joins or bool(heartbeats)
         return len(heartbeats)
 
@@ -222,7 +222,7 @@ class LiveOverlay:
             return 0
 
     async def run(self) -> None:
-        """Take part until cancelled; then free the leases and write the peer cache."""
+        """Take part until cancelled; then free the leases, say farewell and write the peer cache."""
         self._begin_leases()
         try:
             async with asyncio.TaskGroup() as carriers:
@@ -232,6 +232,8 @@ class LiveOverlay:
                     await self._work()
                 finally:
                     await self._give_up()
+                    self._core.leave(self._clock())
+                    self._driver.kick()
         finally:
             self._save_peers()
             if self._keeper is not None:
@@ -461,17 +463,22 @@ class LiveOverlay:
             if kept == self._core.members.version and rounds % CACHE_ANYWAY:
                 continue
             kept, heartbeats = self._core.members.version, self._heartbeats()
+            if not heartbeats[0]:
+                continue  # all have been silent for too long; what the file has is still a way back
             try:
-                await loop.run_in_executor(self._parts.executor, self._cache.save, heartbeats)
+                await loop.run_in_executor(self._parts.executor, self._cache.save, *heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
     def _save_peers(self) -> None:
-        if self._cache is not None:
+        heartbeats = self._heartbeats()
+        if self._cache is not None and heartbeats[0]:
             try:
-                self._cache.save(self._heartbeats())
+                self._cache.save(*heartbeats)
             except OSError as error:
                 log.warning("peer cache not written reason=%s", error)
 
-    def _heartbeats(self) -> list[bytes]:
-        return [known.opened.raw for _, known in self._core.members.known()]
+    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
+        members = self._core.members
+        known = list(members.known())
+        return [k.opened.raw for _, k in known], [members.ages.since(peer) for peer, _ in known]

@@ -120,9 +120,12 @@ class Lookup:
 
     def _counted(self) -> Iterator[NodeId]:
         """Those that have not failed, nearest first; of one place no more than PLACE_LIMIT."""
+        if not self._is_crowded:
+            yield from (peer for _, peer in self._nearest)
+            return
         counts: Counter[bytes] = Counter()
         for _, peer in self._nearest:
-            place = self._places[peer] if self._is_crowded else None
+            place = self._places[peer]
             if place is not None:
                 counts[place] += 1
             if place is None or counts[place] <= PLACE_LIMIT:

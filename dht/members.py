@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from enum import IntEnum
 from typing import NamedTuple
 
+from dht.ages import Ages
 from dht.clock import Now
 from dht.keys import NodeId, distance
 from dht.neighbourhood import WHOLE, Block, block_of, span
@@ -22,6 +23,7 @@ FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
 SETTLE_S = LIVE_S + 10.0  # a far peer that becomes near is judged as a near one from then on: all have been heard anew
 SENT_SLACK_S = 0.2  # by which we may take a heartbeat for younger than it is: the quickest way of a packet
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
+FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
@@ -51,6 +53,7 @@ class Members:
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
+        self.ages = Ages(own)
         self._own_member = own_member
         self._limit = limit
         self._known: dict[NodeId, Known] = {}
@@ -58,6 +61,7 @@ class Members:
         self._sorted: list[NodeId] = [own] if own_member else []  # members
         self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
+        self._forgotten: list[Opened] = []
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
@@ -84,6 +88,7 @@ class Members:
         turned = 0 if old is None else opened.sequence if news is News.CHANGED else old.turned
         if self._known.pop(peer, None) is None:  # the newest heard of is last
             insort(self._ids, peer)
+            self.ages.heard(peer, now.wall)
         self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
             del self._suspected[peer]
@@ -138,6 +143,11 @@ class Members:
         first, end = span(self._ids, block)
         return self._ids[first:end]
 
+    def known_in(self, block: Block) -> list[Known]:
+        """What is known of the peers of a block, by id."""
+        known = self._known
+        return [known[peer] for peer in self.ids(block)]
+
     def named(self, prefix: bytes) -> NodeId | None:
         """The known peer whose id begins with these bytes; the first, where there are several."""
         place = bisect_left(self._ids, prefix)
@@ -145,13 +155,14 @@ class Members:
         return found if found is not None and found.startswith(prefix) else None
 
     def expire(self, now: Now) -> None:
-        """Forget who has been silent for longer than the grace."""
+        """Forget who has been silent for longer than the grace; `take_forgotten` has them."""
         self._at = now.steady
         if self._awake_at is not None:
             self.awake(now)
         if now.steady < self._next_expiry:
             return
         for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
+            self._forgotten = [*self._forgotten[-FORGOTTEN:], self._known[peer].opened]
             self._drop(peer)
         self._next_expiry = min(map(self._ends, self._known.values()), default=float("inf"))
 
@@ -170,6 +181,11 @@ class Members:
     def _ends(self, known: Known) -> float:
         """When a silent peer is a member no longer, steady time."""
         return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
+
+    def take_forgotten(self) -> list[Opened]:
+        """Who was forgotten for its silence since the last call, the last of them."""
+        forgotten, self._forgotten = self._forgotten, []
+        return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""
@@ -228,6 +244,7 @@ class Members:
         if self._known.pop(peer).opened.heartbeat.member:
             self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
+        self.ages.forget(peer)
 
     def _enlist(self, peer: NodeId, *, member: bool) -> None:
         """A member more, or less; neighbourhoods may shift."""

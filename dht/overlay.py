@@ -5,7 +5,7 @@ verified id of the peer that asks. A message is a frozen msgspec Struct (array_l
 the wire, so it is stated once and renamed never.
 """
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from typing import Protocol, TypeVar
 
 import msgspec
@@ -63,6 +63,9 @@ class View(Protocol):
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
+
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks (min_age_s) of who decides."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Live peers, this node never, that say they hold the slot's lease."""

@@ -5,6 +5,8 @@ of its life; a far one now and then; and sometimes one that is silent, since aft
 other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
 """
 
+from itertools import islice
+
 from dht.chance import Rng
 from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
@@ -16,6 +18,7 @@ RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
 FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
 OLD_S = 20.0  # a near peer that was not heard of for so long is asked before its turn
+OVERDUE_S, AT_ONCE = 24.0, 4  # and several of them at once, if they were not heard of for so long
 TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
 SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones
 GREET_LIMIT = 64  # new peers that wait for our first packet
@@ -34,7 +37,8 @@ class Partners:
         self._far: list[NodeId] = []
         self._silent: list[NodeId] = []
         self._turn: list[NodeId] = []  # near peers whose turn comes
-        self._survey_at, self._version = float("-inf"), -1
+        self._survey_at = self._far_survey_at = float("-inf")
+        self._version = -1
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
         """Where to send to a peer: the other of two families after each failure; None where we share none."""
@@ -59,6 +63,11 @@ class Partners:
             [*found, *self._next_near(now, count - len(found))] if self._near else self._sampled(self._far, now, count)
         )
 
+    def overdue(self, now: Now) -> list[NodeId]:
+        """Near peers that would count as dead in a few seconds, the worst first: better ask."""
+        self._survey(now)
+        return self._oldest(now, AT_ONCE, OVERDUE_S)
+
     def live_near(self, now: Now) -> list[NodeId]:
         """Live peers of the neighbourhood that share a family with us; may be some seconds old."""
         self._survey(now)
@@ -72,6 +81,11 @@ class Partners:
     def failures(self, peer: NodeId) -> int:
         """Questions in a row that it did not answer."""
         return self._fails.get(peer, (0, 0.0))[0]
+
+    @property
+    def has_newcomers(self) -> bool:
+        """Whether new peers wait for our first packet."""
+        return bool(self._greet)
 
     def newcomer(self) -> list[NodeId]:
         """The next new peer that we can reach, if there is one."""
@@ -94,8 +108,7 @@ class Partners:
 
     def _next_near(self, now: Now, count: int) -> list[NodeId]:
         """Near peers: those not heard of for long first, then in turn, each turn in another order."""
-        old = [(self._silent_s(peer, now), peer) for peer in self._near if self._is_due(peer, now)]
-        found = [peer for silent_s, peer in sorted(old, reverse=True)[:count] if silent_s > OLD_S]
+        found = self._oldest(now, count, OLD_S)
         for _ in range(len(self._near)):
             if len(found) >= count:
                 break
@@ -114,22 +127,33 @@ class Partners:
     def _is_due(self, peer: NodeId, now: Now) -> bool:
         return self._fails.get(peer, (0, 0.0))[1] <= now.steady
 
-    def _silent_s(self, peer: NodeId, now: Now) -> float:
-        known = self._members.find(peer)
-        is_live = known is not None and self._members.is_live(peer, now)
-        return now.steady - known.sent_steady if known is not None and is_live else 0.0
+    def _oldest(self, now: Now, count: int, least_s: float) -> list[NodeId]:
+        """Up to `count` live near peers not heard of for at least so long, the longest silent first."""
+        since, find = now.steady - least_s, self._members.find
+        old = [(known.sent_steady, peer) for peer in self._near if (known := find(peer)) and known.sent_steady < since]
+        fit = (peer for _, peer in sorted(old) if self._is_due(peer, now) and self._members.is_live(peer, now))
+        return list(islice(fit, count))
 
     def _survey(self, now: Now) -> None:
-        """Sort the peers, when peers came or went and every few seconds; in a large network more seldom."""
+        """Sort the peers, when peers came or went and every few seconds; in a large network the far ones seldom."""
         members = self._members
-        if now.steady < self._survey_at and (self._version == members.version or members.near != WHOLE):
+        changed = self._version != members.version and members.near == WHOLE
+        if now.steady < self._survey_at and not changed:
             return
-        self._survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK / 4)
-        self._version = members.version
-        self._near, self._far, self._silent = [], [], []
-        for peer, known in members.known():
-            if not self._families.isdisjoint(known.opened.families):
-                if not members.is_live(peer, now):
-                    self._silent.append(peer)
-                else:
-                    (self._near if members.is_near(peer) else self._far).append(peer)
+        self._survey_at, self._version = now.steady + SURVEY_S, members.version
+        self._near, near_silent = self._sorted_out(members.ids(members.near), now)
+        if changed or now.steady >= self._far_survey_at:
+            self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
+            far = [peer for peer in members.ids() if not members.is_near(peer)]
+            self._far, self._silent = self._sorted_out(far, now) if far else ([], [])
+            self._silent += near_silent
+
+    def _sorted_out(self, peers: list[NodeId], now: Now) -> tuple[list[NodeId], list[NodeId]]:
+        """Those of a family of ours that are live, and those that are not."""
+        live: list[NodeId] = []
+        silent: list[NodeId] = []
+        for peer in peers:
+            known = self._members.find(peer)
+            if known and not self._families.isdisjoint(known.opened.families):
+                (live if self._members.is_live(peer, now) else silent).append(peer)
+        return live, silent

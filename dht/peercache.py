@@ -7,6 +7,7 @@ Only a cache: whatever is wrong with the file costs a log line, never a start. H
 import logging
 import os
 from collections.abc import Iterable
+from math import inf, isfinite
 from pathlib import Path
 
 import msgspec
@@ -17,14 +18,15 @@ from dht.records import HEARTBEAT_LIMIT_BYTES
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 8)
+FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 20)
 
 
 class PeerFile(msgspec.Struct, frozen=True, array_like=True):
-    """What lies in the file: its format, raw heartbeats."""
+    """What lies in the file: its format, raw heartbeats, when each of their authors was first heard of (wall time)."""
 
     format: int
     heartbeats: tuple[bytes, ...]
+    since: tuple[float, ...] = ()
 
 
 class PeerCache:
@@ -35,19 +37,29 @@ class PeerCache:
 
     def load(self) -> tuple[bytes, ...]:
         """The heartbeats that were saved last; none where there is no file or it is damaged."""
+        return self._read().heartbeats
+
+    def load_since(self) -> tuple[tuple[bytes, float], ...]:
+        """The same, each with when its author was first heard of; inf where an older file does not say."""
+        found = self._read()
+        sound = len(found.since) == len(found.heartbeats) and all(map(isfinite, found.since))
+        return tuple(zip(found.heartbeats, found.since if sound else (inf,) * len(found.heartbeats), strict=True))
+
+    def _read(self) -> PeerFile:
         try:
             if self._path.stat().st_size > FILE_LIMIT_BYTES:
                 raise msgspec.DecodeError("too large")
             found = msgspec.msgpack.decode(self._path.read_bytes(), type=PeerFile)
         except FileNotFoundError:
-            return ()
+            return PeerFile(FORMAT, ())
         except (OSError, msgspec.DecodeError) as error:
             log.warning("peer cache ignored path=%s reason=%s", self._path, error)
-            return ()
-        return found.heartbeats if found.format == FORMAT else ()
+            return PeerFile(FORMAT, ())
+        return found if found.format == FORMAT else PeerFile(FORMAT, ())
 
-    def save(self, heartbeats: Iterable[bytes]) -> None:
-        """Replace the file, whole or not at all; raises OSError."""
+    def save(self, heartbeats: Iterable[bytes], since: Iterable[float] = ()) -> None:
+        """Replace the file, whole or not at all; raises OSError. `since`: an instant for each, as in `load_since`."""
         draft = self._path.with_name(self._path.name + ".new")
-        draft.write_bytes(msgspec.msgpack.encode(PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT])))
+        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(since)[:MEMBER_LIMIT])
+        draft.write_bytes(msgspec.msgpack.encode(kept))
         os.replace(draft, self._path)

@@ -151,7 +151,7 @@ def open_heartbeat(
 
     Its author's strategy may be another version, so it expires when `graces`, the reader's, say so at the latest.
     """
-    opened = _open(data, network, reach, puzzle_bits)
+    opened = open_heartbeat_once(data, network, reach, puzzle_bits)
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
@@ -172,8 +172,8 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
 
 
 @lru_cache(maxsize=16384)
-def _open(data: bytes, network: bytes, reach: Reach, puzzle_bits: int) -> Opened:
-    """All checks that time cannot change."""
+def open_heartbeat_once(data: bytes, network: bytes, reach: Reach, puzzle_bits: int) -> Opened:
+    """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     try:

@@ -100,6 +100,11 @@ class StrategyLog:
             rivals = tuple(d for d in self._rivals.get(strategy.version, ()) if d != signed.digest)
             yield Entry(strategy, signed.digest, signers(signed, trusted), changes, rivals)
 
+    @property
+    def began_at(self) -> int:
+        """When the network began (Unix seconds): its first strategy came into force."""
+        return self._chain[0][1].effective_at
+
     def puzzle_bits(self, now: Now) -> int:
         """The work that identities must have behind them. More than before is asked for only when it has been in force
         for the longest grace: who was a member before has been heard of since, or is none any more."""

@@ -6,7 +6,7 @@ concerns it; only the slots of this node's own neighbourhood are gone through wh
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -185,6 +185,12 @@ class OverlayView:
         self._look()
         return self._own_ready
 
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks of who decides; see ages.py."""
+        if not self._strategy.min_age_s:
+            return ()
+        return self._members.ages.seasoned(peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at)
+
     def say_ready(self, slots: frozenset[Slot]) -> None:
         """This node is ready for these slots, in the numbers of the strategy that the view showed last."""
         for slot in self._own_ready ^ slots:
@@ -245,7 +251,7 @@ class OverlayView:
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
-            traits = self._traits(members, strategy)
+            traits = self._traits(members, strategy) if formers else {}
             self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
             self._ready.clear()
             self._teams.clear()

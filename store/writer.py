@@ -182,7 +182,7 @@ class Writer:
         for n, pending in enumerate(batch):
             if n not in refused:
                 pending.copies.add(peer)
-                if len(pending.copies) >= self._needed(pending):
+                if self._is_safe(pending):
                     pending.settle()
 
     async def _keep(self, records: list[Record]) -> set[int]:
@@ -223,6 +223,14 @@ class Writer:
         """Live owners and stand-ins that do not have it yet."""
         view, slot = self._overlay.view, self._slot(pending.draft)
         return set(view.live_owners(slot)) - pending.copies
+
+    def _is_safe(self, pending: _Pending) -> bool:
+        """Enough copies, and of them as many as there can be with owners who did not come just now."""
+        view, slot, needed = self._overlay.view, self._slot(pending.draft), self._needed(pending)
+        ready = [peer for peer in view.live_owners(slot) if peer == view.node_id or view.is_ready(peer, slot)]
+        older = {*view.seasoned(ready)}
+        safe = pending.copies & {*older, view.node_id}
+        return len(pending.copies) >= needed and (not older or len(safe) >= min(needed, len(older)))
 
     def _needed(self, pending: _Pending) -> int:
         view = self._overlay.view

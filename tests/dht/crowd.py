@@ -47,7 +47,10 @@ class Crowd:
 
     def introduce(self, count: int) -> None:
         """Start nodes that all know each other already, as after a restart of all from their caches."""
-        numbers = [self.add(join=None) for _ in range(count)]
+        numbers = []
+        for _ in range(count):
+            numbers.append(self.add(join=None))
+            self.now += 10.0 / count  # heartbeats are not sent all together
         raws = [self.cores[n].own_heartbeat for n in numbers]
         for n in numbers:
             self.cores[n].remember(self.clock(), raws)
@@ -58,13 +61,14 @@ class Crowd:
     def run(self, seconds: float) -> None:
         end = self.now + seconds
         while self._events and self._events[0][0] <= end:
-            self.now, _, n, data, source = heappop(self._events)
+            at, _, n, data, source = heappop(self._events)
+            self.now = max(self.now, at)
             if n in self.dead:
                 continue
             core = self.cores[n]
             if data:
                 self._send(n, core.receive(self.clock(), data, source))
-            elif self._armed.get(n) == self.now:
+            elif self._armed.get(n) == at:
                 del self._armed[n]
                 self._send(n, core.poll(self.clock()))
             core.take_events()

@@ -240,3 +240,12 @@ def test_a_peer_is_met_where_it_answered_and_asked_where_it_only_says_it_is() ->
     assert sent.count(THERE) >= 1
     a.has_met(at(4), b.node_id, ELSEWHERE)
     assert not a.poll(at(4)), "one question in a while, or a relay is a weapon"
+
+
+def test_former_members_are_knocked_at_when_their_heartbeats_have_expired() -> None:
+    _, b, _, _ = pair()
+    late, day = core(3, ELSEWHERE), 86_400.0
+    late.remember(at(day), [b.own_heartbeat])
+    assert late.members.members(at(day)) == (late.node_id,)
+    assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
+    assert not late.refused

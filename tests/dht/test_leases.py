@@ -46,6 +46,7 @@ class Town:
         self.settle = settle
         self.peers: dict[NodeId, Peer] = {}
         self.cut: set[NodeId] = set()
+        self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.doubles: list[tuple[float, Slot]] = []
         self.agreed_since = 0.0
         for _ in range(count):
@@ -189,6 +190,43 @@ class Eyes:
 
     def is_busy(self, slot: Slot) -> bool:
         return slot in self.peer.busy
+
+    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
+        """A newcomer takes all whom it found for older than itself."""
+        old, me = self.town.old, self.peer.id
+        return [peer for peer in peers if peer in old or (old and me not in old and peer != me)]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_newcomer_among_older_owners_gets_no_slot_until_it_is_one_of_them(seed: int):
+    town = Town(seed, 4)
+    town.run(60.0)
+    town.old = set(town.peers)
+    newcomer = town.start(NodeId(town.rng.randbytes(20)))
+    town.run(60.0)  # teams have changed, and some voters abstain for a while
+    for _ in range(10):
+        town.run(12.0)
+        assert town.complete()
+        assert not newcomer.leases.held(town.clock())
+    town.old |= {newcomer.id}  # the day has passed
+    town.run(60.0)
+    assert town.complete()
+    assert newcomer.leases.held(town.clock())
+    assert not town.doubles
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_many_newcomers_at_once_leave_no_slot_without_a_holder_and_none_with_two(seed: int):
+    town = Town(seed, 3)
+    town.run(60.0)
+    town.old = set(town.peers)
+    for _ in range(4):
+        town.start(NodeId(town.rng.randbytes(20)))
+    town.run(90.0)
+    for _ in range(10):
+        town.run(12.0)
+        assert town.complete()
+    assert not town.doubles
 
 
 def test_a_lonely_node_holds_everything_at_once():

@@ -1,4 +1,4 @@
-"""Disjoint lookups over a network of tables, answered at once: no node is asked twice, all that is nearest is found."""
+"""Disjoint lookups over a network of tables: no node is asked twice, and all that is nearest is found."""
 
 from collections import Counter
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 import asyncio
 import random
-from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import sha256
 from typing import Any
@@ -113,6 +113,9 @@ class FakeOverlay:
         rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
         return tuple(live + rest[: max(0, 2 - len(live))])
 
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        return tuple(peer for peer in peers if peer in self.net.old)
+
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(sorted(m for m in self.candidates(slot) if self.is_ready(m, slot)))
 
@@ -125,7 +128,7 @@ class FakeOverlay:
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
         self.counted[type(message).__name__] = self.counted.get(type(message).__name__, 0) + 1
-        await asyncio.sleep(self.net.delay_s)
+        await asyncio.sleep(self.net.delay_s + self.net.slow.get(peer, 0.0))
         other = self.net.nodes[peer].overlay
         if not self.net.reachable(self.node_id, peer):
             await asyncio.sleep(timeout_s)
@@ -218,6 +221,8 @@ class Net:
         self.group, self._lag_s = group, lag_s
         self.delay_s = 0.01  # of a message, one way
         self.candidates = 16
+        self.slow: dict[NodeId, float] = {}  # seconds by which a node's answers come later
+        self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
         self.strategy = Strategy(
             network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas, min_acks=2,

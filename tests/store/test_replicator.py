@@ -52,6 +52,22 @@ def test_a_network_of_one_works_at_once() -> None:
     network(1, story)
 
 
+def test_an_acknowledgement_of_newcomers_alone_is_none_where_an_older_owner_lives() -> None:
+    """The old owner's disk is slow to say yes; the newcomers are quick."""
+
+    async def story(net: Net) -> None:
+        await started(net, 4)
+        old = net.list[1]
+        net.old = {old.id}
+        net.slow = {old.id: 0.5}
+        drafts = [d for d in (draft(n) for n in range(60)) if old.id in owners(net, d)]
+        assert len(drafts) > 10
+        await net.list[0].replicator.write(drafts)
+        assert all(old.id in holders(net, d) for d in drafts)
+
+    network(4, story)
+
+
 def test_a_write_reaches_all_owners_and_any_node_reads_it() -> None:
     async def story(net: Net) -> None:
         await started(net, 5)

@@ -1,0 +1,45 @@
+"""For how long this node has known its peers: who came just now does not decide beside those who were here.
+
+Pure: `now` is an argument; wall time, since ages outlive a restart. A newcomer hears of everybody at once, so whom it
+met while it joined counts as older than itself, unless the whole network is younger than the age that is asked for:
+there nobody is old enough, and all count.
+"""
+
+from collections.abc import Iterable
+
+from dht.clock import Now
+from dht.keys import NodeId
+
+JOIN_S = 60.0  # in which a newcomer hears of all who are there
+
+
+class Ages:
+    """When each known peer was first heard of; bounded by the peers that are remembered."""
+
+    def __init__(self, own: NodeId) -> None:
+        self._own = own
+        self._since: dict[NodeId, float] = {}
+        self._first_at = float("inf")
+
+    def heard(self, peer: NodeId, at: float) -> None:
+        """A peer was there at that wall time; the earliest word of it counts."""
+        self._since[peer] = min(at, self._since.get(peer, at))
+        self._first_at = min(self._first_at, at)
+
+    def forget(self, peer: NodeId) -> None:
+        self._since.pop(peer, None)
+
+    def since(self, peer: NodeId) -> float:
+        """Wall time of the first word of a peer, or of any, for this node itself; inf where there was none."""
+        return self._first_at if peer == self._own else self._since.get(peer, float("inf"))
+
+    def seasoned(self, peers: Iterable[NodeId], now: Now, min_age_s: float, began_at: float) -> tuple[NodeId, ...]:
+        """Those of some peers that are old enough to decide; none where the strategy asks for no age, or where the
+        network, which began at that wall time, is younger."""
+        if not min_age_s or now.wall - began_at < min_age_s:
+            return ()
+        return tuple(peer for peer in peers if self._is_old(peer, now.wall - min_age_s))
+
+    def _is_old(self, peer: NodeId, latest: float) -> bool:
+        since = self.since(peer)
+        return since <= latest or (peer != self._own and since <= self._first_at + JOIN_S)
