@@ -18,6 +18,7 @@ from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
 from crawl.lastmod import Lastmods
+from crawl.listed import Listed
 from crawl.look import Look
 from crawl.pace import Census
 from crawl.parsed import Parsers
@@ -56,6 +57,7 @@ class Crawler:
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
         self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
+        self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(
@@ -69,6 +71,7 @@ class Crawler:
             lastmods=lastmods,
             stats=stats,
             frontier=self._frontier,
+            listed=self._listed,
             clock=clock,
             sitemap_thread=self._thread,
         )
@@ -146,6 +149,10 @@ class Crawler:
         """What is known here of a canonical URL, and what stands before its fetch."""
         queued = self._frontier.look(url, self._clock())
         return self._requests.look(site_of(url), url, queued, self._stopped())
+
+    def listed(self, url: str) -> tuple[str, ...]:
+        """What a sitemap that was handed in, and read here lately, has listed."""
+        return self._listed.find(url)
 
     def due(self) -> Mapping[Slot, int]:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""

@@ -19,6 +19,7 @@ from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.lastmod import Lastmods
 from crawl.links import Trail, depth_of
+from crawl.listed import Listed
 from crawl.outcome import Next, gone, header_wishes, read, refused
 from crawl.pace import Census
 from crawl.page import Page
@@ -49,6 +50,7 @@ class Stories:
     lastmods: Lastmods
     stats: SiteStats
     frontier: Frontier
+    listed: Listed
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
@@ -127,6 +129,7 @@ class Stories:
             inner = Trail(visit.depth, visit.hops + 1, visit.scope, is_sitemap=True)
             await self.handover.discover(turn, sitemap.sitemaps[: self.config.max_sitemaps], inner)
         await self.handover.discover(turn, sitemap.pages, Trail(visit.depth, 0, visit.scope))
+        self.listed.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
         return replace(visit, reason=f"sitemap: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps")
 
     async def _read_sitemap(self, turn: Turn, fetched: Fetched) -> Sitemap:

@@ -21,6 +21,7 @@ from node.holding import Holding, slot_range
 from node.idle import crawl_reason
 from node.ingest import Ingest, visit_flaw
 from node.known import KnownVisits
+from node.lists import Lists
 from node.load import LoadMeter, Reading
 from node.orders import OrderingFetcher
 from node.polls import Polls
@@ -111,7 +112,8 @@ class Daemon:
         self.teams = Teams(shells.overlay, self.report)
         self.known = KnownVisits(self.replicator, self.places)
         self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, shells.clock)
-        self.progress = Progress(self.known, self.decide, shells.clock)
+        lists = Lists(shells.overlay, self.places, self.crawler.listed)
+        self.progress = Progress(self.known, lists, self.decide, shells.clock)
         self.explanations = Explanations(
             shells.overlay, self.places, self.crawler, self.known, self.decide, self.refusals, shells.clock
         )

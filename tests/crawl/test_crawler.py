@@ -351,3 +351,12 @@ async def test_a_sitemap_that_is_gone_or_moved(site: Web, crawl: Crawl) -> None:
     await crawl.run(*(Visit(here + name, 0, is_sitemap=True) for name in ("old.xml", "gone.xml")))
     assert crawl.owner.pages.keys() == {here + "one"}
     assert crawl.owner.visits[here + "gone.xml"].reason == "sitemap: status 404"
+
+
+async def test_what_a_sitemap_listed_is_told(site: Web, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    urls = f"<urlset><url><loc>{here}one</loc></url><url><loc>{here}two</loc></url></urlset>"
+    site.add("a.test", {"/s.xml": answer(200, urls, "application/xml")})
+    await crawl.run(Visit(here + "s.xml", 0, is_sitemap=True))
+    assert crawl.crawler.listed(here + "s.xml") == (here + "one", here + "two")
+    assert crawl.crawler.listed(here) == ()

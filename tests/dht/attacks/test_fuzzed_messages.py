@@ -50,6 +50,7 @@ from dht.prober import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.explain import AskAbout, ToldAbout
+from node.lists import AskListed, ToldListed
 from node.orders import FetchAnswer, FetchOrder
 from node.seeds import HandSeeds, SeedsTaken
 from node.teams import Report, ReportRequest
@@ -103,6 +104,8 @@ MESSAGES: list[Message] = [
     OrderTaken(),
     HandSeeds((("http://a.example/ü", 2),), (("*.a.example", True),)),
     AskAbout("http://a.example/ü"),
+    AskListed("http://a.example/ü"),
+    ToldListed(("http://a.example/ü",)),
     ToldAbout(2, 7, 1.5, True, 3, "unreachable", 10.0, "guard", "paused", True),
     SeedsTaken(),
     StrategyDigest(3, HASH),
