@@ -5,7 +5,7 @@ crawler, request, robots, politeness, fetch, story, parsers, extract, links, han
 """
 
 from crawl.config import CrawlConfig
-from crawl.crawler import Crawler
+from crawl.crawler import Crawler, span
 from crawl.decision import Decide, Decision
 from crawl.errors import (
     AddressRefused,
@@ -21,17 +21,29 @@ from crawl.fetch import open_fetcher
 from crawl.fetched import Fetched, Fetcher
 from crawl.inline import InlineParsers
 from crawl.keeper import Keeper
+from crawl.links import Trail, depth_of, refusal_of, waiting
+from crawl.look import Look, Queued, RobotsSay, Stand
 from crawl.page import Link, Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parsers import open_parsers
 from crawl.permits import Permit, Permits
 from crawl.refusals import Refusals, tells_of
+from crawl.scope import (
+    MAX_SCOPE_CHARS,
+    SCOPE_KINDS,
+    ScopeKind,
+    carried_along,
+    public_suffixes,
+    scope_for,
+)
 from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
-from crawl.visits import State, Visit, decode_visit, encode_visit
+from crawl.visits import State, Visit, decode_visit, encode_visit, reach
 
 __all__ = [
+    "MAX_SCOPE_CHARS",
+    "SCOPE_KINDS",
     "AddressRefused",
     "BadHostsFile",
     "BadUrl",
@@ -48,6 +60,7 @@ __all__ = [
     "InlineParsers",
     "Keeper",
     "Link",
+    "Look",
     "Page",
     "PageUnreadable",
     "Parsed",
@@ -55,16 +68,29 @@ __all__ = [
     "Parsers",
     "Permit",
     "Permits",
+    "Queued",
     "Refusals",
+    "RobotsSay",
+    "ScopeKind",
     "SiteClocks",
+    "Stand",
     "State",
     "Task",
+    "Trail",
     "Visit",
     "canonical_url",
+    "carried_along",
     "decode_visit",
+    "depth_of",
     "encode_visit",
     "is_canonical",
     "open_fetcher",
     "open_parsers",
+    "public_suffixes",
+    "reach",
+    "refusal_of",
+    "scope_for",
+    "span",
     "tells_of",
+    "waiting",
 ]

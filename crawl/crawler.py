@@ -19,6 +19,8 @@ from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
 from crawl.lastmod import Lastmods
+from crawl.listed import Listed
+from crawl.look import Look
 from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.permits import Free, Permits
@@ -28,7 +30,7 @@ from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
 from crawl.visits import Visit
-from dht import Clock, Slot
+from dht import Clock, Slot, site_of
 
 log = logging.getLogger(__name__)
 
@@ -62,6 +64,7 @@ class Crawler:
             config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen, self._seen_thread
         )
         self._requests = Requests(config, fetcher, decide, census, lastmods, stats, self._frontier, clock)
+        self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = Stories(
@@ -75,6 +78,7 @@ class Crawler:
             lastmods=lastmods,
             stats=stats,
             frontier=self._frontier,
+            listed=self._listed,
             clock=clock,
             sitemap_thread=self._thread,
         )
@@ -153,6 +157,15 @@ class Crawler:
             incomplete=len(frontier.incomplete),
         )
 
+    def look(self, url: str) -> Look:
+        """What is known here of a canonical URL, and what stands before its fetch."""
+        queued = self._frontier.look(url, self._clock())
+        return self._requests.look(site_of(url), url, queued, self._stopped())
+
+    def listed(self, url: str) -> tuple[str, ...]:
+        """What a sitemap that was handed in, and read here lately, has listed."""
+        return self._listed.find(url)
+
     def due(self) -> Mapping[Slot, int]:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
         return self._frontier.due_work()
@@ -214,26 +227,34 @@ class Crawler:
 
     def _state(self) -> tuple[CrawlState, str]:
         frontier, now = self._frontier, self._clock()
-        if self._paused:
-            return "paused", "paused by its operator"
-        if self._hindrance:
-            return "paused", self._hindrance
+        if stopped := self._stopped():
+            return "paused", stopped
         if frontier.open - self._asking >= self._config.max_pending_pages:
             return "waiting", f"{frontier.open - self._asking} pages wait until their owners acknowledge them"
         if frontier.open:
             return "crawling", f"{frontier.open} URLs in flight, {frontier.soon(now)} wait for their host's turn"
+        next_s = frontier.next_due(now) or 0.0
         if due := frontier.soon(now):
-            return "waiting", f"{due} URLs wait for their host's turn"
+            return (
+                "waiting",
+                f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}",
+            )
         if not frontier.slots():
-            return "idle", "this node holds no slot of the network"
+            return "idle", "holds no lease: other nodes crawl the slots that it owns"
         if soon := frontier.soon(now, SOON_S):
-            return "waiting", f"{soon} URLs are due within a minute"
+            return "waiting", f"{soon} URLs are due within a minute, the first in {span(next_s)}"
         if len(frontier):
-            return "idle", f"nothing is due; the next of {len(frontier)} URLs in {_span(frontier.next_due(now) or 0)}"
+            return (
+                "idle",
+                f"all {len(frontier)} URLs known here were visited; the next one is due again in {span(next_s)}",
+            )
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
 
+    def _stopped(self) -> str:
+        return "paused by its operator; `dse-node resume` ends that" if self._paused else self._hindrance
 
-def _span(seconds: float) -> str:
+
+def span(seconds: float) -> str:
     """A time to wait, for reading."""
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:

@@ -11,15 +11,18 @@ import heapq
 from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 
 from msgspec.structs import replace
 
 from crawl.duework import DueWork
+from crawl.look import Queued, Stand
 from crawl.pace import Census
-from crawl.visits import State, Visit
+from crawl.visits import State, Visit, reach
 from dht import Now, Slot, site_of
 
 BUSY_S = 1.0  # until a host with an open request is asked for again
+MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
 
 
 @dataclass(slots=True)
@@ -161,6 +164,20 @@ class Frontier:
         """What is known of a URL that waits; None where it is unknown, in flight or in no held slot."""
         entry = self._entries.get(url)
         return entry.visit if entry else None
+
+    def look(self, url: str, now: Now) -> Queued:
+        """Where a URL stands, and what its host waits for."""
+        entry = self._entries.get(url)
+        host = self._hosts.get(site_of(url))
+        rest_s = max(0.0, host.free_at - now.steady) if host else 0.0
+        is_open = host is not None and host.open
+        if entry is None:
+            return Queued(Stand.OPEN if url in self._flight else Stand.UNKNOWN, 0, rest_s, is_open)
+        if not entry.ready or host is None:
+            return Queued(Stand.LATER, 0, rest_s, is_open)
+        mine = (-entry.visit.depth, entry.number, url)
+        before = (item for item in islice(host.ready, MAX_AHEAD) if item < mine and self._is_current(item[2], item[1]))
+        return Queued(Stand.READY, sum(1 for _ in before), rest_s, is_open)
 
     def hasten(self, url: str, now: Now) -> None:
         """A URL that waits is due at once. Known here alone: a later holder goes by the due time in the replica."""
@@ -350,9 +367,9 @@ class Frontier:
 
 
 def _newest(known: Visit | None, seen: Visit) -> Visit:
-    """The visit that wins in the store: the later outcome, else the greater depth; `known` where they are equal."""
+    """The visit that wins in the store: the later outcome, else the further reach; `known` where they are equal."""
     if known is None:
         return seen
     if known.state != State.WAITING or seen.state != State.WAITING:
         return seen if seen.visited_at > known.visited_at else known
-    return seen if seen.depth > known.depth else known
+    return seen if reach(seen) > reach(known) else known

@@ -15,11 +15,11 @@ from crawl.decision import Decide
 from crawl.errors import SlotLost
 from crawl.frontier import Frontier, Turn
 from crawl.keeper import Keeper
-from crawl.links import waiting
+from crawl.links import Trail, waiting
 from crawl.page import Page
 from crawl.seen import Seen
 from crawl.tally import Tally
-from crawl.visits import Visit
+from crawl.visits import Visit, reach
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -51,20 +51,20 @@ class Handover:
         """Make a page safe."""
         await self._insist(turn, lambda: self._keeper.keep(page, self._epoch(turn)))
 
-    async def discover(self, turn: Turn, urls: Iterable[str], depth: int, hops: int = 0) -> None:
+    async def discover(self, turn: Turn, urls: Iterable[str], trail: Trail) -> None:
         """Make those of the found URLs safe that may be taken and are news."""
-        found, refusals = waiting(urls, depth, hops, self._decide, self._clock().wall)
+        found, refusals = waiting(urls, trail, self._decide, self._clock().wall)
         for reason in refusals:
             self._tally.count_refusal(reason)
         if not found:
             return
-        loop, asked = asyncio.get_running_loop(), [(visit.url, visit.depth) for visit in found]
+        loop, asked = asyncio.get_running_loop(), [(visit.url, reach(visit)) for visit in found]
         are_news = await loop.run_in_executor(self._thread, self._seen.are_news, asked)
         news = [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
             await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
-            await loop.run_in_executor(self._thread, self._seen.add, [(visit.url, visit.depth) for visit in batch])
+            await loop.run_in_executor(self._thread, self._seen.add, [(visit.url, reach(visit)) for visit in batch])
 
     async def record(self, turn: Turn, visit: Visit) -> None:
         """Make an outcome safe: the last stage, when nothing can be lost any more."""

@@ -33,6 +33,7 @@ class Next(Enum):
     PARSE = auto()  # read the body; then keep and discover
     GONE = auto()  # keep a gone page
     REDIRECT = auto()  # discover the target
+    SITEMAP = auto()  # read the list; then discover its pages
     NOTHING = auto()  # record at once
 
 
@@ -49,6 +50,8 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, censu
     """What a response means. `now`: Unix seconds."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
+    if visit.is_sitemap and status in (200, 404, 410):
+        return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
         return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
     if status in _REDIRECTS:
@@ -174,6 +177,15 @@ def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -
         last_modified=fetched.header("Last-Modified")[:64],
     )
     return Verdict(Next.PARSE, outcome)
+
+
+def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    """A sitemap that was handed in is no page: nothing of it is stored, and it is read again as a redirect is."""
+    if fetched.status != 200 or fetched.cut:
+        reason = "size" if fetched.cut else f"status {fetched.status}"
+        return Verdict(Next.NOTHING, refused(visit, f"sitemap: {reason}", now, config))
+    outcome = replace(visit, state=State.FETCHED, due_at=due_after_redirect(now, config), fails=0)
+    return Verdict(Next.SITEMAP, outcome)
 
 
 def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit:

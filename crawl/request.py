@@ -13,6 +13,7 @@ from crawl.fetched import Fetched, Fetcher
 from crawl.frontier import Frontier, Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
+from crawl.look import Look, Queued, RobotsSay
 from crawl.outcome import (
     Next,
     Verdict,
@@ -30,6 +31,7 @@ from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Asked, Barred, RobotsCache
+from crawl.scope import WHOLE
 from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
 from crawl.urls import find_url
@@ -46,7 +48,8 @@ class Step:
     verdict: Verdict | None = None
     fetched: Fetched | None = None
     is_declined: bool = False  # nobody who may made the request
-    sitemap_depth: int = 0  # > 0: `fetched` is a sitemap, and this the depth for its URLs
+    sitemap_depth: int = 0  # > 0: `fetched` is a sitemap of robots.txt, and this the depth for its URLs
+    sitemap_scope: str = WHOLE
 
 
 class Requests:
@@ -91,6 +94,16 @@ class Requests:
         if (spared := self._spared(turn, now)) is not None:
             return self._without(spared)
         return await self._ask_page(turn, decision)
+
+    def look(self, site: str, url: str, queued: Queued, hindrance: str) -> Look:
+        """What stands before a URL's fetch, as far as it is known without a request."""
+        access, trap = self._robots.find(url), self._stats.refusal(site, url)
+        if access is None:
+            return Look(queued, trap=trap, hindrance=hindrance)
+        if isinstance(access, Barred):
+            return Look(queued, RobotsSay.BARRED, access.reason, trap=trap, hindrance=hindrance)
+        says = RobotsSay.ALLOWED if access.allows(url) else RobotsSay.DISALLOWED
+        return Look(queued, says, "", access.crawl_delay_s, trap, hindrance)
 
     def _without(self, visit: Visit) -> Step:
         """No request: the outcome is known already."""
@@ -141,12 +154,12 @@ class Requests:
         if isinstance(asked.access, Robots):
             self._politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
             named = (find_url(text, turn.visit.url) for text in asked.access.sitemaps)
-            self.sitemaps.start(turn.site, [url for url in named if url], turn.visit.depth)
+            self.sitemaps.start(turn.site, [url for url in named if url], turn.visit.depth, turn.visit.scope)
         if asked.answer is None:
             return self._politeness.after_failure(site, decision.min_delay_s), ""
         return self._rest(site, asked.answer, decision, isinstance(asked.access, Barred)), asked.answer.address
 
-    async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int) -> Step:
+    async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
         try:
             fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
         except (
@@ -158,7 +171,7 @@ class Requests:
         delay_s = self._rest(turn.site, fetched, decision, fetched.status == 429 or fetched.status >= 500)
         if fetched.status != 200:
             return Step(delay_s, fetched.address)
-        return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth)
+        return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth, sitemap_scope=scope)
 
     async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
         visit, config = turn.visit, self._config

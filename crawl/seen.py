@@ -21,7 +21,7 @@ from crawl.seenrun import MemoryRun, Run, RunFile, merged
 GATHERED = 32_768  # new URLs in memory: about 4 MB
 IN_MEMORY = 1_048_576  # a run up to here stays there: 9.4 MB
 MERGE_RATIO = 8
-MAX_DEPTH = 255  # what one byte holds; nobody follows links further
+MAX_DEPTH = 255  # what one byte holds: beyond 63 links all reaches (visits.py) count as one
 
 
 class Seen:

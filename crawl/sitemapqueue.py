@@ -13,6 +13,7 @@ from dht import site_of
 @dataclass(slots=True)
 class _Plan:
     depth: int
+    scope: str
     waiting: deque[str] = field(default_factory=deque)
     seen: set[str] = field(default_factory=set)
 
@@ -24,12 +25,13 @@ class SitemapQueue:
         self._per_site, self._sites = per_site, sites
         self._plans: OrderedDict[str, _Plan] = OrderedDict()
 
-    def start(self, site: str, urls: Iterable[str], depth: int) -> None:
-        """robots.txt was read: take its sitemaps, in place of what was left of an earlier one. `depth`: of the seed."""
+    def start(self, site: str, urls: Iterable[str], depth: int, scope: str) -> None:
+        """robots.txt was read: take its sitemaps, in place of what was left of an earlier one. `depth`, `scope`: of
+        the URL that had it read."""
         self._plans.pop(site, None)
         if depth <= 0:  # what is found from here on is out of scope
             return
-        self._plans[site] = _Plan(depth)
+        self._plans[site] = _Plan(depth, scope)
         self.add(site, urls)
         if len(self._plans) > self._sites:
             self._plans.popitem(last=False)
@@ -44,7 +46,7 @@ class SitemapQueue:
                 plan.seen.add(url)
                 plan.waiting.append(url)
 
-    def take(self, site: str) -> tuple[str, int] | None:
-        """The next file of a site, and the depth for the URLs in it."""
+    def take(self, site: str) -> tuple[str, int, str] | None:
+        """The next file of a site, with depth and scope for the URLs in it."""
         plan = self._plans.get(site)
-        return (plan.waiting.popleft(), plan.depth) if plan and plan.waiting else None
+        return (plan.waiting.popleft(), plan.depth, plan.scope) if plan and plan.waiting else None

@@ -7,6 +7,8 @@ import asyncio
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
+from msgspec.structs import replace
+
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
@@ -16,12 +18,14 @@ from crawl.fingerprint import says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.lastmod import Lastmods
-from crawl.links import scope_of
+from crawl.links import Trail, depth_of
+from crawl.listed import Listed
 from crawl.outcome import Next, gone, read, refused
 from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.request import Step
+from crawl.scope import carried_along
 from crawl.sitemap import Sitemap, is_gzip, parse_sitemap
 from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
@@ -47,19 +51,23 @@ class Stories:
     lastmods: Lastmods
     stats: SiteStats
     frontier: Frontier
+    listed: Listed
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
     async def end(self, turn: Turn, step: Step) -> Visit | None:
         """The recorded outcome, or None where the URL itself was not asked for. Raises SlotLost."""
         if step.fetched is not None and step.sitemap_depth:
-            await self._take_sitemap(turn, step.fetched, step.sitemap_depth)
+            sitemap = await self._read_sitemap(turn, step.fetched)
+            self.sitemaps.add(turn.site, sitemap.sitemaps)
+            await self.handover.discover(turn, sitemap.pages, Trail(step.sitemap_depth, 0, step.sitemap_scope))
             return None
         if step.verdict is None:
             return None
         visit = step.verdict.visit
         if step.fetched is None and step.verdict.next == Next.REDIRECT:
-            await self.handover.discover(turn, [visit.target], visit.depth, visit.hops)
+            trail = Trail(visit.depth, visit.hops, visit.scope, visit.is_sitemap)
+            await self.handover.discover(turn, [visit.target], trail)
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
@@ -77,7 +85,11 @@ class Stories:
         if what == Next.GONE:
             await self.handover.keep(turn, gone_page(fetched, self.clock().wall))
         if what == Next.REDIRECT:
-            await self.handover.discover(turn, [visit.target], visit.depth, visit.hops + 1)
+            scope = carried_along(visit.scope, visit.url, visit.target)
+            trail = Trail(visit.depth, visit.hops + 1, scope, visit.is_sitemap)
+            await self.handover.discover(turn, [visit.target], trail)
+        if what == Next.SITEMAP:
+            return await self._take_sitemap(turn, visit, fetched)
         return visit
 
     async def _read(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
@@ -103,19 +115,30 @@ class Stories:
 
     async def _follow(self, turn: Turn, parsed: Parsed) -> None:
         visit = turn.visit
-        depth = scope_of(visit.depth, self.decide(visit.url))
+        depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
         if parsed.canonical and site_of(parsed.canonical) == turn.site:
-            await self.handover.discover(turn, [parsed.canonical], depth, visit.hops)
+            await self.handover.discover(turn, [parsed.canonical], Trail(depth, visit.hops, scope))
         if depth > 0:
             links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
-            await self.handover.discover(turn, links, depth - 1)
+            await self.handover.discover(turn, links, Trail(depth - 1, 0, scope))
 
-    async def _take_sitemap(self, turn: Turn, fetched: Fetched, depth: int) -> None:
+    async def _take_sitemap(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
+        """A sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
+        sitemap = await self._read_sitemap(turn, fetched)
+        if not sitemap.pages and not sitemap.sitemaps:
+            return refused(visit, "sitemap: names no page of its site", self.clock().wall, self.config)
+        if visit.hops < self.config.max_hops:
+            inner = Trail(visit.depth, visit.hops + 1, visit.scope, is_sitemap=True)
+            await self.handover.discover(turn, sitemap.sitemaps[: self.config.max_sitemaps], inner)
+        await self.handover.discover(turn, sitemap.pages, Trail(visit.depth, 0, visit.scope))
+        self.listed.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
+        return replace(visit, reason=f"sitemap: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps")
+
+    async def _read_sitemap(self, turn: Turn, fetched: Fetched) -> Sitemap:
         loop = asyncio.get_running_loop()
         sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, self.config)
-        self.sitemaps.add(turn.site, sitemap.sitemaps)
         self._follow_lastmods(turn.site, sitemap)
-        await self.handover.discover(turn, sitemap.pages, depth)
+        return sitemap
 
     def _trap(self, turn: Turn, parsed: Parsed) -> str:
         """Why a page that is read for the first time is not taken."""

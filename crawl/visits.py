@@ -10,6 +10,7 @@ from enum import IntEnum
 import msgspec
 
 from crawl.changerate import History
+from crawl.scope import WHOLE, breadth
 
 
 class State(IntEnum):
@@ -24,7 +25,8 @@ class State(IntEnum):
 
 
 class Visit(msgspec.Struct, frozen=True, array_like=True):
-    """One URL. `depth`: how many more links may be followed from it. `hops`: redirects that led to it (≤ 10)."""
+    """One URL. `depth`: how many more links may be followed from it. `hops`: redirects that led to it (≤ 10).
+    `scope`: where they may lead (scope.py). `is_sitemap`: it was handed in as a list of pages, which become seeds."""
 
     url: str
     depth: int
@@ -39,6 +41,14 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     target: str = ""
     reason: str = ""
     history: History = History()
+    scope: str = WHOLE
+    is_sitemap: bool = False
+
+
+def reach(visit: Visit) -> int:
+    """How far a URL that waits leads. Of two finds of one URL the greater counts: a sitemap before a page, then the
+    deeper, then the wider scope. It is the `at_ms` of the record, so every node sees it alike."""
+    return visit.is_sitemap << 40 | visit.depth << 2 | breadth(visit.scope)
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -5,7 +5,7 @@ from typing import Any
 
 import msgspec
 
-from crawl import BadUrl, Visit, canonical_url
+from crawl import BadUrl, ScopeKind, canonical_url
 from dht import (
     BadStrategy,
     Clock,
@@ -21,12 +21,12 @@ from dht import (
 from node.balanceview import balance_json, load_json
 from node.daemon import Daemon
 from node.preview import Previews
+from node.progress import Followed
 from node.version import VERSION
 from store import Document, Kind, Record, decode_document
 
 Json = dict[str, Any]
 
-GIVE_URL = "give an http or https URL such as https://example.org/"
 SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message to every teammate
 
 
@@ -92,7 +92,7 @@ class Answers:
             "owed": kept.owed,
             "crawl": {
                 "state": crawl.state,
-                "reason": crawl.reason if self._overlay.takes_part else self._client_reason(),
+                "reason": self._daemon.crawl_reason() if self._overlay.takes_part else self._client_reason(),
                 "frontier": crawl.waiting,
                 "open": crawl.open,
                 "fetched": crawl.fetched,
@@ -136,16 +136,6 @@ class Answers:
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 
-    async def _stored(self, urls: Sequence[str], *, content: bool) -> list[Record | None]:
-        """The documents of canonical URLs, from their places now, else from those where they lay before."""
-        found, places = dict[str, Record](), {url: self._daemon.places.of(url) for url in urls}
-        for turn in range(max(map(len, places.values()), default=0)):
-            left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
-            wanted = [(Kind.DOCUMENT, document_id(url), key) for url, key in left.items()]
-            records = await self._daemon.replicator.read_many(wanted, content=content)
-            found |= {url: r for url in left if (r := records.get((Kind.DOCUMENT, document_id(url)))) is not None}
-        return [found.get(url) for url in urls]
-
     async def strategy_log(self) -> Json:
         """See Service."""
         in_force = self._overlay.view.strategy.version
@@ -162,36 +152,37 @@ class Answers:
         if local:
             found = [self._daemon.store.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
         else:
-            found = await self._stored(names, content=False)
+            stored = await self._daemon.known.records(names, content=False)
+            found = [stored.get(url) for url in names]
         return [self._document(record) if record else None for record in found]
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         """See Service."""
         url = known_url(url)
-        (record,) = await self._stored([url], content=True)
+        record = (await self._daemon.known.records([url], content=True)).get(url)
         if record is None or record.content is None or decode_document(record.body).gone:
             return None
         return self._document(record), record.content
 
-    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
+    async def crawl(
+        self,
+        urls: Sequence[str],
+        *,
+        depth: int,
+        scope: ScopeKind = "whole",
+        sitemaps: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> Json:
         """See Service. Known URLs are accepted and change nothing."""
-        seeds, refused = [], []
-        for text in urls:
-            try:
-                url = canonical_url(text)
-            except BadUrl as error:
-                refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
-                continue
-            decision = self._daemon.decide(url)
-            if refusal := self._daemon.refusals.reason(url):
-                refused.append({"url": text, "reason": f"refused by this node's {refusal}; another node takes it"})
-            elif decision.allowed:
-                seeds.append(Visit(url=url, depth=depth))
-            else:
-                refused.append({"url": text, "reason": decision.reason})
-        if seeds:
-            await self._daemon.seeds.publish(seeds)
-        return {"accepted": len(seeds), "refused": refused}
+        return await self._daemon.hand_in.crawl(urls, sitemaps, depth, scope, dry_run)
+
+    async def progress(self, asked: Sequence[Followed]) -> list[Json]:
+        """See Service."""
+        return await self._daemon.progress.of(asked)
+
+    async def explain(self, url: str) -> Json:
+        """See Service."""
+        return await self._daemon.explanations.explain(url)
 
     def pause(self, paused: bool) -> None:
         """See Service."""
@@ -220,7 +211,7 @@ class Answers:
     def _client_reason(self) -> str:
         polls = self._daemon.polls
         if polls.is_paused:
-            return "paused by its operator"
+            return "paused by its operator; `dse-node resume` ends that"
         return f"a client: asks {polls.polled} nodes for orders, {polls.carried} pages fetched for others"
 
     def _others(self) -> list[NodeId]:

@@ -174,12 +174,39 @@ def _add_asking(verbs: Verbs) -> None:
     _place(search, url=True, json=True)
     _place(_verb(verbs, "status", "ask:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "ask:peers", "print the members of the network"), url=True, json=True)
-    crawl = _verb(verbs, "crawl", "ask:crawl", "hand URLs to the network", "dse-node crawl https://a.org/ --depth 3")
-    crawl.add_argument("urls", nargs="+", metavar="URL", help="where to begin; https:// where no scheme is given")
-    crawl.add_argument("--depth", type=_between(0, 100), default=0, metavar="N", help="links to follow from there (0)")
-    _place(crawl, url=True, json=True)
+    _add_crawl(verbs)
     _place(_verb(verbs, "pause", "ask:pause", "stop this node's fetching"), url=True)
     _place(_verb(verbs, "resume", "ask:resume", "fetch again"), url=True)
+
+
+def _add_crawl(verbs: Verbs) -> None:
+    example = "dse-node crawl https://a.org/docs/ --depth 3 --scope prefix --wait"
+    crawl = _verb(verbs, "crawl", "crawl:crawl", "hand URLs to the network, or ask about one", example)
+    crawl.add_argument("urls", nargs="*", metavar="URL", help="where to begin; https:// where no scheme is given")
+    crawl.add_argument("--depth", type=_between(0, 100), default=0, metavar="N", help="links to follow from there (0)")
+    crawl.add_argument(
+        "--scope",
+        choices=("host", "domain", "prefix", "whole"),
+        default="whole",
+        help="where those links may lead: the URL's host, its registrable domain, addresses that begin as the URL "
+        "does up to its last /, or anywhere (whole, the default)",
+    )
+    crawl.add_argument(
+        "--from",
+        dest="files",
+        action="append",
+        default=[],
+        type=Path,
+        metavar="FILE",
+        help="URLs, one a line, or the responses of a .warc[.gz]; repeatable",
+    )
+    crawl.add_argument(
+        "--sitemap", dest="sitemaps", action="append", default=[], metavar="URL", help="its pages are seeds; repeatable"
+    )
+    crawl.add_argument("--dry-run", action="store_true", help="say what would be handed in and what not; write nothing")
+    crawl.add_argument("--explain", metavar="URL", help="would it be fetched, by whom, when, why not; hands in nothing")
+    crawl.add_argument("--wait", action="store_true", help="until each URL and what it led to has an outcome")
+    _place(crawl, url=True, json=True)
 
 
 def _add_networks(verbs: Verbs) -> None:

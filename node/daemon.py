@@ -14,12 +14,18 @@ from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
 from node.diary import Diary, Moment
+from node.explain import Explanations
 from node.feed import StoreFeed, text_of
+from node.handin import HandIn
 from node.holding import Holding, slot_range
+from node.idle import crawl_reason
 from node.ingest import Ingest, visit_flaw
+from node.known import KnownVisits
+from node.lists import Lists
 from node.load import LoadMeter, Reading
 from node.orders import OrderingFetcher
 from node.polls import Polls
+from node.progress import Progress
 from node.ruling import Ruling
 from node.seeds import Seeds
 from node.teams import Report, Teams, report_of
@@ -106,6 +112,13 @@ class Daemon:
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
         )
         self.teams = Teams(shells.overlay, self.report)
+        self.known = KnownVisits(self.replicator, self.places)
+        self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, shells.clock)
+        lists = Lists(shells.overlay, self.places, self.crawler.listed)
+        self.progress = Progress(self.known, lists, self.decide, shells.clock)
+        self.explanations = Explanations(
+            shells.overlay, self.places, self.crawler, self.known, self.decide, self.refusals, shells.clock
+        )
 
     async def run(self) -> None:
         """Everything but the overlay, until cancelled."""
@@ -160,6 +173,11 @@ class Daemon:
         decision = self.decide(url)
         declined = self._fetcher.declined(url) if decision.allowed else ""
         return replace(decision, refused_here=declined) if declined else decision
+
+    def crawl_reason(self) -> str:
+        """Why the crawler does what it does, in one line."""
+        kept = self.replicator.status()
+        return crawl_reason(self.crawler.status(), kept.owned, kept.ready, self._holding.is_current)
 
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""

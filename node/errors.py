@@ -21,6 +21,18 @@ class ConfigError(InputError):
 
 
 @dataclass(eq=False)
+class NothingToDo(InputError):
+    """A command line that parses and says too little, or too much."""
+
+    option: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.option} {self.problem}: {self.remedy}"
+
+
+@dataclass(eq=False)
 class Refused(InputError):
     """A running node refused what a command asked; `position` is an offset into the query where there is one."""
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from math import isfinite
 from typing import Protocol
 
-from crawl import Page, Visit, decode_visit, encode_visit
+from crawl import MAX_SCOPE_CHARS, Page, Visit, decode_visit, encode_visit, reach
 from dht import MALFORMED, Clock, Key, document_id, placement_key
 from store import Document, Draft, Kind, encode_document
 
@@ -47,7 +47,7 @@ class Ingest:
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand found URLs to their owners."""
         expires_day = self._day() + KEEP_VISIT_DAYS
-        await self._writer.write([self._visit(visit, 0, visit.depth, expires_day) for visit in found])
+        await self._writer.write([self._visit(visit, 0, reach(visit), expires_day) for visit in found])
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
@@ -75,6 +75,8 @@ def visit_flaw(kind: Kind, body: bytes) -> str:
             return str(error)
         if not (isfinite(visit.due_at) and isfinite(visit.visited_at)):
             return f"due_at is {visit.due_at}, visited_at {visit.visited_at}"
+        if len(visit.scope) > MAX_SCOPE_CHARS:
+            return f"its scope has {len(visit.scope)} characters"
     return ""
 
 

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from crawl import Decision, Visit, is_canonical
+from crawl import MAX_SCOPE_CHARS, Decision, Visit, is_canonical
 from dht import BadMessage, Buckets, Clock, Message, NodeId, Overlay, PeerTimeout, RemoteError
 
 MAX_SEEDS = 256  # in one message
@@ -19,12 +19,14 @@ MEMBERS_TRIED = 3
 HAND_WITHIN_S = 30.0  # a write to the owners there, and the way
 
 Url = Annotated[str, Meta(max_length=2048)]
+Scope = Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)]
 
 
 class HandSeeds(Message, frozen=True, array_like=True):
-    """Find these (URL, depth) for me: write them to their owners."""
+    """Find these (URL, depth) for me: write them to their owners. `ways`: none, or one for each."""
 
     seeds: Annotated[tuple[tuple[Url, Annotated[int, Meta(ge=0, le=MAX_DEPTH)]], ...], Meta(max_length=MAX_SEEDS)]
+    ways: Annotated[tuple[tuple[Scope, bool], ...], Meta(max_length=MAX_SEEDS)] = ()  # scope, and is it a sitemap?
 
 
 class SeedsTaken(Message, frozen=True, array_like=True):
@@ -53,8 +55,9 @@ class Seeds:
             await self._discover(seeds)
             return
         for first in range(0, len(seeds), MAX_SEEDS):
-            part = tuple((visit.url, min(visit.depth, MAX_DEPTH)) for visit in seeds[first : first + MAX_SEEDS])
-            await self._hand(HandSeeds(part))
+            part = seeds[first : first + MAX_SEEDS]
+            named = tuple((visit.url, min(visit.depth, MAX_DEPTH)) for visit in part)
+            await self._hand(HandSeeds(named, tuple((visit.scope, visit.is_sitemap) for visit in part)))
 
     async def _hand(self, message: HandSeeds) -> None:
         view = self._overlay.view
@@ -72,6 +75,8 @@ class Seeds:
         view = self._overlay.view
         if view.node_id not in view.members():
             raise BadMessage(peer.hex(), "this node is a client too")
+        if message.ways and len(message.ways) != len(message.seeds):
+            raise BadMessage(peer.hex(), "hands in seeds and scopes that are not as many")
         for url, _ in message.seeds:
             if not is_canonical(url):
                 raise BadMessage(peer.hex(), "hands in what is no canonical URL")
@@ -79,5 +84,7 @@ class Seeds:
                 raise BadMessage(peer.hex(), f"hands in what is not crawled here: {decision.reason}")
         if not self._strangers.take("", self._clock().steady, float(len(message.seeds))):
             raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
-        await self._discover([Visit(url=url, depth=depth) for url, depth in message.seeds])
+        ways = message.ways or (("", False),) * len(message.seeds)
+        found = zip(message.seeds, ways, strict=True)
+        await self._discover([Visit(u, depth, scope=scope, is_sitemap=is_map) for (u, depth), (scope, is_map) in found])
         return SeedsTaken()

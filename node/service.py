@@ -6,6 +6,9 @@ Pure: values and a protocol. Every answer is plain data, ready for JSON, in the 
 from collections.abc import Sequence
 from typing import Any, Protocol
 
+from crawl import ScopeKind
+from node.progress import Followed
+
 Json = dict[str, Any]
 
 
@@ -48,8 +51,24 @@ class Service(Protocol):
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         """A document and its stored content, read from any ready replica."""
 
-    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
-        """Hand seeds to their owners: {accepted: n, refused: [{url, reason}]}."""
+    async def crawl(
+        self,
+        urls: Sequence[str],
+        *,
+        depth: int,
+        scope: ScopeKind = "whole",
+        sitemaps: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> Json:
+        """Hand seeds, and sitemaps whose pages are seeds, to their owners: {accepted: n, refused: [{url, reason}],
+        seeds: [{url, scope, sitemap, known}]}; `known`: as what, so that nothing changes. A dry run writes nothing."""
+
+    async def progress(self, asked: Sequence[Followed]) -> list[Json]:
+        """What became of URLs: {url, state, reason, found: [{url, depth, scope}]} each, in order."""
+
+    async def explain(self, url: str) -> Json:
+        """Would a URL be fetched, by whom, when, why not: {url, canonical, answer: yes | now | later | no, why,
+        changed, placement, rule, owners, holder, known, crawler}."""
 
     def pause(self, paused: bool) -> None: ...
 

@@ -1,4 +1,4 @@
-"""Verbs that ask the running node: search, status, peers, crawl, pause, resume."""
+"""Verbs that ask the running node: search, status, peers, pause, resume."""
 
 import sys
 from argparse import Namespace
@@ -68,30 +68,6 @@ def peers(arguments: Namespace) -> int:
     columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
     print_table(columns, rows)
     return 0
-
-
-def crawl(arguments: Namespace) -> int:
-    """Hand URLs to their owners; 1 where one was refused."""
-    urls = [_address(text) for text in arguments.urls]
-    body = client(arguments, needs_token=True).post("/api/v1/crawl", {"urls": urls, "depth": arguments.depth})
-    refused = body.get("refused") or []
-    if arguments.json:
-        print_json(body)
-    else:
-        count = body.get("accepted", 0)
-        if count:
-            noun = "address" if count == 1 else "addresses"
-            print(f"{count} {noun} handed over; `dse-node status` shows how far it is")
-        for entry in refused:
-            print(f"refused: {plain(entry.get('url', ''))}: {plain(entry.get('reason', ''))}", file=sys.stderr)
-    return 1 if refused else 0
-
-
-def _address(text: str) -> str:
-    """What was typed with https:// before it where that makes it an address; other words go as they are, and are
-    refused with the reason."""
-    host = text.partition("/")[0].partition(":")[0]
-    return f"https://{text}" if "://" not in text and ("." in host or host == "localhost") else text
 
 
 def pause(arguments: Namespace) -> int:

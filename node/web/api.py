@@ -5,7 +5,9 @@ from typing import TypeVar
 import msgspec
 from aiohttp import web
 
+from crawl import ScopeKind
 from dht import MALFORMED
+from node.progress import MAX_ASKED, Followed
 from node.service import Json, Service
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
@@ -19,10 +21,19 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/crawl: seeds, and how many links to follow from them."""
+    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
 
-    urls: list[str]
+    urls: list[str] = []
     depth: int = 0
+    scope: ScopeKind = "whole"
+    sitemaps: list[str] = []
+    dry_run: bool = False
+
+
+class Asked(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/crawl/progress."""
+
+    urls: list[Followed]
 
 
 class Pause(msgspec.Struct, forbid_unknown_fields=True):
@@ -87,13 +98,27 @@ class Api:
 
     async def crawl(self, request: web.Request) -> web.Response:
         order = await _body(request, CrawlOrder)
-        if not 1 <= len(order.urls) <= MAX_SEEDS:
-            raise BadParameter("urls", f"has {len(order.urls)} addresses; 1 to {MAX_SEEDS} are taken at once")
-        if any(len(url) > MAX_URL for url in order.urls):
+        given = [*order.urls, *order.sitemaps]
+        if not 1 <= len(given) <= MAX_SEEDS:
+            raise BadParameter("urls", f"has {len(given)} addresses; 1 to {MAX_SEEDS} are taken at once")
+        if any(len(url) > MAX_URL for url in given):
             raise BadParameter("urls", f"has an address of more than {MAX_URL} characters")
         if not 0 <= order.depth <= MAX_DEPTH:
             raise BadParameter("depth", f"is not between 0 and {MAX_DEPTH}")
-        return json_response(await self._service.crawl(order.urls, depth=order.depth))
+        found = await self._service.crawl(
+            order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
+        )
+        return json_response(found)
+
+    async def progress(self, request: web.Request) -> web.Response:
+        asked = await _body(request, Asked)
+        if len(asked.urls) > MAX_ASKED:
+            raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
+        return json_response({"urls": await self._service.progress(asked.urls)})
+
+    async def explain(self, request: web.Request) -> web.Response:
+        values = parameters(request, "explain")
+        return json_response(await self._service.explain(values.text("url")))
 
     async def pause(self, request: web.Request) -> web.Response:
         order = await _body(request, Pause)

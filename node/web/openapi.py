@@ -5,6 +5,7 @@ Pure: values only.
 
 from typing import Any
 
+from crawl import SCOPE_KINDS
 from node.web.routes import JSON, ROUTES, Parameter, Route
 
 Json = dict[str, Any]
@@ -139,9 +140,36 @@ _SCHEMAS: Json = {
     ),
     "Peers": _object("peers", peers=_list(_ANY)),
     "Documents": _object("documents", documents=_list({"type": ["object", "null"]})),
-    "CrawlOrder": _object("urls", urls=_list(_TEXT), depth={"type": "integer", "minimum": 0, "maximum": 100}),
+    "CrawlOrder": _object(
+        urls=_list(_TEXT),
+        sitemaps=_list(_TEXT),
+        depth={"type": "integer", "minimum": 0, "maximum": 100},
+        scope={"type": "string", "enum": list(SCOPE_KINDS), "default": "whole"},
+        dry_run=_FLAG,
+    ),
     "Crawled": _object(
-        "accepted refused", accepted=_COUNT, refused=_list(_object("url reason", url=_TEXT, reason=_TEXT))
+        "accepted refused",
+        accepted=_COUNT,
+        refused=_list(_object("url reason", url=_TEXT, reason=_TEXT)),
+        seeds=_list(_object("url scope sitemap", url=_TEXT, scope=_TEXT, sitemap=_FLAG, known=_TEXT)),
+    ),
+    "ProgressOf": _object("urls", urls=_list(_object("url", url=_TEXT, depth=_COUNT, scope=_TEXT))),
+    "Progress": _object(
+        "urls", urls=_list(_object("url state reason found", url=_TEXT, state=_TEXT, reason=_TEXT, found=_list(_ANY)))
+    ),
+    "Explained": _object(
+        "url canonical answer why",
+        url=_TEXT,
+        canonical={"type": ["string", "null"]},
+        answer={"type": "string", "enum": ["yes", "now", "later", "no"]},
+        why=_TEXT,
+        changed=_list(_TEXT),
+        placement=_ANY,
+        rule=_ANY,
+        owners=_list(_ANY),
+        holder={"type": ["object", "null"]},
+        known={"type": ["object", "null"]},
+        crawler={"type": ["object", "null"]},
     ),
     "Pause": _object("paused", paused=_FLAG),
 }

@@ -10,7 +10,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, FamilyMissing, InlineParsers, State, Visit, open_fetcher
+from crawl import CrawlConfig, FamilyMissing, InlineParsers, State, Visit, open_fetcher, scope_for
 from crawl.changerate import History
 from crawl.lastmod import TEST_EACH
 from dht import system_clock
@@ -331,3 +331,52 @@ async def test_session_ids_of_a_sites_own_making_are_left_out_once_they_are_know
     last = {visit.target for visit in crawl.owner.visits.values() if visit.state == State.REDIRECT}
     assert last and last <= {site.url("a.test", name) for name in names}
     assert {site.url("a.test", name) for name in names} <= crawl.owner.visits.keys()
+
+
+async def test_scope_travels_with_the_url_over_links_and_redirects(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/docs/": linked("/docs/x", "/news", site.url("b.test")), "/docs/x": linked("/docs/far")})
+    site.add("a.test", {"/docs/far": answer(302, Location=site.url("b.test", "/")), "/news": linked()})
+    site.add("b.test", {"/": linked()})
+    await crawl.run(Visit(site.url("a.test", "/docs/"), 5, scope=scope_for("prefix", site.url("a.test", "/docs/"))))
+    assert sorted(site.paths("a.test")) == ["/docs/", "/docs/far", "/docs/x", "/robots.txt"]
+    assert site.paths("b.test") == []
+    assert crawl.crawler.status().refused == {"scope": 3}
+
+
+async def test_a_sitemap_handed_in_makes_seeds_of_its_pages_by_the_rules_of_robots(site: Web, crawl: Crawl) -> None:
+    xml, here = "application/xml", site.url("a.test", "/")
+    site.add("a.test", {"/robots.txt": answer(200, "User-agent: *\nDisallow: /secret\nDisallow: /no.xml\n")})
+    index = f"<sitemapindex><sitemap><loc>{here}s.xml</loc></sitemap></sitemapindex>"
+    urls = "<urlset>" + "".join(f"<url><loc>{here}{path}</loc></url>" for path in ("one", "secret")) + "</urlset>"
+    site.add("a.test", {"/index.xml": answer(200, index, xml), "/s.xml": answer(200, urls, xml)})
+    site.add("a.test", {"/one": linked("/two", site.url("b.test")), "/two": linked("/three"), "/empty.xml": linked()})
+    maps = [Visit(here + name, 1, scope="a.test", is_sitemap=True) for name in ("index.xml", "no.xml", "empty.xml")]
+    await crawl.run(*maps)
+    assert sorted(site.paths("a.test")) == ["/empty.xml", "/index.xml", "/one", "/robots.txt", "/s.xml", "/two"]
+    visits = crawl.owner.visits
+    assert (visits[here + "index.xml"].state, visits[here + "no.xml"].reason) == (State.FETCHED, "robots")
+    assert visits[here + "empty.xml"].reason == "sitemap: names no page of its site"
+    assert visits[here + "secret"].reason == "robots"
+    assert (visits[here + "two"].depth, visits[here + "two"].scope) == (0, "a.test")
+    assert crawl.owner.pages.keys() == {here + "one", here + "two"}
+    for (*_, ended), (*_, started, _) in pairwise(site.log):
+        assert started - ended >= 0.019
+
+
+async def test_a_sitemap_that_is_gone_or_moved(site: Web, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    urls = f"<urlset><url><loc>{here}one</loc></url></urlset>"
+    site.add("a.test", {"/old.xml": answer(301, Location="/new.xml"), "/new.xml": answer(200, urls, "application/xml")})
+    site.add("a.test", {"/one": linked()})
+    await crawl.run(*(Visit(here + name, 0, is_sitemap=True) for name in ("old.xml", "gone.xml")))
+    assert crawl.owner.pages.keys() == {here + "one"}
+    assert crawl.owner.visits[here + "gone.xml"].reason == "sitemap: status 404"
+
+
+async def test_what_a_sitemap_listed_is_told(site: Web, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    urls = f"<urlset><url><loc>{here}one</loc></url><url><loc>{here}two</loc></url></urlset>"
+    site.add("a.test", {"/s.xml": answer(200, urls, "application/xml")})
+    await crawl.run(Visit(here + "s.xml", 0, is_sitemap=True))
+    assert crawl.crawler.listed(here + "s.xml") == (here + "one", here + "two")
+    assert crawl.crawler.listed(here) == ()

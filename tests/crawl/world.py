@@ -16,6 +16,7 @@ from crawl import (
     State,
     Visit,
     canonical_url,
+    reach,
 )
 from dht import PeerTimeout, Slot, system_clock
 
@@ -76,7 +77,7 @@ class Owner:
         for visit in found:
             self.story.append(("discover", visit.url))
             known = self.visits.get(visit.url)
-            if known is None or (known.state == State.WAITING and known.depth < visit.depth):
+            if known is None or (known.state == State.WAITING and reach(known) < reach(visit)):
                 self._write(visit)
 
     async def record(self, visit: Visit, epoch: int) -> None:

@@ -13,6 +13,7 @@ import pytest
 
 from dht import BadStrategy, InputError, Strategy
 from node.config import NodeConfig
+from node.progress import Followed
 from node.service import Json
 from node.web import Crawler, WebServer
 
@@ -78,6 +79,8 @@ class FakeService:
     answered: int = 256
     asked: list[Json] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
+    orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
+    looks: int = 0
     is_paused: bool = False
     ready: int = 60
     gate: asyncio.Event = field(default_factory=asyncio.Event)
@@ -171,10 +174,56 @@ class FakeService:
         page = PAGES.get(url)
         return (page, page["content"]) if page else None
 
-    async def crawl(self, urls: Sequence[str], *, depth: int) -> Json:
-        self.seeds.append((urls, depth))
+    async def crawl(
+        self,
+        urls: Sequence[str],
+        *,
+        depth: int,
+        scope: str = "whole",
+        sitemaps: Sequence[str] = (),
+        dry_run: bool = False,
+    ) -> Json:
+        if not dry_run:
+            self.seeds.append((urls, depth))
+        self.orders.append((scope, tuple(sitemaps), dry_run))
+        taken = [url for url in (*urls, *sitemaps) if url.startswith("http")]
+        seeds = [
+            {"url": u, "scope": "a.test", "sitemap": u in sitemaps, "known": "fetched" if "old" in u else ""}
+            for u in taken
+        ]
         refused = [{"url": url, "reason": "not an http or https address"} for url in urls if not url.startswith("http")]
-        return {"accepted": len(urls) - len(refused), "refused": refused}
+        return {"accepted": len(taken), "refused": refused, "seeds": seeds, "dry_run": dry_run}
+
+    async def progress(self, asked: Sequence[Followed]) -> list[Json]:
+        """The first look finds everything waiting, the next one done; what has depth left leads to one page more."""
+        self.looks += 1
+        if self.looks == 1:
+            return [{"url": each.url, "state": "waiting", "reason": "", "found": []} for each in asked]
+        found = [
+            [{"url": f"{each.url}x", "depth": each.depth - 1, "scope": ""}] if each.depth else [] for each in asked
+        ]
+        states = ["failed" if "bad" in each.url else "fetched" for each in asked]
+        return [
+            {"url": each.url, "state": state, "reason": "status 500" if state == "failed" else "", "found": links}
+            for each, state, links in zip(asked, states, found, strict=True)
+        ]
+
+    async def explain(self, url: str) -> Json:
+        if "bad" in url:
+            return {"url": url, "canonical": None, "answer": "no", "why": "not a URL\x1b[31m"}
+        return {
+            "url": url,
+            "canonical": url,
+            "answer": "later",
+            "why": "fetched 2 days ago; due again in 5 days",
+            "changed": [],
+            "placement": {"slot": 3, "of": 256, "spread": 4},
+            "rule": {"allowed": True, "strategy_version": 3, "min_delay_s": 1.0, "max_depth": 2, "preferred": None},
+            "owners": [{"node_id": "ab" * 20, "live": True, "ready": False}, {"node_id": NODE_ID, "self": True}],
+            "holder": {"node_id": "ab" * 20, "self": False, "answered": True},
+            "known": {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"},
+            "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
+        }
 
     def pause(self, paused: bool) -> None:
         self.is_paused = paused

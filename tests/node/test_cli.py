@@ -291,3 +291,79 @@ def test_a_network_behind_a_url_is_kept_and_read_again(tmp_path: Path, capsys: p
 def test_a_guest_needs_a_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["init", "--data-dir", str(tmp_path / "guest"), "--yes", "--profile", "guest"]) == 78
     assert "give --network" in capsys.readouterr().err
+
+
+@pytest.fixture
+def place(site: Any, home: str, token: str) -> list[str]:
+    (Path(home) / "admin.token").write_text(token)
+    return ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+
+
+def test_crawl_hands_in_seeds_of_files_and_sitemaps_with_their_scope(
+    site: Any, place: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("a.test/\n# no\n" + "".join(f"http://b.test/{n}\n" for n in range(1200)))
+    told = ["crawl", "http://old.test/", "--from", str(seeds), "--sitemap", "a.test/s.xml", "--scope", "host"]
+    assert main([*told, "--depth", "2", *place]) == 0
+    assert capsys.readouterr().out == (
+        "1,203 addresses handed over, within a.test (1 known already, which changes nothing); "
+        "`dse-node status` shows how far it is\n"
+    )
+    batches = [urls for urls, _ in site.service.seeds]
+    assert [len(batch) for batch in batches] == [1000, 202]
+    assert batches[0][:3] == ["http://old.test/", "https://a.test/", "http://b.test/0"]
+    assert site.service.orders == [("host", (), False), ("host", ("https://a.test/s.xml",), False)]
+    assert main(["crawl", "--from", str(tmp_path / "none"), *place]) == 2
+    assert "none: no such file" in capsys.readouterr().err
+
+
+def test_a_dry_run_writes_nothing(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crawl", "http://old.test/", "b.test", "ftp://c/", "--sitemap", "b.test/s", "--dry-run", *place]) == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "would be handed in: http://old.test/, within a.test (known, so nothing changes: fetched)",
+        "would be handed in: https://b.test, within a.test",
+        "would be handed in: sitemap, its pages become seeds: https://b.test/s, within a.test",
+        "dry run: 3 addresses would be handed in, 1 of them known already, 1 refused; nothing was written",
+    ]
+    assert told.err == "refused: ftp://c/: not an http or https address\n"
+    assert site.service.seeds == []
+
+
+def test_who_waits_is_told_once_where_there_is_no_terminal(
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("node.commands.crawl.LOOK_EVERY_S", 0.0)
+    assert main(["crawl", "http://a.test/", "http://bad.test/", "--depth", "1", "--wait", *place]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1:] == ["done: 2 fetched, 0 waiting, 2 failed", "  2 × status 500"]
+    assert told.err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    site.service.looks = 0
+    assert main(["crawl", "http://a.test/", "--wait", "--json", *place]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["progress"] == {"fetched": 1, "waiting": 0}
+    assert told.err == ""
+    site.service.looks = 0
+    assert main(["crawl", "http://a.test/", "--wait", *place]) == 0
+    assert "\r\x1b[K0 fetched, 1 waiting, 0 failed" in capsys.readouterr().err
+
+
+def test_explain_answers_in_lines(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crawl", "--explain", "a.test/", *place]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["fetched?"] == "later: fetched 2 days ago; due again in 5 days"
+    assert lines["address"] == "https://a.test/"
+    assert lines["owners"] == "abababababab (not ready), this node (away)"
+    assert lines["slot"] == "3 of 256, its site is spread over 4 places"
+    assert lines["robots"] == "allows it, asks for 5 s between requests"
+    assert "links followed from it: 1 deep within a.test" in lines["known"]
+    assert main(["crawl", "--explain", "bad", *place]) == 0
+    assert capsys.readouterr().out == "fetched?  no: not a URL[31m\n"
+    assert main(["crawl", "--explain", "a.test", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "later"
+    assert main(["crawl", "b.test", "--explain", "a.test", *place]) == 2
+    assert main(["crawl", *place]) == 2
+    assert "give a URL, --from FILE" in capsys.readouterr().err
+    assert site.service.seeds == []

@@ -15,3 +15,7 @@ from store import Kind
 def test_instants_that_are_no_numbers_are_refused(visit: Visit) -> None:
     assert "_at is " in visit_flaw(Kind.VISIT, encode_visit(visit))
     assert not visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1)))
+
+
+def test_a_scope_beyond_its_bound_is_refused() -> None:
+    assert "scope has 2049" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, scope="a" * 2049)))

@@ -77,6 +77,18 @@ async def test_what_is_not_crawled_is_not_taken(url: str, reason: str) -> None:
     assert not member.found
 
 
+async def test_scope_and_sitemaps_reach_the_member_too() -> None:
+    member = Node(MEMBER, [MEMBER])
+    seeds = [Visit("http://a.test/", 1, scope="*.a.test"), Visit("http://a.test/s.xml", 2, is_sitemap=True)]
+    await Node(ME, [MEMBER], member).seeds.publish(seeds)
+    assert member.found == seeds
+    old = HandSeeds((("http://a.test/", 1), ("http://b.test/", 2)))
+    await member.handlers[HandSeeds](ME, old)
+    assert member.found[2:] == [Visit("http://a.test/", 1), Visit("http://b.test/", 2)]
+    with pytest.raises(BadMessage, match="not as many"):
+        await member.handlers[HandSeeds](ME, HandSeeds(old.seeds, (("", False),)))
+
+
 async def test_strangers_share_one_rate_whatever_they_are_called() -> None:
     member = Node(MEMBER, [MEMBER])
     message = HandSeeds(tuple((v.url, v.depth) for v in visits(MAX_SEEDS)))

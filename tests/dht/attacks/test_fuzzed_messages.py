@@ -49,6 +49,8 @@ from dht.messages import (
 from dht.prober import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
+from node.explain import AskAbout, ToldAbout
+from node.lists import AskListed, ToldListed
 from node.orders import FetchAnswer, FetchOrder
 from node.seeds import HandSeeds, SeedsTaken
 from node.teams import Report, ReportRequest
@@ -100,7 +102,11 @@ MESSAGES: list[Message] = [
     OrderBatch((Order(1, FETCH),), 0.0),
     OrderDone(1, FETCHED),
     OrderTaken(),
-    HandSeeds((("http://a.example/ü", 2),)),
+    HandSeeds((("http://a.example/ü", 2),), (("*.a.example", True),)),
+    AskAbout("http://a.example/ü"),
+    AskListed("http://a.example/ü"),
+    ToldListed(("http://a.example/ü",)),
+    ToldAbout(2, 7, 1.5, True, 3, "unreachable", 10.0, "guard", "paused", True),
     SeedsTaken(),
     StrategyDigest(3, HASH),
     ProbeMe(4, 8091, 8092, (b"abcd",)),

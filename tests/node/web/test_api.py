@@ -82,9 +82,24 @@ def test_crawl_pause_and_publish(site: Any, token: str) -> None:
     assert "let another publisher sign it" in refused.json["detail"]
 
 
+def test_a_dry_run_progress_and_an_explanation(site: Any, token: str) -> None:
+    right = {"Authorization": f"Bearer {token}", **JSON}
+    body = {"urls": [], "sitemaps": ["http://a.test/s"], "scope": "domain", "dry_run": True}
+    assert site.send("POST", "/api/v1/crawl", json.dumps(body).encode(), **right).json["accepted"] == 1
+    assert (site.service.orders, site.service.seeds) == ([("domain", ("http://a.test/s",), True)], [])
+    asked = json.dumps({"urls": [{"url": "http://a.test/", "depth": 1}]}).encode()
+    assert site.send("POST", "/api/v1/crawl/progress", asked, **right).json["urls"][0]["state"] == "waiting"
+    many = json.dumps({"urls": [{"url": "a"}] * 251}).encode()
+    assert "251 addresses" in site.send("POST", "/api/v1/crawl/progress", many, **right).json["detail"]
+    assert site.send("POST", "/api/v1/crawl/progress", asked, **JSON).status == 401
+    assert site.get("/api/v1/explain?url=http://a.test/").json["answer"] == "later"
+    assert site.get("/api/v1/explain").status == 400
+
+
 @pytest.mark.parametrize(
     ("body", "detail"),
     [
+        (b'{"urls": ["a"], "scope": "planet"}', "scope"),
         (b"{", "body"),
         (b"[]", "body"),
         (b'{"urls": []}', "urls: has 0 addresses"),

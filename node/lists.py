@@ -1,0 +1,64 @@
+"""What a sitemap that was handed in has listed, asked of the owners of its slot, one of which read it."""
+
+from collections.abc import Callable
+from typing import Annotated
+
+from msgspec import Meta
+
+from dht import Message, NodeId, Overlay, Places, RemoteError, slot_of
+
+ASK_WITHIN_S = 5.0
+MAX_LISTED = 50_000
+MAX_LISTED_BYTES = 4 << 20  # of one answer; what does not fit is not waited for
+
+Url = Annotated[str, Meta(max_length=2048)]
+
+
+class AskListed(Message, frozen=True, array_like=True):
+    """Which URLs did this sitemap list, when you read it?"""
+
+    url: Url
+
+
+class ToldListed(Message, frozen=True, array_like=True):
+    """Pages and further sitemaps; none where it was not read here lately."""
+
+    urls: Annotated[tuple[Url, ...], Meta(max_length=MAX_LISTED)] = ()
+
+
+class Lists:
+    """Asks and answers. `local`: what this node's crawler has read."""
+
+    def __init__(self, overlay: Overlay, places: Places, local: Callable[[str], tuple[str, ...]]) -> None:
+        self._overlay, self._places, self._local = overlay, places, local
+        overlay.serve(AskListed, self._tell)
+
+    async def find(self, url: str) -> tuple[str, ...]:
+        """The URLs, as far as any of the slot's live owners tells: the lease may have gone on since; raises nothing."""
+        view = self._overlay.view
+        slot = slot_of(self._places.place(url), view.strategy.slot_bits)
+        found = self._local(url)
+        for peer in view.live_owners(slot):
+            if not found and peer != view.node_id:
+                found = await self._ask(peer, url)
+        return found
+
+    async def _ask(self, peer: NodeId, url: str) -> tuple[str, ...]:
+        try:
+            return (await self._overlay.ask(peer, AskListed(url), ToldListed, timeout_s=ASK_WITHIN_S)).urls
+        except RemoteError:
+            return ()
+
+    async def _tell(self, peer: NodeId, asked: AskListed) -> ToldListed:
+        return ToldListed(fitting(self._local(asked.url)))
+
+
+def fitting(urls: tuple[str, ...], room: int = MAX_LISTED_BYTES) -> tuple[str, ...]:
+    """The first of them, as many as an answer may have."""
+    taken = []
+    for url in urls[:MAX_LISTED]:
+        room -= len(url.encode()) + 3
+        if room < 0:
+            break
+        taken.append(url)
+    return tuple(taken)

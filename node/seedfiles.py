@@ -1,0 +1,73 @@
+"""Seeds from a file: one URL a line, or a WARC, of which the addresses of all responses are taken.
+
+Read piece by piece, so that a file may be larger than the memory.
+"""
+
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from warcio.archiveiterator import ArchiveIterator
+from warcio.exceptions import ArchiveLoadFailed
+
+from dht import InputError
+
+MAX_LINE_BYTES = 16_384  # a longer line is no URL
+_WARC_NAMES = (".warc", ".warc.gz")
+_GZIP = b"\x1f\x8b"
+
+
+@dataclass(eq=False)
+class BadSeedFile(InputError):
+    """A file that cannot be read as seeds."""
+
+    path: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; give a text with one URL a line, or a .warc or .warc.gz"
+
+
+def read_seeds(path: Path) -> Iterator[str]:
+    """The URLs of a file, in order, as they stand there; raises BadSeedFile. Empty lines and those that begin with #
+    are skipped."""
+    try:
+        with path.open("rb") as file:
+            start = file.peek(8)[:8]
+            if path.name.lower().endswith(_WARC_NAMES) or start.startswith(b"WARC/"):
+                yield from _responses(path)
+            elif start.startswith(_GZIP):
+                raise BadSeedFile(str(path), "is compressed, but its name does not end in .warc.gz")
+            else:
+                for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
+                    yield from _line(path, number, line)
+    except OSError as error:
+        raise BadSeedFile(str(path), (error.strerror or str(error)).lower()) from None
+
+
+def _line(path: Path, number: int, line: bytes) -> Iterator[str]:
+    try:
+        text = line.decode("utf-8-sig" if number == 1 else "utf-8").strip()
+    except UnicodeDecodeError:
+        raise BadSeedFile(str(path), f"line {number} is no text in UTF-8") from None
+    if len(line) >= MAX_LINE_BYTES:
+        raise BadSeedFile(str(path), f"line {number} is longer than {MAX_LINE_BYTES} bytes")
+    if text and not text.startswith("#"):
+        yield text
+
+
+def _responses(path: Path) -> Iterator[str]:
+    """Source: ISO 28500, WARC-Type "response" and its WARC-Target-URI; some writers put it in angle brackets."""
+    with path.open("rb") as file:
+        try:
+            is_empty = True
+            for record in ArchiveIterator(file):
+                is_empty = False
+                target = record.rec_headers.get_header("WARC-Target-URI") if record.rec_type == "response" else None
+                if target and target.strip("<>").startswith(("http://", "https://")):
+                    yield target.strip("<>")
+            if is_empty:
+                raise ValueError("it holds no record")
+        except (ArchiveLoadFailed, EOFError, ValueError, zlib.error) as error:
+            raise BadSeedFile(str(path), f"is no WARC ({str(error).strip() or type(error).__name__})") from None

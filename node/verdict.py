@@ -1,0 +1,108 @@
+"""Would a URL be fetched, when, and why not: one answer out of all that is known of it.
+
+Pure: facts in, two texts out.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from urllib.parse import urlsplit
+
+from crawl import Look, RobotsSay, Stand, State, Visit, span
+
+SOME_S = 1.0  # a rest shorter than this is not worth a word
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """`denied`: the rule or guard that stands against the URL; `holder`: who holds the lease of its slot, "" nobody,
+    and `asked` whether it answered; `look`: what it says; `is_refused`: whether its own operator refuses the URL."""
+
+    denied: str
+    visit: Visit | None
+    holder: str
+    asked: bool
+    look: Look
+    is_refused: bool
+
+
+def verdict(facts: Facts, now: float) -> tuple[str, str]:
+    """("yes" | "later" | "now" | "no", why). `now`: Unix seconds."""
+    look, visit = facts.look, facts.visit
+    if facts.denied:
+        return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
+    if look.queued.stand == Stand.OPEN:
+        return "now", f"{facts.holder} has it in hand"
+    if look.robots == RobotsSay.DISALLOWED:
+        return "no", "the site's robots.txt forbids it"
+    if look.trap and (visit is None or not visit.history.seen_at):
+        return "no", look.trap
+    if visit is None:
+        return (
+            "no",
+            "nobody knows it: hand it in with `dse-node crawl`, or wait until a crawled page links to it",
+        )
+    if visit.due_at > now:
+        return "later", f"{_past(visit, now)}; due again in {span(visit.due_at - now)}"
+    return _due(facts)
+
+
+def _due(facts: Facts) -> tuple[str, str]:
+    """Of a URL whose time has come."""
+    look = facts.look
+    if not facts.holder:
+        return "later", "due, but no node holds the lease of its slot just now"
+    if not facts.asked:
+        return "yes", f"due; {facts.holder} holds the lease of its slot, but did not answer"
+    if look.hindrance:
+        return "later", f"due, but {facts.holder} fetches nothing: {look.hindrance}"
+    if look.robots == RobotsSay.BARRED:
+        return "later", f"due, but the site's robots.txt could not be read: {look.robots_why}"
+    whom = f"by {facts.holder}"
+    if facts.is_refused:
+        whom = f"by another owner, ordered by {facts.holder}, whose operator refuses it"
+    return "yes", ", ".join([f"due, {whom}", *_waits(look)])
+
+
+def _waits(look: Look) -> Iterator[str]:
+    queued = look.queued
+    if queued.stand == Stand.UNKNOWN:
+        yield "which has yet to take it from its store"
+    if look.robots == RobotsSay.UNKNOWN:
+        yield "after the site's robots.txt"
+    if queued.is_host_open:
+        yield "after the request to its host that is under way"
+    elif queued.host_rest_s >= SOME_S:
+        yield f"its host may be asked again in {span(queued.host_rest_s)}"
+    if queued.ahead:
+        yield f"after {queued.ahead} URLs of its host"
+
+
+def _past(visit: Visit, now: float) -> str:
+    ago = f"{span(max(0.0, now - visit.visited_at))} ago"
+    because = f": {visit.reason}" if visit.reason else ""
+    match visit.state:
+        case State.REDIRECT:
+            return f"redirected to {visit.target} {ago}{because}"
+        case State.FAILED:
+            times = "once" if visit.fails == 1 else f"{visit.fails} times"
+            return f"failed {times}, last {ago}{because}"
+        case _:
+            return f"{visit.state.name.lower()} {ago}{because}"
+
+
+def changes(text: str, url: str) -> Iterator[str]:
+    """What makes the canonical form differ from what was given."""
+    if text == url:
+        return
+    before, after = urlsplit(text), urlsplit(url)
+    if "#" in text:
+        yield "the fragment is no part of it"
+    if before.username is not None:
+        yield "the user name is dropped"
+    if before.netloc.rpartition("@")[2] != after.netloc:
+        yield f"the host is written {after.netloc}"
+    if before.path not in (after.path, "") or (not before.path and after.path != "/"):
+        yield f"the path is written {after.path}"
+    kept = after.query.split("&")
+    if gone := [each.partition("=")[0] for each in before.query.split("&") if each and each not in kept]:
+        yield f"without {', '.join(dict.fromkeys(gone))}, which name a click or a session"
