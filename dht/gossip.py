@@ -178,7 +178,7 @@ class Gossip:
             self._ask(now, peer, lambda _at: None, tries=1)
             return
         was_well = not self._partners.failures(peer) and self._asker.is_welcome(known.opened.contact)
-        since = now.steady
+        since, asked_at = now.steady, known.opened.contact
 
         def again(at: Now) -> None:
             if self._members.is_live(peer, at):
@@ -188,6 +188,9 @@ class Gossip:
 
         def lost(at: Now) -> None:
             self._probing.discard(peer)
+            newest = self._members.find(peer)
+            if newest is not None and newest.opened.contact != asked_at:
+                return  # it moved meanwhile: silence at its old address says nothing
             if self._watch.silent(at, peer, since, was_well=was_well):
                 self._alarm(at)
 
