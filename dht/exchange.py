@@ -128,9 +128,9 @@ def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, list[No
     ids = members.ids(block)
     if len(ids) <= most:
         return block, ids
-    start = rng.randrange(len(ids))
-    arc = ids[start : start + most]
-    first = int.from_bytes(arc[0][:4], "big") if start else block.first
+    start = rng.randrange(len(ids) + most - 1) - most + 1  # so that the ends are chosen as often as the middle
+    arc = ids[max(0, start) : start + most]
+    first = int.from_bytes(arc[0][:4], "big") if start > 0 else block.first
     last = int.from_bytes(arc[-1][:4], "big") if start + most < len(ids) else block.last
     return Block(first, last), arc
 

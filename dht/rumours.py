@@ -22,7 +22,7 @@ class Rumours:
     def add(self, peer: NodeId) -> None:
         """There is news of a peer; told often enough, the chance that one of n nodes never hears it is small."""
         self._left.pop(peer, None)
-        self._left[peer] = 2 + len(self._members).bit_length() // 2
+        self._left[peer] = 1 + len(self._members).bit_length()
         if len(self._left) > LIMIT:
             del self._left[next(iter(self._left))]
 

@@ -1,19 +1,21 @@
 """What is worth a place in a packet, to whom; and a PING fits its packet, also where its sender has no heartbeat."""
 
+from collections import Counter
 from random import Random
 from types import SimpleNamespace
 
 import pytest
 
 from dht.config import DhtConfig
-from dht.exchange import NEAR, REFRESH_S, TURNED, make_answer, make_ping, worth
+from dht.contact import Endpoint
+from dht.exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
 from dht.herald import Herald
 from dht.identity import Identity
 from dht.members import Members
 from dht.neighbourhood import PREFIXES
 from dht.packets import ROOM_BYTES, Ping, body_size
 from dht.reach import Reach
-from dht.records import open_heartbeat
+from dht.records import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
 from dht.rumours import Rumours
 from node.simulation.forming import form
 from node.simulation.swarm import NETWORK, Swarm
@@ -68,3 +70,19 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
         ping = make_ping(members, herald, rumours, partner, swarm.now, rng)
         assert body_size(ping) <= ROOM_BYTES
         assert ping.heartbeats
+
+
+def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
+    members, rng = Members(OWN), Random(3)
+    crowd = [Identity(n.to_bytes(32, "big")) for n in range(1, 161)]
+    for node in crowd:
+        value = Heartbeat(node.public_key, 1, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
+        members.add(read_heartbeat(b"", value), at(0.0), direct=True)
+    ordered, rounds = members.ids(), 800
+    seen: Counter[bytes] = Counter()
+    for _ in range(rounds):
+        block, arc = _digested(members, rng, near=False)
+        assert all(block.has(peer) for peer in arc)
+        assert [peer for peer in ordered if block.has(peer)] == arc
+        seen.update(arc)
+    assert min(seen[peer] for peer in ordered) >= rounds * 40 / 199 * 0.6
