@@ -197,8 +197,9 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
     """A body starts with its URL; id and key follow from it, or a liar could put a page's next version elsewhere."""
     try:
         document = decode_document(body) if kind == Kind.DOCUMENT else None
-        if document is not None and not isfinite(document.fetched_at):
-            return f"fetched_at is {document.fetched_at}"
+        for name in ("fetched_at", "published_at", "modified_at") if document is not None else ():
+            if not isfinite(at := getattr(document, name)):
+                return f"{name} is {at}"
         url = document.url if document is not None else _headed.decode(body).url
         if len(url) > MAX_URL_CHARS:
             return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"

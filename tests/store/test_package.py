@@ -126,6 +126,8 @@ def test_a_document_fetched_at_no_time_is_refused(at: float) -> None:
     body = encode_document(Document(url(1), at, 200))
     made = records(replace(draft(1), body=body))
     assert flaws(made) == [f"fetched_at is {at}"]
+    body = encode_document(Document(url(1), 1.0, 200, published_at=at))
+    assert flaws(records(replace(draft(1), body=body))) == [f"published_at is {at}"]
 
 
 def test_a_url_that_nobody_can_fetch_is_refused() -> None:
