@@ -20,7 +20,7 @@ def home_keeper(world: World) -> SimNode:
 def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock():
     async def story(world: World) -> None:
         await world.add(5)
-        await world.pass_time(30.0)
+        await world.pass_time(60.0)  # until the first hand-backs are over
         keeper = home_keeper(world)
         others = [node for node in world.running() if node is not keeper]
         permit = await others[0].daemon.crawler._permits.ask(Visit(url=URLS[0], depth=1))
@@ -54,7 +54,7 @@ def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock
 def test_without_the_keeper_nobody_asks_the_site_until_another_is_there():
     async def story(world: World) -> None:
         await world.add(5)
-        await world.pass_time(30.0)
+        await world.pass_time(60.0)  # until the first hand-backs are over
         world.publish(rules=(SPREAD,))
         await world.pass_time(10.0)
         keeper = home_keeper(world)
