@@ -3,14 +3,11 @@
 Known pairs are a page and its mirror, or the page at another time: sites whose settings say `mirror_of`, `date_line` or
 `churn_per_hour` are rendered twice, six hours apart. Any other two pages of the web that are called near count as right
 only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
+The peer is simhash of the same text.
 
 `python -m benchmarks.duplicates [--web DIR] [--quick] [--json]`: DIR is a folder of sites; else the demo's sample web.
 """
 
-import argparse
-import json
-import platform
-import subprocess
 import sys
 import tempfile
 import time
@@ -20,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from benchmarks.figures import Row, parser_for, row, show
 from crawl.extract import extract
 from crawl.parsed import Parsed, Task
 from crawl.similarity import NEAR_BITS, RUN_BYTES, signature
@@ -112,46 +110,26 @@ def cost_us(texts: Texts, sign: Callable[[str], bytes]) -> float:
     return (time.process_time() - began) / len(texts.pages) * 1e6
 
 
-def rows_of(texts: Texts) -> list[dict[str, object]]:
-    ours = judge(texts, lambda page: page.signature, NEAR_BITS) | {"us": cost_us(texts, signature)}
-    peer = judge(texts, lambda page: simhash(page.text), SIMHASH_BITS) | {"us": cost_us(texts, simhash)}
+def rows_of(texts: Texts) -> list[Row]:
+    ours = judge(texts, lambda page: page.signature, NEAR_BITS)
+    peer = judge(texts, lambda page: simhash(page.text), SIMHASH_BITS)
     about = f"{len(texts.near)} known pairs among {len(texts.pages)} pages"
-    rows: list[dict[str, object]] = []
-    for what in ("precision", "recall", "us"):
-        goal = GOALS.get(what)
-        rows.append(
-            {
-                "what": f"near-duplicate {what}, {about}" if goal else "CPU of one signature",
-                "ours": round(ours[what], 4),
-                "peer": round(peer[what], 4),
-                "ratio": round(ours[what] / peer[what], 4) if peer[what] else None,
-                "unit": "share" if goal else "us/page",
-                "spread": None,
-                "goal": goal,
-                "met": ours[what] >= goal if goal else None,
-            }
-        )
-    return rows
+    rows = [
+        row(f"{what}, {about}", [ours[what]], "share", goal=goal, at_least=True, peer=[peer[what]])
+        for what, goal in GOALS.items()
+    ]
+    return [*rows, row("CPU of one signature", [cost_us(texts, signature)], "us", peer=[cost_us(texts, simhash)])]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--web", type=Path, help="a folder of sites, one subfolder a host")
-    parser.add_argument("--quick", action="store_true", help="at most 20 pages of a site")
-    parser.add_argument("--json", action="store_true")
+    parser = parser_for(__doc__.splitlines()[0])
+    parser.add_argument("--web", type=Path, help="a folder of sites, one subfolder a host; else the demo's sample web")
     options = parser.parse_args(arguments)
     with tempfile.TemporaryDirectory() as folder:
         if options.web is None:
             unpack_sample(Path(folder))
         rows = rows_of(texts_of(options.web or Path(folder), 20 if options.quick else 100_000))
-    if options.json:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-        versions = {"python": platform.python_version(), "numpy": np.__version__, "peer": "simhash, 3 of 64 bits"}
-        about = {"name": "duplicates", "commit": commit.stdout.strip(), "machine": platform.machine()}
-        json.dump({**about, "versions": versions, "rows": rows}, sys.stdout)
-    else:
-        for row in rows:
-            print(f"{row['ours']:9} {row['peer']:9}  {row['met']!s:5} {row['what']}")
+    show("duplicates", rows, ["numpy", "selectolax"], as_json=options.json)
     return 0
 
 

@@ -9,12 +9,8 @@ since its last visit; freshness is averaged over pages and time.
 `python -m benchmarks.freshness [--quick] [--json]`
 """
 
-import argparse
 import heapq
-import json
 import math
-import platform
-import subprocess
 import sys
 from bisect import bisect_right
 from collections.abc import Callable, Sequence
@@ -23,6 +19,7 @@ from random import Random
 
 import msgspec
 
+from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
 from crawl.frontier import Frontier
 from crawl.outcome import read
@@ -152,8 +149,8 @@ def interval(rate: float, gain_s: float) -> float:
     return high
 
 
-def row(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequence[int]) -> dict[str, object]:
-    """Percent of fresh copies, ours and the optimum's; the spread is that of the difference over seeds."""
+def rows_of(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequence[int]) -> list[Row]:
+    """Percent of fresh copies, ours and the optimum's, and by how much ours is behind at worst."""
     config = CrawlConfig(revisit=strategy, revisit_s=revisit_s, min_revisit_s=600.0)  # type: ignore[arg-type]
     ours, peers, used = [], [], 0.0
     for seed in seeds:
@@ -163,39 +160,25 @@ def row(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequence[i
         ours.append(100 * fresh)
         peers.append(100 * optimum(each, max(int(budget), visits)))
         used = max(used, visits / budget)
+    about = f"{web}, {strategy}, a visit each {revisit_s / DAY_S:g} days"
+    goal = GOAL_POINTS if strategy == "gain" else None
     behind = [peer - our for our, peer in zip(ours, peers, strict=True)]
-    mean, peer = sum(ours) / len(ours), sum(peers) / len(peers)
-    return {
-        "what": f"{web}, {strategy}, a visit each {revisit_s / DAY_S:g} days, {used:.2f} of the budget used",
-        "ours": round(mean, 2),
-        "peer": round(peer, 2),
-        "ratio": round(mean / peer, 4),
-        "unit": "% of copies fresh",
-        "spread": round(max(behind) - min(behind), 2),
-        "goal": f"within {GOAL_POINTS:g} points of the optimum" if strategy == "gain" else None,
-        "met": max(behind) <= GOAL_POINTS if strategy == "gain" else None,
-    }
+    return [
+        row(f"copies fresh: {about}, {used:.2f} of the budget used", ours, "%", peer=peers),
+        row(f"behind the optimum: {about}", behind, "points", goal=goal),
+    ]
 
 
-def measure(quick: bool) -> list[dict[str, object]]:
+def measure(quick: bool) -> list[Row]:
     pages, seeds = (400, (1, 2)) if quick else (2_000, (1, 2, 3))
-    rows = [row(web, "gain", days * DAY_S, pages, seeds) for web in WEBS for days in ((1,) if quick else (0.5, 1, 3))]
-    return rows + [row("surveyed", strategy, DAY_S, pages, seeds) for strategy in ("changed", "all")]
+    runs = [(web, "gain", days) for web in WEBS for days in ((1,) if quick else (0.5, 1, 3))]
+    runs += [("surveyed", "changed", 1), ("surveyed", "all", 1)]
+    return [each for web, how, days in runs for each in rows_of(web, how, days * DAY_S, pages, seeds)]
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--quick", action="store_true", help="fewer pages, seeds and budgets")
-    parser.add_argument("--json", action="store_true")
-    options = parser.parse_args(arguments)
-    rows = measure(options.quick)
-    if options.json:
-        commit = subprocess.run(["git", "rev-parse", "--short", "HEAD"], capture_output=True, text=True, check=False)
-        about = {"name": "freshness", "commit": commit.stdout.strip(), "machine": platform.machine()}
-        json.dump({**about, "versions": {"python": platform.python_version()}, "rows": rows}, sys.stdout)
-    else:
-        for each in rows:
-            print(f"{each['ours']:7} {each['peer']:7}  {each['met']!s:5} {each['what']}")
+    options = parser_for(__doc__.splitlines()[0]).parse_args(arguments)
+    show("freshness", measure(options.quick), ["msgspec"], as_json=options.json)
     return 0
 
 

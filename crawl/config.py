@@ -35,7 +35,6 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_open_fetches: int = 64  # 32–128 measured best with one event loop
     max_open_per_address: int = 8  # requests at once to one server address: shared hosting is one machine
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
-    max_sent_urls: int = 200_000  # links remembered as handed over, 150 bytes each: most links repeat
     max_frontier_urls: int = 500_000  # URL states in memory, about 0.5 kB each; the rest stays in the replica
 
     # politeness, per host, from the end of one request to the start of the next

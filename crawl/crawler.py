@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
 from random import Random
 
 from crawl.config import CrawlConfig
@@ -24,6 +25,7 @@ from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.permits import Free, Permits
 from crawl.request import Requests
+from crawl.seen import Seen
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -48,15 +50,20 @@ class Crawler:
         clock: Clock,
         rng: Random,
         permits: Permits | None = None,
+        seen_folder: Path | None = None,
     ) -> None:
-        """`permits`: asked before each request, where several nodes crawl one site."""
+        """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
+        memory of URLs handed over; None keeps it in memory."""
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
-        handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng)
-        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, clock)
+        self._seen, self._seen_thread = Seen(seen_folder, rng.randbytes(16)), ThreadPoolExecutor(1, "crawl-seen")
+        handover = Handover(
+            config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen, self._seen_thread
+        )
+        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, self._frontier, clock)
         self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
@@ -80,6 +87,11 @@ class Crawler:
         self._paused = False
         self._hindrance = ""
         self._changed = asyncio.Event()
+
+    def close(self) -> None:
+        """Give up the memory of URLs handed over; after `run`, and for good."""
+        self._seen_thread.submit(self._seen.close)
+        self._seen_thread.shutdown(wait=False)
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""

@@ -82,6 +82,17 @@ class ParserUnavailable(LocalError):
 
 
 @dataclass(eq=False)
+class SeenUnwritable(LocalError):
+    """The memory of handed-over URLs cannot be written."""
+
+    folder: str
+    reason: str
+
+    def __str__(self) -> str:
+        return f"{self.folder} cannot be written: {self.reason}; free some space, or make the data directory writable"
+
+
+@dataclass(eq=False)
 class PageUnreadable(RemoteError):
     """A page that stalled or crashed both parsers; nothing else was lost with it."""
 

@@ -5,32 +5,39 @@ paragraphs and inline markup does not cut words apart. Scripts, styles and hidde
 stays, since what is boilerplate is a question of ranking.
 """
 
-import re
 from collections.abc import Iterable
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
+from crawl.dates import find_dates
 from crawl.decode import decode_text
 from crawl.extract_lxml import read_lxml
+from crawl.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
 from crawl.fingerprint import CLOSE, OPEN, fingerprint, main_text, without_boilerplate
 from crawl.language import guess_language
 from crawl.page import Link
 from crawl.parsed import Parsed, Task
-from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_LINKED_CHARS, Reading, time_of
 from crawl.similarity import signature
 from crawl.urls import find_url
+from crawl.wishes import NOFOLLOW, NOINDEX, is_unendorsed, meta_wishes
 
 MAX_TITLE_CHARS = 512
 MAX_HEADINGS = 200
 MAX_HEADING_CHARS = 300
 MAX_ANCHOR_CHARS = 200
+MAX_DESCRIPTION_CHARS = 500
+PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 _BLOCKS_CSS, _HIDDEN_CSS, _BOILERPLATE_CSS = ",".join(BLOCKS), ",".join(HIDDEN), ",".join(BOILERPLATE)
+_LINKED_DATA_CSS = 'script[type="application/ld+json"]'
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
 def extract(task: Task) -> Parsed:
     """Read one page with the engine that the task names; the caller guards against stalls and crashes."""
+    if task.media_type == PDF_TYPE:
+        return _pdf(task)
     text, charset = decode_text(task.body, task.header_charset)
     if task.media_type not in HTML_TYPES:
         return _plain(task, text, charset)
@@ -46,9 +53,10 @@ def read_lexbor(html: str, max_links: int) -> Reading:
         return Reading()
     base = tree.css_first("base[href]")
     title = tree.css_first("title")
-    metas = [_meta(node) for node in tree.css("meta[name],meta[property]")[:200]]
+    metas = [_meta(node) for node in tree.css("meta[name],meta[property],meta[itemprop]")[:200]]
     links = [_anchor(node) for node in tree.css("a[href],area[href]")[: 2 * max_links]]
     headings = [node.text()[: 2 * MAX_HEADING_CHARS] for node in tree.css("h1,h2,h3,h4,h5,h6")[:MAX_HEADINGS]]
+    times = tree.css("time[datetime]")[:20]
     named = tree.css_first("link[rel~=canonical][href]")
     html_node = tree.css_first("html")
     reading = Reading(
@@ -57,6 +65,8 @@ def read_lexbor(html: str, max_links: int) -> Reading:
         language=_attribute(html_node, "lang") or _attribute(html_node, "xml:lang"),
         canonical=_attribute(named, "href"),
         metas=metas,
+        times=[time_of(_attribute(node, "itemprop"), _attribute(node, "datetime")) for node in times],
+        linked_data="".join(node.text() for node in tree.css(_LINKED_DATA_CSS)[:10])[:MAX_LINKED_CHARS],
         links=links,
         headings=headings,
     )
@@ -86,7 +96,8 @@ def _attribute(node: LexborNode | None, name: str) -> str:
 
 def _meta(node: LexborNode) -> tuple[str, str]:
     values = node.attributes
-    return (values.get("name") or values.get("property") or "").lower(), values.get("content") or ""
+    name = values.get("name") or values.get("property") or values.get("itemprop") or ""
+    return name.lower(), values.get("content") or ""
 
 
 def _anchor(node: LexborNode) -> tuple[str, str, str]:
@@ -110,6 +121,27 @@ def _plain(task: Task, text: str, charset: str) -> Parsed:
     )
 
 
+def _pdf(task: Task) -> Parsed:
+    """A PDF file; its first line is the best title where it has none."""
+    reading, published_at, modified_at = read_pdf(
+        task.body, task.max_text_chars, MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
+    )
+    text = _lines(reading.text.split(BREAK), task.max_text_chars)
+    title = " ".join(reading.title.split()) or text.partition("\n")[0]
+    return Parsed(
+        charset="",
+        language=guess_language("", text),
+        title=title[:MAX_TITLE_CHARS],
+        headings=(),
+        text=text,
+        links=(),
+        fingerprint=fingerprint(title, text, text),
+        signature=signature(text),
+        published_at=published_at,
+        modified_at=modified_at,
+    )
+
+
 def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
     """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
     text = _lines(reading.text.split(BREAK), task.max_text_chars)
@@ -118,9 +150,8 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
         main = main_text(text, _lines(without_boilerplate(reading.text).split(BREAK), task.max_text_chars))
     title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
-    wishes = {
-        word for name, content in reading.metas if name == "robots" for word in re.split(r"[\s,]+", content.lower())
-    }
+    wishes = meta_wishes(reading.metas, task.agent)
+    published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     return Parsed(
         charset=charset,
@@ -129,12 +160,22 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
         headings=tuple(h for h in (" ".join(raw.split())[:MAX_HEADING_CHARS] for raw in reading.headings) if h),
         text=text,
         links=_links(reading.links, base, task),
-        noindex=bool(wishes & {"noindex", "none"}),
-        nofollow=bool(wishes & {"nofollow", "none"}),
+        noindex=bool(wishes & NOINDEX),
+        nofollow=bool(wishes & NOFOLLOW),
         fingerprint=fingerprint(title, text, main),
         signature=signature(main),
+        description=_description(reading.metas),
+        published_at=published_at,
+        modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
     )
+
+
+def _description(metas: list[tuple[str, str]]) -> str:
+    """What the page says of itself in one paragraph."""
+    said = dict(reversed(metas))  # of several the first
+    text = said.get("description") or said.get("og:description") or ""
+    return " ".join(text.split())[:MAX_DESCRIPTION_CHARS]
 
 
 def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tuple[Link, ...]:
@@ -146,7 +187,7 @@ def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tupl
         url = find_url(href, base)
         if url is None or url == task.url or (url not in links and len(links) >= task.max_links):
             continue
-        link = Link(url, " ".join(anchor.split())[:MAX_ANCHOR_CHARS], "nofollow" in rel.lower())
+        link = Link(url, " ".join(anchor.split())[:MAX_ANCHOR_CHARS], is_unendorsed(rel))
         known = links.get(url)
         links[url] = Link(url, known.anchor or link.anchor, known.nofollow and link.nofollow) if known else link
     return tuple(links.values())

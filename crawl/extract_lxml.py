@@ -7,7 +7,7 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 from lxml import etree, html
 
 from crawl.fingerprint import CLOSE, OPEN
-from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_LINKED_CHARS, Reading, time_of
 
 _BLOCKS = frozenset(BLOCKS)
 _BOILERPLATE = frozenset(BOILERPLATE)
@@ -26,7 +26,7 @@ def read_lxml(text: str, max_links: int) -> Reading:
         return reading
     reading.language = root.get("lang") or ""
     reading.text = _text(root)
-    for node in root.iter("title", "base", "meta", "link", "a", "area", *_HEADINGS):
+    for node in root.iter("title", "base", "meta", "link", "a", "area", "time", "script", *_HEADINGS):
         _take(node, reading, max_links)
     return reading
 
@@ -38,7 +38,12 @@ def _take(node: html.HtmlElement, reading: Reading, max_links: int) -> None:
     elif tag == "base":
         reading.base = reading.base or node.get("href") or ""
     elif tag == "meta" and len(reading.metas) < _MAX_ITEMS:
-        reading.metas.append(((node.get("name") or node.get("property") or "").lower(), node.get("content") or ""))
+        name = node.get("name") or node.get("property") or node.get("itemprop") or ""
+        reading.metas.append((name.lower(), node.get("content") or ""))
+    elif tag == "time" and node.get("datetime") and len(reading.times) < _MAX_ITEMS:
+        reading.times.append(time_of(node.get("itemprop") or "", node.get("datetime") or ""))
+    elif tag == "script" and node.get("type") == "application/ld+json":
+        reading.linked_data = (reading.linked_data + (node.text or ""))[:MAX_LINKED_CHARS]
     elif tag == "link" and "canonical" in (node.get("rel") or "").lower().split():
         reading.canonical = reading.canonical or node.get("href") or ""
     elif tag in ("a", "area") and node.get("href") and len(reading.links) < 2 * max_links:

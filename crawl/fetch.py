@@ -23,7 +23,7 @@ from crawl.hostsfile import parse_hosts
 from crawl.resolver import Resolver, usable_addresses
 from dht import Clock
 
-ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,*/*;q=0.1"
+ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 _READ_BYTES = 65_536
 _MAX_REASON_CHARS = 200
 

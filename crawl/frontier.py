@@ -22,6 +22,7 @@ from crawl.visits import State, Visit, reach
 from dht import Now, Slot, site_of
 
 MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
+BUSY_S = 1.0  # until a host with an open request is asked for again
 
 
 @dataclass(slots=True)
@@ -48,6 +49,7 @@ class _Entry:
 class _Host:
     ready: list[tuple[int, int, str]] = field(default_factory=list)  # (-depth, number, URL)
     free_at: float = 0.0  # steady
+    wanted_until: float = 0.0  # steady; another host's turn will come for it by then
     open: bool = False
     queued: bool = False  # in the heap of turns, or blocked by its address
     address: str = ""
@@ -191,6 +193,14 @@ class Frontier:
             _, _, site = heapq.heappop(self._turns)
             host = self._hosts[site]
             host.queued = False
+            if host.open or host.free_at > now.steady:  # it was lent since it was queued
+                self._unblock(host.address)
+                self._queue(site, host)
+                continue
+            if now.steady < host.wanted_until:
+                self._unblock(host.address)
+                self._queue(site, host, host.wanted_until)
+                continue
             self._skip_stale(host)
             if not host.ready:
                 self._unblock(host.address)  # it may have been let in before another that still waits
@@ -213,15 +223,41 @@ class Frontier:
 
     def rest(self, turn: Turn, now: Now, delay_s: float, address: str = "") -> None:
         """The request to the turn's host has ended; leave the host alone for a while."""
-        host = self._hosts[turn.site]
+        self._end(turn.site, turn.address, now, delay_s, address)
+
+    def borrow(self, site: str, by: str, now: Now) -> float:
+        """Take a host for one request that a turn of the host `by` leads to: 0.0, then `give_back` must follow; or the
+        seconds until it is worth asking again: until then the host steps aside, or its own URLs would always be first.
+        """
+        host = self._hosts.setdefault(site, _Host())
+        if host.open or (host.address and self._open_at[host.address] >= self._per_address):
+            wait_s = BUSY_S
+        else:
+            wait_s = host.free_at - now.steady
+        if wait_s > 0:
+            margin_s = BUSY_S / (2 if by < site else 4)  # unequal, or two that want each other would wait in step
+            host.wanted_until = now.steady + wait_s + margin_s
+            return wait_s
+        host.open, host.wanted_until = True, 0.0
+        if host.address:
+            self._open_at[host.address] += 1
+        return 0.0
+
+    def give_back(self, site: str, now: Now, delay_s: float, address: str = "") -> None:
+        """The request to a borrowed host has ended; leave it alone for a while."""
+        self._end(site, self._hosts[site].address, now, delay_s, address)
+
+    def _end(self, site: str, counted: str, now: Now, delay_s: float, address: str) -> None:
+        """`counted`: the address that the request was counted at, `address`: the one that answered."""
+        host = self._hosts[site]
         host.open = False
         host.free_at = now.steady + delay_s
-        self._due.rests(turn.site, delay_s)
-        if turn.address:
-            self._open_at[turn.address] -= 1
-            self._unblock(turn.address)
+        self._due.rests(site, delay_s)
+        if counted:
+            self._open_at[counted] -= 1
+            self._unblock(counted)
         host.address = address or host.address
-        self._queue(turn.site, host)
+        self._queue(site, host)
 
     def settle(self, turn: Turn, outcome: Visit | None, now: Now) -> None:
         """The outcome of a URL is recorded (or None: it was not fetched, and waits again)."""
@@ -281,10 +317,10 @@ class Frontier:
                     yield url
                 places += (2 * place + 1, 2 * place + 2)
 
-    def _queue(self, site: str, host: _Host) -> None:
+    def _queue(self, site: str, host: _Host, at: float = 0.0) -> None:
         if host.ready and not host.open and not host.queued:
             host.queued = True
-            heapq.heappush(self._turns, (host.free_at, self._next_number(), site))
+            heapq.heappush(self._turns, (max(at, host.free_at), self._next_number(), site))
 
     def _unblock(self, address: str) -> None:
         """One request to the address has ended: one of the sites that wait for it may race again."""
@@ -325,7 +361,7 @@ class Frontier:
         self._hosts = {
             site: host
             for site, host in self._hosts.items()
-            if host.ready or host.open or host.queued or host.free_at > now.steady
+            if host.ready or host.open or host.queued or max(host.free_at, host.wanted_until) > now.steady
         }
         self._swept = max(1_000, len(self._hosts))
 

@@ -7,6 +7,7 @@ when the slot is lost: then the URL is left to its new holder.
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable, Iterable
+from concurrent.futures import Executor
 from random import Random
 
 from crawl.config import CrawlConfig
@@ -16,9 +17,9 @@ from crawl.frontier import Frontier, Turn
 from crawl.keeper import Keeper
 from crawl.links import Trail, waiting
 from crawl.page import Page
-from crawl.sent import Sent
+from crawl.seen import Seen
 from crawl.tally import Tally
-from crawl.visits import Visit, reach
+from crawl.visits import Visit, rank
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -39,10 +40,12 @@ class Handover:
         tally: Tally,
         clock: Clock,
         rng: Random,
+        seen: Seen,
+        thread: Executor,
     ) -> None:
         self._config, self._keeper, self._frontier, self._decide = config, keeper, frontier, decide
         self._tally, self._clock, self._rng = tally, clock, rng
-        self._sent = Sent(config.max_sent_urls)
+        self._seen, self._thread = seen, thread  # a look into its files may wait for the disk
 
     async def keep(self, turn: Turn, page: Page) -> None:
         """Make a page safe."""
@@ -53,12 +56,19 @@ class Handover:
         found, refusals = waiting(urls, trail, self._decide, self._clock().wall)
         for reason in refusals:
             self._tally.count_refusal(reason)
-        news = [visit for visit in found if self._sent.is_news(visit.url, reach(visit))]
+        if not found:
+            return
+        news, loop = found, asyncio.get_running_loop()
+        if not trail.is_sitemap:  # of which there are few
+            asked = [(visit.url, rank(visit)) for visit in found]
+            are_news = await loop.run_in_executor(self._thread, self._seen.are_news, asked)
+            news = [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
             await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
-            for visit in batch:
-                self._sent.add(visit.url, reach(visit))
+            if not trail.is_sitemap:
+                sent = [(visit.url, rank(visit)) for visit in batch]
+                await loop.run_in_executor(self._thread, self._seen.add, sent)
 
     async def record(self, turn: Turn, visit: Visit) -> None:
         """Make an outcome safe: the last stage, when nothing can be lost any more."""

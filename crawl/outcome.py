@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from crawl.changerate import seen
 from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
-from crawl.extract import HTML_TYPES
+from crawl.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
 from crawl.pace import Census
@@ -19,7 +19,7 @@ from crawl.revisit import due_after_failure, due_after_look, due_after_redirect,
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 
-_TEXT_TYPES = HTML_TYPES | {"text/plain"}
+_TEXT_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
@@ -148,20 +148,6 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
         if visit.last_modified:
             headers["If-Modified-Since"] = visit.last_modified
     return headers
-
-
-def header_wishes(fetched: Fetched, agent: str) -> frozenset[str]:
-    """The directives of X-Robots-Tag that are for everybody or for us."""
-    wishes: set[str] = set()
-    for name, value in fetched.headers:
-        if name.lower() == "x-robots-tag":
-            whom, colon, rest = value.partition(":")
-            if colon and whom.strip().lower() == agent.lower():
-                value = rest
-            elif colon and "," not in whom and " " not in whom.strip() and not whom.strip().startswith("unavailable"):
-                continue
-            wishes.update(word.strip().lower() for word in value.split(","))
-    return frozenset(wishes)
 
 
 def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:

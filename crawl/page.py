@@ -33,3 +33,6 @@ class Page:
     links: tuple[Link, ...]
     gone: bool = False
     signature: bytes = b""  # tells near duplicates: crawl/similarity.py
+    description: str = ""
+    published_at: float = 0.0  # by its own word, Unix seconds; 0.0 unknown
+    modified_at: float = 0.0

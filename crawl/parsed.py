@@ -22,6 +22,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
     max_links: int
     max_text_chars: int
     engine: Engine = "lexbor"
+    agent: str = ""  # our product token: what pages may say to us alone
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
@@ -37,6 +38,9 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     nofollow: bool = False
     fingerprint: bytes = b""  # of title and text: crawl/fingerprint.py
     signature: bytes = b""  # of the text without boilerplate: crawl/similarity.py
+    description: str = ""
+    published_at: float = 0.0  # Unix seconds, 0.0 unknown
+    modified_at: float = 0.0
     canonical: str = ""  # the URL that the page names as its own, where that is another one
 
 

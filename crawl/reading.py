@@ -13,6 +13,7 @@ BLOCKS = (  # elements that begin and end a line of text
 BREAK = "\x1e"  # ends a line of text: a line feed in the source is only white space
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
+MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
 
 
 @dataclass(slots=True)
@@ -26,4 +27,12 @@ class Reading:
     canonical: str = ""
     headings: list[str] = field(default_factory=list)
     metas: list[tuple[str, str]] = field(default_factory=list)  # (lower-case name, content)
+    times: list[tuple[str, str]] = field(default_factory=list)  # (as in dates.py, text)
+    linked_data: str = ""  # JSON-LD
     links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
+
+
+def time_of(itemprop: str, text: str) -> tuple[str, str]:
+    """An entry for `times`: what a time element is of, and what it says."""
+    name = itemprop.lower()
+    return (name if name in ("datepublished", "datemodified") else "time"), text

@@ -10,7 +10,7 @@ from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
 from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher
-from crawl.frontier import Turn
+from crawl.frontier import Frontier, Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
 from crawl.look import Look, Queued, RobotsSay
@@ -30,13 +30,13 @@ from crawl.outcome import (
 from crawl.pace import Census
 from crawl.politeness import Politeness
 from crawl.robots import Robots
-from crawl.robots_cache import Barred, RobotsCache
+from crawl.robots_cache import Asked, Barred, RobotsCache
 from crawl.scope import WHOLE
 from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
 from crawl.urls import find_url
 from crawl.visits import State, Visit
-from dht import Clock
+from dht import Clock, site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,10 +63,11 @@ class Requests:
         census: Census,
         lastmods: Lastmods,
         stats: SiteStats,
+        frontier: Frontier,
         clock: Clock,
     ) -> None:
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census, self._lastmods, self._stats = census, lastmods, stats
+        self._census, self._lastmods, self._stats, self._frontier = census, lastmods, stats, frontier
         self._robots = RobotsCache(config, fetcher, clock)
         self._politeness = Politeness(config)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -130,14 +131,33 @@ class Requests:
         return failed(visit, barred.reason, now, self._config, barred.until - now)
 
     async def _ask_robots(self, turn: Turn, decision: Decision) -> Step:
-        asked = await self._robots.ask(turn.visit.url)
+        target = self._robots.next_url(turn.visit.url)
+        site = site_of(target)
+        if site == turn.site:
+            asked = await self._robots.ask(turn.visit.url)
+            return Step(*self._learn_robots(turn, site, asked, decision))
+        decision = self._decide(target)
+        if decision.refused_here:
+            return self._declined(turn.visit, decision.refused_here)
+        if wait_s := self._frontier.borrow(site, turn.site, self._clock()):
+            return Step(max(wait_s, self._config.min_delay_s))
+        delay_s, address = self._config.min_delay_s, ""
+        try:
+            asked = await self._robots.ask(turn.visit.url)
+            delay_s, address = self._learn_robots(turn, site, asked, decision)
+        finally:
+            self._frontier.give_back(site, self._clock(), delay_s, address)
+        return Step()  # the turn's own host was not asked
+
+    def _learn_robots(self, turn: Turn, site: str, asked: Asked, decision: Decision) -> tuple[float, str]:
+        """Take over what was learned; the rest of the host that was asked, and its address."""
         if isinstance(asked.access, Robots):
             self._politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
             named = (find_url(text, turn.visit.url) for text in asked.access.sitemaps)
             self.sitemaps.start(turn.site, [url for url in named if url], turn.visit.depth, turn.visit.scope)
         if asked.answer is None:
-            return Step(self._politeness.after_failure(turn.site, decision.min_delay_s))
-        return Step(self._rest(turn, asked.answer, decision, isinstance(asked.access, Barred)), asked.answer.address)
+            return self._politeness.after_failure(site, decision.min_delay_s), ""
+        return self._rest(site, asked.answer, decision, isinstance(asked.access, Barred)), asked.answer.address
 
     async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
         try:
@@ -148,7 +168,7 @@ class Requests:
             FamilyMissing,
         ):  # a hint lost until robots.txt is read anew
             return Step(self._politeness.after_failure(turn.site, decision.min_delay_s))
-        delay_s = self._rest(turn, fetched, decision, fetched.status == 429 or fetched.status >= 500)
+        delay_s = self._rest(turn.site, fetched, decision, fetched.status == 429 or fetched.status >= 500)
         if fetched.status != 200:
             return Step(delay_s, fetched.address)
         return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth, sitemap_scope=scope)
@@ -168,11 +188,11 @@ class Requests:
             delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
             return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
         verdict = judge(visit, fetched, self._clock().wall, config, self._census)
-        return Step(self._rest(turn, fetched, decision, verdict.overloaded), fetched.address, verdict, fetched)
+        return Step(self._rest(turn.site, fetched, decision, verdict.overloaded), fetched.address, verdict, fetched)
 
-    def _rest(self, turn: Turn, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
+    def _rest(self, site: str, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
         wait_s = fetched.retry_after_s(self._clock().wall)
         floor_s, most_s = decision.min_delay_s, decision.max_delay_s
         if overloaded:
-            return self._politeness.after_failure(turn.site, floor_s, wait_s)
-        return self._politeness.after_answer(turn.site, fetched.latency_s, floor_s, wait_s, most_s)
+            return self._politeness.after_failure(site, floor_s, wait_s)
+        return self._politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, most_s)

@@ -2,8 +2,10 @@
 
 RFC 9309, 2.3: redirects are followed (5), 4xx means that everything is allowed, 5xx and silence that nothing is until
 it answers; rules that were had before serve on in the meantime. 429 counts as 5xx: it says nothing about rules.
+Each call of `ask` makes one request, so that a redirect waits for a turn of the host that it leads to.
 """
 
+import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
 from urllib.parse import urlsplit
@@ -17,6 +19,8 @@ from crawl.urls import find_url
 from dht import Clock
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
+MANY_BYTES = 65_536  # above, reading takes more than the event loop should: 25 ms; 99.9 % of robots.txt are smaller
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
@@ -35,10 +39,18 @@ Access = Robots | Barred
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What one request for robots.txt brought: the rules, and what politeness needs to know about the answer."""
+    """What one request brought: the rules, None where it only led on; and what politeness needs of the answer."""
 
-    access: Access
+    access: Access | None
     answer: Fetched | None
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where the redirects of a site's robots.txt have led so far."""
+
+    url: str
+    hops: int
 
 
 class RobotsCache:
@@ -47,57 +59,96 @@ class RobotsCache:
     def __init__(self, config: CrawlConfig, fetcher: Fetcher, clock: Clock) -> None:
         self._config, self._fetcher, self._clock = config, fetcher, clock
         self._kept: OrderedDict[str, tuple[float, Access]] = OrderedDict()  # origin: (until wall, rules)
+        self._rules = 0  # of all sites together
+        self._ways: OrderedDict[str, _Way] = OrderedDict()
 
     def find(self, url: str) -> Access | None:
         """What is known and still fresh of a URL's site; None: ask."""
-        until, access = self._kept.get(_origin(url), (0.0, None))
-        return access if until > self._clock().wall else None
+        origin = _origin(url)
+        until, access = self._kept.get(origin, (0.0, None))
+        if until > self._clock().wall:
+            return access
+        way = self._ways.get(origin)
+        until, found = self._kept.get(_origin(way.url), (0.0, None)) if way and _is_robots(way.url) else (0.0, None)
+        if isinstance(found, Robots) and until > self._clock().wall:  # it was read in the meantime
+            self._keep(origin, until, found)
+            return found
+        return None
+
+    def next_url(self, url: str) -> str:
+        """What the next `ask` will request for a URL's site: its robots.txt, or where that redirects."""
+        origin = _origin(url)
+        way = self._ways.get(origin)
+        return way.url if way else f"{origin}/robots.txt"
 
     async def ask(self, url: str) -> Asked:
-        """Fetch the robots.txt of a URL's site and keep what it says."""
+        """Make one request for the robots.txt of a URL's site, and keep what it says."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
-        access, answer = await self._follow(origin)
+        way = self._ways.pop(origin, None) or _Way(f"{origin}/robots.txt", 0)
+        access, answer = await self._request(way.url)
+        if access is None and answer is not None:
+            access = self._lead_on(origin, way, answer)
+        if access is None:
+            return Asked(self.find(url), answer)
         if isinstance(access, Barred):
             access = self._barred(access, before)
         now = self._clock().wall
         until = access.until if isinstance(access, Barred) else now + self._config.robots_ttl_s
         if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
             until = now + self._config.retry_base_s
-        self._kept[origin] = (until, access)
-        self._kept.move_to_end(origin)
-        if len(self._kept) > self._config.max_robots_hosts:
-            self._kept.popitem(last=False)
+        elif isinstance(access, Robots) and _is_robots(way.url):
+            self._keep(_origin(way.url), until, access)
+        self._keep(origin, until, access)
         return Asked(access, answer)
 
-    async def _follow(self, origin: str) -> tuple[Access, Fetched | None]:
-        url = f"{origin}/robots.txt"
-        answer: Fetched | None = None
-        for _ in range(MAX_REDIRECTS + 1):
-            try:
-                answer = await self._fetcher.fetch(url, {}, self._config.max_robots_bytes)
-            except AddressRefused as error:
-                return Barred(f"address: {error.reason}", 0.0, 0, for_good=True), None
-            except (FetchFailed, FamilyMissing) as error:
-                reason = error.reason if isinstance(error, FetchFailed) else str(error)
-                return Barred(f"robots.txt unreachable: {reason}", 0.0, 0), None
-            if answer.status not in _REDIRECTS:
-                return self._read(answer), answer
-            target = find_url(answer.header("Location"), url)
-            if target is None or target == url:
-                return ALLOW_ALL, answer
-            known = self.find(target) if target == f"{_origin(target)}/robots.txt" else None
-            if isinstance(known, Robots):
-                return known, answer
-            url = target
-        return ALLOW_ALL, answer
+    async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
+        """One request; no access where it redirects."""
+        try:
+            answer = await self._fetcher.fetch(url, {}, self._config.max_robots_bytes)
+        except AddressRefused as error:
+            return Barred(f"address: {error.reason}", 0.0, 0, for_good=True), None
+        except (FetchFailed, FamilyMissing) as error:
+            reason = error.reason if isinstance(error, FetchFailed) else str(error)
+            return Barred(f"robots.txt unreachable: {reason}", 0.0, 0), None
+        if answer.status in _REDIRECTS:
+            return None, answer
+        return await self._read(answer), answer
 
-    def _read(self, answer: Fetched) -> Access:
+    def _lead_on(self, origin: str, way: _Way, answer: Fetched) -> Access | None:
+        """Remember where a redirect leads; what leads nowhere is as good as no robots.txt."""
+        target = find_url(answer.header("Location"), way.url)
+        if target is None or target == way.url or way.hops >= MAX_REDIRECTS:
+            return ALLOW_ALL
+        self._ways[origin] = _Way(target, way.hops + 1)
+        if len(self._ways) > self._config.max_robots_hosts:
+            self._ways.popitem(last=False)
+        return None
+
+    def _keep(self, origin: str, until: float, access: Access) -> None:
+        self._ways.pop(origin, None)
+        self._drop(origin)
+        self._kept[origin] = (until, access)
+        self._rules += _size(access)
+        while len(self._kept) > self._config.max_robots_hosts or (self._rules > MAX_RULES and len(self._kept) > 1):
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, origin: str) -> None:
+        _, access = self._kept.pop(origin, (0.0, ALLOW_ALL))
+        self._rules -= _size(access)
+
+    async def _read(self, answer: Fetched) -> Access:
         if answer.status == 429 or answer.status >= 500:
             return Barred(f"robots.txt unreachable: status {answer.status}", 0.0, 0)
         if answer.status != 200:
             return ALLOW_ALL
-        return parse_robots(answer.body, self._config.agent, self._config.max_sitemaps)
+        body = answer.body
+        if answer.cut:  # the last line is not what the site wrote
+            body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+        args = body, self._config.agent, self._config.max_sitemaps
+        if len(body) <= MANY_BYTES:
+            return parse_robots(*args)
+        return await asyncio.get_running_loop().run_in_executor(None, parse_robots, *args)
 
     def _barred(self, barred: Barred, before: Access | None) -> Access:
         """Old rules serve on; without them the wait grows with each failure."""
@@ -113,3 +164,13 @@ class RobotsCache:
 def _origin(url: str) -> str:
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
+
+
+def _is_robots(url: str) -> bool:
+    return url == f"{_origin(url)}/robots.txt"
+
+
+def _size(access: Access) -> int:
+    if isinstance(access, Barred):
+        return 1
+    return 1 + len(access.rules) + (0 if access.decoded is access.rules else len(access.decoded))

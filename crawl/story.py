@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from msgspec.structs import replace
 
 from crawl.codings import BadCoding, decode_body
-from crawl.config import CrawlConfig
+from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import PageUnreadable
 from crawl.fetched import Fetched
@@ -20,7 +20,7 @@ from crawl.handover import Handover
 from crawl.lastmod import Lastmods
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
-from crawl.outcome import Next, gone, header_wishes, read, refused
+from crawl.outcome import Next, gone, read, refused
 from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
@@ -31,6 +31,7 @@ from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
 from crawl.tally import Tally
 from crawl.visits import State, Visit
+from crawl.wishes import NOFOLLOW, NOINDEX, header_wishes
 from dht import Clock, site_of
 
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
@@ -97,8 +98,9 @@ class Stories:
             parsed = await self.parsers.parse(task_of(fetched, self.config))
         except PageUnreadable as error:
             return refused(visit, error.reason, now, self.config)
-        wishes = header_wishes(fetched, self.config.agent)
-        if parsed.noindex or wishes & {"noindex", "none"}:
+        wishes = header_wishes(fetched.headers, self.config.agent)
+        nofollow = parsed.nofollow or bool(wishes & NOFOLLOW)
+        if parsed.noindex or wishes & NOINDEX:
             visit = gone(visit, "noindex", now, self.config)
             await self.handover.keep(turn, gone_page(fetched, now))
         elif reason := self._trap(turn, parsed):
@@ -106,8 +108,8 @@ class Stories:
         else:
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
-                await self.handover.keep(turn, page_of(fetched, parsed, now))
-        if not (parsed.nofollow or wishes & {"nofollow", "none"}):
+                await self.handover.keep(turn, page_of(fetched, parsed, now, nofollow=nofollow))
+        if not nofollow:
             await self._follow(turn, parsed)
         return visit
 
@@ -188,11 +190,19 @@ def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
 def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
     """The reading of a response; markup without a media type was let through as HTML."""
     media_type = fetched.media_type or "text/html"
-    return Task(fetched.url, fetched.body, media_type, fetched.header_charset, config.max_links, config.max_text_chars)
+    return Task(
+        url=fetched.url,
+        body=fetched.body,
+        media_type=media_type,
+        header_charset=fetched.header_charset,
+        max_links=config.max_links,
+        max_text_chars=config.max_text_chars,
+        agent=config.agent,
+    )
 
 
-def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
-    """A page that was read. `now`: Unix seconds."""
+def page_of(fetched: Fetched, parsed: Parsed, now: float, *, nofollow: bool = False) -> Page:
+    """A page that was read. `now`: Unix seconds. `nofollow`: it vouches for none of its links."""
     return Page(
         url=fetched.url,
         fetched_at=now,
@@ -205,9 +215,17 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float) -> Page:
         title=parsed.title,
         headings=parsed.headings,
         text=parsed.text,
-        links=parsed.links,
+        links=() if nofollow else tuple(link for link in parsed.links if not link.nofollow),
         signature=parsed.signature,
+        description=parsed.description,
+        published_at=_not_later(parsed.published_at, now),
+        modified_at=_not_later(parsed.modified_at, now),
     )
+
+
+def _not_later(at: float, now: float) -> float:
+    """An instant that may be true: pages that lie about it name the future; a day allows for zones."""
+    return at if at <= now + DAY_S else 0.0
 
 
 def gone_page(fetched: Fetched, now: float) -> Page:

@@ -54,10 +54,12 @@ class Asker:
         slow: Callable[[Now], None] | None = None,
         *,
         tries: int = TRIES,
+        least_s: float = 0.0,
     ) -> None:
-        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it."""
+        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it. `least_s`: take
+        no answers for usual that are faster."""
         endpoint = self._partners.endpoint(contact)
-        timeout_s = self._routing.timeout_s(contact.node_id)
+        timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
         if endpoint:
             request = Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
             request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
@@ -97,7 +99,7 @@ class Asker:
             elif request.tries > 0:
                 self._open(now, request)
             else:
-                if request.contact:
+                if request.contact and request.timeout_s:  # else nothing was sent: no fault of the peer
                     self._routing.failed(request.contact.node_id)
                     self._partners.failed(request.contact.node_id, now)
                 self.requests.end(request)(now, None, None)

@@ -38,6 +38,7 @@ BEHIND_S = 5.0  # after the last packet full of new peers, such a node asks for 
 ALARM_RATE, ALARM_BURST = 0.2, 3.0  # suspicions told at once to FANOUT near peers; the others go with the exchanges
 OBJECT_S = 5.0  # between two heartbeats because somebody suspects us
 TRIES = 2  # of one question to a live peer, of which there are two until it is suspected: at 10 % loss, 0.2 % are wrong
+PATIENT_S = 0.4  # least timeout of the second one: a machine that is busy for a second is not dead
 LEAVE_LIMIT = 64  # near peers that hear from us that we stop
 GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
@@ -177,16 +178,19 @@ class Gossip:
             self._ask(now, peer, lambda _at: None, tries=1)
             return
         was_well = not self._partners.failures(peer) and self._asker.is_welcome(known.opened.contact)
-        since = now.steady
+        since, asked_at = now.steady, known.opened.contact
 
         def again(at: Now) -> None:
             if self._members.is_live(peer, at):
-                self._ask(at, peer, lost, tries=TRIES)
+                self._ask(at, peer, lost, tries=TRIES, least_s=PATIENT_S)
             else:
                 self._probing.discard(peer)
 
         def lost(at: Now) -> None:
             self._probing.discard(peer)
+            newest = self._members.find(peer)
+            if newest is not None and newest.opened.contact != asked_at:
+                return  # it moved meanwhile: silence at its old address says nothing
             if self._watch.silent(at, peer, since, was_well=was_well):
                 self._alarm(at)
 
@@ -209,7 +213,7 @@ class Gossip:
         for peer in self._partners.live_near(now)[:LEAVE_LIMIT]:
             self._ask(now, peer, lambda _at: None, tries=1)
 
-    def _ask(self, now: Now, peer: NodeId, lost: Callable[[Now], None], *, tries: int) -> bool:
+    def _ask(self, now: Now, peer: NodeId, lost: Callable[[Now], None], *, tries: int, least_s: float = 0.0) -> bool:
         """Send a PING; `lost` is called where no answer came. False where the peer cannot be asked."""
         known = self._members.find(peer)
         if known is None or self._partners.endpoint(known.opened.contact) is None:
@@ -233,7 +237,9 @@ class Gossip:
             suspects=suspects,
             behind=now.steady < self._behind_until,
         )
-        self._asker.ask(now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries)
+        self._asker.ask(
+            now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries, least_s=least_s
+        )
         return True
 
     def _spread(self, now: Now, peer: NodeId) -> None:

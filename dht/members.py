@@ -26,6 +26,7 @@ MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neigh
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
+SET_BACK_S = 20.0  # two heartbeats in a row so late say that their author's clock was set back; gossip is quicker
 INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
 
 
@@ -272,7 +273,8 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
         return now.steady - age, delay - min(age, INTERVAL_S), age
     base = delay if old is None else min(delay, old.base + DRIFT_S)
     late_s = delay - base
-    if late_s > INTERVAL_S and old and (direct or old.late_s > INTERVAL_S):  # the author's clock was set back
+    late_by_gossip = old is not None and min(late_s, old.late_s) > SET_BACK_S
+    if late_s > INTERVAL_S and old and (direct or late_by_gossip):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
 

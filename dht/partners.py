@@ -11,7 +11,7 @@ from dht.chance import Rng
 from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
 from dht.keys import NodeId
-from dht.members import Members
+from dht.members import MEMBER_LIMIT, Members
 from dht.neighbourhood import SMALL_NETWORK, WHOLE
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
@@ -32,6 +32,7 @@ class Partners:
         self._families = families
         self._rng = rng
         self._fails: dict[NodeId, tuple[int, float]] = {}  # failures in a row, steady time of the next try
+        self._met: dict[NodeId, None] = {}  # who ever answered
         self._greet: list[NodeId] = []
         self._near: list[NodeId] = []
         self._far: list[NodeId] = []
@@ -97,6 +98,9 @@ class Partners:
 
     def answered(self, peer: NodeId) -> None:
         self._fails.pop(peer, None)
+        self._met[peer] = None
+        if len(self._met) > MEMBER_LIMIT:
+            del self._met[next(iter(self._met))]
 
     def failed(self, peer: NodeId, now: Now) -> None:
         if self._members.find(peer) is None:
@@ -114,6 +118,7 @@ class Partners:
                 break
             if not self._turn:
                 self._turn = self._rng.sample(self._near, len(self._near))
+                self._turn.sort(key=lambda peer: peer not in self._met)  # those that never answered come first
             peer = self._turn.pop()
             is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
             if is_here and peer not in found and self._is_due(peer, now):
@@ -142,6 +147,7 @@ class Partners:
             return
         self._survey_at, self._version = now.steady + SURVEY_S, members.version
         self._near, near_silent = self._sorted_out(members.ids(members.near), now)
+        self._turn = [peer for peer in self._turn if members.is_near(peer)]
         if changed or now.steady >= self._far_survey_at:
             self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
             far = [peer for peer in members.ids() if not members.is_near(peer)]

@@ -114,8 +114,9 @@ class Prober:
         while True:
             endpoint = next((e for e in self._core.own_addresses if e.family == family), None)
             now = self._clock().steady
-            live = self._live(family)
-            if found.look(now, endpoint) and (live or found.tried):
+            is_due = found.look(now, endpoint)
+            live = self._live(family) if is_due else []
+            if is_due and (live or found.tried):
                 peer = found.choose(now, live, self._rng.choice)
                 if peer is not None and endpoint is not None:
                     await self._ask(peer, family, endpoint)

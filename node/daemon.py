@@ -49,6 +49,7 @@ class Shells:
     clock: Clock
     rng: Random
     index_path: Path | None  # None: in memory
+    seen_path: Path | None  # the same; emptied at every start
     expects_others: bool  # the peer cache or the network file names somebody
     machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
 
@@ -102,6 +103,7 @@ class Daemon:
             shells.clock,
             Random(shells.rng.random()),
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
+            shells.seen_path,
         )
         shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
@@ -135,6 +137,7 @@ class Daemon:
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
+        self.crawler.close()
         await self.index.close()
         self.store.close()
 

@@ -66,6 +66,10 @@ class DataDir:
     def index(self) -> Path:
         return self.root / "index"
 
+    @property
+    def seen(self) -> Path:
+        return self.root / "seen"
+
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""
         try:

@@ -96,4 +96,7 @@ def document_of(page: Page) -> Document:
         links=tuple((link.url, link.anchor) for link in page.links),
         gone=page.gone,
         signature=page.signature,
+        description=page.description,
+        published_at=page.published_at,
+        modified_at=page.modified_at,
     )

@@ -131,6 +131,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             clock=system_clock,
             rng=rng,
             index_path=data.index,
+            seen_path=data.seen,
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
             machine=read_machine,
         )

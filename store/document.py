@@ -23,6 +23,9 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     links: tuple[tuple[str, str], ...] = ()  # (canonical URL, anchor text), bounded
     gone: bool = False
     signature: bytes = b""  # of the text: two that differ in few bits are near duplicates (crawl/similarity.py)
+    description: str = ""  # by the page's own word, as are the two times
+    published_at: float = 0.0  # 0.0 unknown
+    modified_at: float = 0.0
 
 
 _encoder = msgspec.msgpack.Encoder()

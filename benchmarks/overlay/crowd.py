@@ -14,7 +14,8 @@ from node.simulation.forming import form
 from node.simulation.readings import REPLICAS, Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
-SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 20.0, 20.0, 60.0
+SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 60.0, 20.0, 60.0  # those that were remembered are greeted first
+REFRESH_S = 600.0  # two refreshes of every table
 SLOTS, WITNESSES = 512, 16
 RENEW_S = 8.0  # between two renewals of a lease, as dht/leases.py has
 GOSSIP = ("Ping", "Pong")
@@ -25,7 +26,6 @@ NO_PEER = "cannot: it has none"
 class Lived:
     """One seed's figures."""
 
-    overlay: float
     heartbeats: float
     spread_s: float
     owners: float
@@ -36,13 +36,14 @@ def rows(quick: bool) -> list[Row]:
     """All figures of a crowd."""
     seeds, nodes = (range(1, 3), 150) if quick else (range(1, 6), 1_000)
     lived, bits = [live(seed, nodes) for seed in seeds], slot_bits_for(nodes)
+    upkeep = [lookup_packets(seed, nodes) for seed in seeds]
     leases = [lease_packets(seed, nodes, bits) for seed in seeds]
     told = f"{nodes:,} nodes"
     beats = [each.heartbeats + lease for each, lease in zip(lived, leases, strict=True)]
     unit = "packets/node/s"
     found = [
         row(f"strategy at all of {told}", [e.spread_s for e in lived], "s", goal=goals.STRATEGY_S, peer=NO_PEER),
-        row(f"steady traffic of lookups, {told}", [e.overlay for e in lived], unit, goal=goals.OVERLAY_PACKETS),
+        row(f"steady traffic of lookups, {told}", upkeep, unit, goal=goals.OVERLAY_PACKETS),
         row(f"steady heartbeats and leases, {told}, slot_bits {bits}", beats, unit, goal=goals.HEARTBEAT_PACKETS),
         row(f"of which leases, {told}, slot_bits {bits}", leases, unit),
         row(
@@ -68,8 +69,7 @@ def live(seed: int, nodes: int) -> Lived:
     swarm.run(SETTLE_S)
     before = sent(swarm)
     swarm.run(swarm.time + TRAFFIC_S)
-    spent = sent(swarm) - before
-    heartbeats = sum(spent[kind] for kind in GOSSIP)
+    heartbeats = sum((sent(swarm) - before)[kind] for kind in GOSSIP)
     spread_s = Spread(swarm, bits).spread_s(swarm, SPREAD_WITHIN_S)
     swarm.on_event = None
     slots, rng = sample_slots(bits, SLOTS, seed), Random(f"crash {seed}")
@@ -79,9 +79,19 @@ def live(seed: int, nodes: int) -> Lived:
     for after in goals.TEAMS_AGREE:
         swarm.run(began + after)
         teams[after] = teams_agree(swarm, slots, bits)
-    share = nodes * TRAFFIC_S
     late = SPREAD_WITHIN_S if spread_s is None else spread_s
-    return Lived((spent.total() - heartbeats) / share, heartbeats / share, late, owners, teams)
+    return Lived(heartbeats / nodes / TRAFFIC_S, late, owners, teams)
+
+
+def lookup_packets(seed: int, nodes: int) -> float:
+    """Packets per node and second that keep the tables filled: of nodes that do nothing else."""
+    swarm = Swarm(seed)
+    swarm.add(nodes)
+    form(swarm, members=False)
+    before = sent(swarm)
+    swarm.run(REFRESH_S)
+    spent = sent(swarm) - before
+    return sum(count for kind, count in spent.items() if kind not in GOSSIP) / nodes / REFRESH_S
 
 
 def lease_packets(seed: int, nodes: int, slot_bits: int) -> float:

@@ -93,6 +93,7 @@ class SimNode:
             clock=self.clock,
             rng=self.rng,
             index_path=None,
+            seen_path=None,
             expects_others=bool(contacts or remembered),
         )
         self.overlay = overlay

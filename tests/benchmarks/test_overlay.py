@@ -16,11 +16,12 @@ def test_half_of_the_nodes_may_die_and_the_newest_version_is_read():
 
 
 def test_a_crowd_of_fifty_is_measured():
-    lived = crowd.live(1, 50)
+    lived = crowd.live(1, 40)
     assert 0 < lived.heartbeats < 5
     assert lived.spread_s < 20
     assert lived.owners == 1.0
     assert 0 <= lived.teams[5] <= 1
+    assert 0 < crowd.lookup_packets(1, 30) < 2
     assert 0 < crowd.lease_packets(1, 50, 8) < 10
 
 

@@ -86,6 +86,21 @@ async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl:
     assert refused == {"robots": 1, "rule 1": 1, "guard: path repeats itself": 1}
 
 
+async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web, crawl: Crawl) -> None:
+    elsewhere = site.url("b.test", "/rules")
+    site.add("a.test", {"/robots.txt": answer(301, location=elsewhere), "/": linked("/no"), "/no": linked()})
+    site.add("b.test", {"/rules": "User-agent: *\nDisallow: /no\nCrawl-delay: 0.1"})
+    site.add("b.test", {"/": linked(*(f"/{n}" for n in range(8))), **{f"/{n}": linked() for n in range(8)}})
+    await crawl.run(seed(site.url("b.test")), seed(site.url("a.test")))
+    assert site.paths("a.test") == ["/robots.txt", "/"]
+    assert site.paths("b.test").count("/rules") == 1
+    assert len(site.paths("b.test")) == 11
+    assert state(crawl, site.url("a.test", "/no")) == (State.REFUSED, "robots")
+    for host in ("a.test", "b.test"):
+        for (*_, ended), (*_, started, _) in pairwise(row for row in site.log if row[0] == host):
+            assert started - ended >= 0.019
+
+
 async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add(
         "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
@@ -94,9 +109,14 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/nofollow": linked("/2", head='<meta name="robots" content="nofollow">')})
     site.add("a.test", {"/header": answer(200, linked("/3"), X_Robots_Tag="none")})
     site.add("a.test", {"/canonical": linked(head='<link rel="canonical" href="/better">')})
+    site.add("a.test", {"/for-us": answer(200, linked("/4"), X_Robots_Tag="x: none, dse-node: noindex")})
+    site.add("a.test", {"/": site.pages["a.test"]["/"] + '<a rel=ugc href="/u">u</a><a href="/for-us">f</a>'})
     await crawl.run(seed(site.url("a.test")))
     found = {url.removeprefix(site.url("a.test"))[0:] for url in crawl.owner.visits}
-    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better"}
+    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better", "for-us", "4"}
+    assert crawl.owner.pages[site.url("a.test", "/for-us")].gone
+    assert site.url("a.test", "/u") not in {link.url for link in crawl.owner.pages[site.url("a.test")].links}
+    assert crawl.owner.pages[site.url("a.test", "/nofollow")].links == ()
     assert state(crawl, site.url("a.test", "/noindex")) == (State.GONE, "noindex")
     assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
@@ -105,7 +125,7 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
 
 
 async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
-    pages = {"/410": answer(410), "/403": answer(403), "/pdf": answer(200, "x", "application/pdf")}
+    pages = {"/410": answer(410), "/403": answer(403), "/zip": answer(200, "x", "application/zip")}
     pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
     site.add("a.test", {"/robots.txt": answer(404)})
     for name, page in pages.items():
@@ -117,7 +137,7 @@ async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
     assert states["/410"] == (State.GONE, "status 410")
     assert crawl.owner.pages[urls["/410"]].gone
     assert states["/403"] == (State.REFUSED, "status 403")
-    assert states["/pdf"] == (State.REFUSED, "media type: application/pdf")
+    assert states["/zip"] == (State.REFUSED, "media type: application/zip")
     assert states["/429"] == (State.FAILED, "status 429")
     assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
     assert states["/500"] == (State.FAILED, "status 500")

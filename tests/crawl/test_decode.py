@@ -2,7 +2,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.decode import decode_text, known_charset
+from crawl.charsets import known_charset
+from crawl.decode import decode_text
 
 CHINESE = "分布式搜索引擎的每个节点既抓取网页又保存网页，并回答查询。" * 4
 FRENCH = "Où est passé le garçon naïf, qui rêvait d'été à côté de la forêt ?"
@@ -26,6 +27,37 @@ FRENCH = "Où est passé le garçon naïf, qui rêvait d'été à côté de la f
 )  # fmt: skip
 def test_text_is_read_as_it_was_written(body: bytes, header: str, text: str, charset: str) -> None:
     assert decode_text(body, header) == (text, charset)
+
+
+TEXTS = {
+    "gbk": "分布式搜索引擎的每个节点既抓取网页又保存网页，并且回答查询，这是它的工作。" * 3,
+    "big5": "這是以繁體中文寫成的文件。搜尋引擎收集世界各地的網頁，建立索引，並回答使用者的問題。" * 3,
+    "shift_jis": "これは日本語の文書です。検索エンジンは世界中の頁を集めて索引を作り、問いに答えます。" * 3,
+    "euc-jp": "これは日本語の文書です。検索エンジンは世界中の頁を集めて索引を作り、問いに答えます。" * 3,
+    "euc-kr": "이것은 한국어로 쓰인 문서입니다. 검색 엔진은 문서를 모아 색인을 만들고 질문에 답합니다. " * 3,
+}
+LABELS = ["", *TEXTS, "gb2312", "utf-8", "iso-8859-1"]
+
+
+@pytest.mark.parametrize("label", LABELS)
+@pytest.mark.parametrize("written", TEXTS)
+def test_a_lying_label_does_not_spoil_east_asian_text(written: str, label: str) -> None:
+    page = f"<html><head><title>x</title></head><body><p class=a>{TEXTS[written]}</p></body></html>"
+    assert decode_text(page.encode(written), label)[0] == page
+    declared = f"<meta charset={label}>{page}"
+    assert decode_text(declared.encode(written))[0] == declared
+
+
+@pytest.mark.parametrize("label", LABELS)
+def test_what_is_utf8_throughout_is_utf8(label: str) -> None:
+    for text in (*TEXTS.values(), FRENCH):
+        assert decode_text(text.encode(), label) == (text, "utf-8")
+
+
+def test_japanese_as_windows_wrote_it_is_read() -> None:
+    assert decode_text(b"\xad\xa1\xad\xea\xc6\xfc\xcb\xdc", "euc-jp")[0] == "①㈱日本"
+    assert decode_text("①㈱日本".encode("cp932"), "shift_jis")[0] == "①㈱日本"
+    assert decode_text(b"\x1b$BF|K\\\x1b(B", "iso-2022-jp")[0] == "日本"
 
 
 def test_one_broken_byte_does_not_change_the_charset() -> None:

@@ -3,6 +3,7 @@
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from crawl import Link, Task
 from crawl.extract import extract
@@ -42,6 +43,23 @@ def test_a_chinese_page_with_a_lying_header_is_read(engine: str) -> None:
     assert parsed.text == text
 
 
+SELF = b"""<title>t</title><meta property="og:description" content="other"><meta name=Description content=" What
+it says "><meta name=description content=later><meta name=dse-node content=noindex>
+<script type="application/ld+json">{"datePublished": "2024-05-06", "x": 1}</script><meta itemprop=dateModified
+content="2024-05-07T00:00:00Z"><p>by <time datetime="2023-01-01">then</time> <a href=/u rel="ugc">u</a>
+<a href=/s rel="noopener Sponsored">s</a><a href=/k rel=next>k</a>"""
+
+
+@pytest.mark.parametrize("engine", ["lexbor", "lxml"])
+def test_what_a_page_says_of_itself(engine: str) -> None:
+    parsed = extract(replace(task(SELF, engine), agent="DSE-node"))
+    assert parsed.description == "What it says"
+    assert (parsed.published_at, parsed.modified_at) == (1_714_953_600.0, 1_715_040_000.0)
+    assert (parsed.noindex, parsed.nofollow) == (True, False)
+    assert not extract(task(SELF, engine)).noindex
+    assert [link.nofollow for link in parsed.links] == [True, True, False]
+
+
 def test_plain_text_has_its_first_line_as_title() -> None:
     parsed = extract(task(b"First\nsecond <b>", media_type="text/plain"))
     assert (parsed.title, parsed.text, parsed.links) == ("First", "First\nsecond <b>", ())
@@ -51,7 +69,12 @@ SOUP = st.lists(
     st.sampled_from(
         (
             *(f"<{n}>" for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//")),
+            '<meta name=robots content="a:,;">',
+            '<script type="application/ld+json">{"datePublished":"',
+            '<time datetime="99999-',
             "&#0;",
+            "&#xd800;",
+            "\x1c\x1d\x1e",
             "x",
             "é",
             "<!--",

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, State, Visit
-from crawl.frontier import Frontier, Turn
+from crawl.frontier import BUSY_S, Frontier, Turn
 from crawl.pace import Census
 from dht import Now, Slot, site_of
 
@@ -30,6 +30,7 @@ class Oracle:
         self.flight: set[str] = set()
         self.open: set[str] = set()
         self.free_at: dict[str, float] = {}
+        self.aside_until: dict[str, float] = {}
 
     def due(self, now: Now) -> set[str]:
         return {
@@ -39,6 +40,7 @@ class Oracle:
             and visit.due_at <= now.wall
             and site_of(url) not in self.open
             and self.free_at.get(site_of(url), 0.0) <= now.steady
+            and self.aside_until.get(site_of(url), 0.0) <= now.steady
         }
 
 
@@ -48,12 +50,13 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
     rng, oracle, frontier = Random(seed), Oracle(), Frontier(10_000, 100, Census(CrawlConfig()))
     asking: list[Turn] = []
     handing: list[Turn] = []
+    lent: list[str] = []
     now = at(0.0)
     for slot in range(3):
         frontier.hold(Slot(slot), 1, [], now)
     for _ in range(150):
         now = at(now.steady + rng.choice((0.0, 0.3, 1.0, 5.0)))
-        match rng.randrange(6):
+        match rng.randrange(8):
             case 0 | 1:  # a URL is found; a host lies in one slot
                 host = rng.randrange(6)
                 found = visit(host, rng.randrange(8))
@@ -84,6 +87,22 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
                 frontier.settle(turn, outcome, now)
                 oracle.flight.remove(turn.visit.url)
                 oracle.known[turn.visit.url] = (turn.slot, outcome or turn.visit)
+            case 6:
+                site = f"h{rng.randrange(7)}.test"
+                is_free = site not in oracle.open and oracle.free_at.get(site, 0.0) <= now.steady
+                by = f"h{rng.randrange(7)}.test"
+                wait_s = frontier.borrow(site, by, now)
+                assert (wait_s == 0.0) == is_free
+                if is_free:
+                    oracle.open.add(site)
+                    lent.append(site)
+                oracle.aside_until[site] = now.steady + wait_s + BUSY_S / (2 if by < site else 4) if wait_s else 0.0
+            case 7 if lent:
+                site = lent.pop(rng.randrange(len(lent)))
+                delay_s = rng.choice((0.0, 1.0, 3.0))
+                frontier.give_back(site, now, delay_s)
+                oracle.open.remove(site)
+                oracle.free_at[site] = now.steady + delay_s
         waiting = [v for url, (_, v) in oracle.known.items() if url not in oracle.flight]
         assert frontier.open == len(oracle.flight)
         assert frontier.soon(now, 3.0) == sum(v.due_at <= now.wall + 3.0 for v in waiting)
@@ -105,6 +124,23 @@ def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
     again = frontier.pop(at(10))
     assert again is not None
     assert (again.visit.state, again.epoch) == (State.FETCHED, 2)
+
+
+def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
+    frontier, now, borrowed = Frontier(100, 8, Census(CrawlConfig())), 0.0, ""
+    frontier.hold(Slot(1), 1, [visit(1, 1), visit(2, 1)], at(0))
+    while not borrowed:
+        assert now < 10
+        turns = []
+        while turn := frontier.pop(at(now)):  # both at once, where they may
+            turns.append(turn)
+        for turn in turns:
+            other = {"h1.test": "h2.test", "h2.test": "h1.test"}[turn.site]
+            wait_s = frontier.borrow(other, turn.site, at(now))
+            borrowed = borrowed or ("" if wait_s else other)
+            frontier.rest(turn, at(now), wait_s)
+            frontier.settle(turn, None, at(now))
+        now += frontier.next_due(at(now)) or 0.0
 
 
 def test_somebody_elses_outcome_counts() -> None:

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, Fetched, State, Visit
 from crawl.changerate import History
 from crawl.config import DAY_S
-from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, header_wishes, judge, read, validators
+from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, judge, read, validators
 from crawl.pace import Census
 from crawl.politeness import Politeness
 
@@ -97,19 +97,6 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
     assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
     assert validators(replace(known, state=State.REFUSED), NOW) == {}
-
-
-@pytest.mark.parametrize(
-    ("value", "wishes"),
-    [
-        ("noindex, nofollow", {"noindex", "nofollow"}),
-        ("other-bot: noindex", set()),
-        ("DSE-node: NoIndex", {"noindex"}),
-        ("unavailable_after: 25 Jun 2030 15:00:00 PST", {"unavailable_after: 25 jun 2030 15:00:00 pst"}),
-    ],
-)
-def test_wishes_in_headers(value: str, wishes: set[str]) -> None:
-    assert header_wishes(response(200, X_Robots_Tag=value), "dse-node") == wishes
 
 
 def test_a_host_rests_by_what_it_shows() -> None:

@@ -97,24 +97,64 @@ async def test_a_private_address_bars_for_good(script: Script, cache: RobotsCach
     assert access.for_good
 
 
+async def ask_on(cache: RobotsCache, url: str) -> Robots | Barred:
+    while (access := (await cache.ask(url)).access) is None:
+        pass
+    return access
+
+
 async def test_redirects_are_followed_but_not_for_ever(script: Script, cache: RobotsCache) -> None:
     script.say(HERE, 301, location="https://a.test/robots.txt")
     script.say("https://a.test/robots.txt", 200, "User-agent: *\nDisallow: /x")
-    access = (await cache.ask(PAGE)).access
+    access = await ask_on(cache, PAGE)
     assert isinstance(access, Robots)
     assert not access.allows(PAGE)
     for n in range(9):
         script.say(f"http://b.test/{n}", 302, location=f"/{n + 1}")
     script.say("http://b.test/robots.txt", 302, location="/0")
-    assert (await cache.ask("http://b.test/")).access is ALLOW_ALL
+    assert await ask_on(cache, "http://b.test/") is ALLOW_ALL
     assert len([url for url in script.asked if "b.test" in url]) == 6
 
 
+async def test_each_request_is_a_turn_of_its_own(script: Script, cache: RobotsCache) -> None:
+    script.say(HERE, 301, location="http://m.test/robots.txt")
+    script.say("http://m.test/robots.txt", 200, "User-agent: *\nDisallow: /x")
+    assert cache.next_url(PAGE) == HERE
+    first = await cache.ask(PAGE)
+    assert (first.access, script.asked) == (None, [HERE])
+    assert cache.next_url(PAGE) == "http://m.test/robots.txt"
+    assert isinstance((await cache.ask(PAGE)).access, Robots)
+    assert isinstance(cache.find("http://m.test/y"), Robots)  # it is that site's own, too
+    assert cache.next_url(PAGE) == HERE
+
+
 async def test_rules_that_are_known_elsewhere_are_not_fetched_again(script: Script, cache: RobotsCache) -> None:
+    script.say("http://m.test/robots.txt", 301, location=HERE)
+    await cache.ask("http://m.test/x")
     script.say(HERE, 200, "User-agent: *\nDisallow: /x")
     await cache.ask(PAGE)
-    script.say("http://m.test/robots.txt", 301, location=HERE)
-    access = (await cache.ask("http://m.test/x")).access
+    access = cache.find("http://m.test/x")
     assert isinstance(access, Robots)
     assert not access.allows("http://m.test/x")
+    script.say("http://n.test/robots.txt", 301, location=HERE)
+    assert isinstance((await cache.ask("http://n.test/")).access, Robots)
     assert script.asked.count(HERE) == 1
+
+
+async def test_a_file_beyond_the_bound_loses_its_broken_line(script: Script, cache: RobotsCache) -> None:
+    text = "User-agent: *\nDisallow: /x\nDisallow: /"
+    script.answers[HERE] = Fetched(HERE, 200, (), text.encode(), True, 0.1, "")
+    access = (await cache.ask(PAGE)).access
+    assert isinstance(access, Robots)
+    assert (access.allows(PAGE), access.allows("http://a.test/y")) == (False, True)
+
+
+async def test_rules_kept_of_all_sites_are_bounded(
+    script: Script, cache: RobotsCache, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("crawl.robots_cache.MAX_RULES", 1000)
+    body = "User-agent: *\n" + "".join(f"Disallow: /{n}\n" for n in range(99))
+    for n in range(20):
+        script.say(f"http://h{n}.test/robots.txt", 200, body)
+        await cache.ask(f"http://h{n}.test/")
+    assert [n for n in range(20) if cache.find(f"http://h{n}.test/")] == list(range(10, 20))

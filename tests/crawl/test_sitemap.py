@@ -30,10 +30,19 @@ def test_entities_are_never_expanded() -> None:
     assert parse_sitemap(body, HERE, 10).pages == ()
 
 
-@settings(max_examples=150, deadline=None)
+PIECES = (
+    *("<url>", "</url>", "<loc>", "</loc>", "<lastmod>", "</lastmod>", "<sitemap>", "http://a.test/x", "x", "&", "<!"),
+    *("2026-01-01", "0001-01-01T00:00:00+23:59", "9999-12-31", "T24:00Z", "\ufeff", "\0", "\ud800", "<![CDATA["),
+    *('<?xml version="1.0" encoding="utf-7"?>', "\n", "http://[", "&#xfffe;"),
+)
+
+
+@settings(max_examples=200, deadline=None)
 @given(
     st.binary(max_size=300)
-    | st.lists(st.sampled_from(("<url>", "<loc>", "</loc>", "x", "&", "<!"))).map("".join).map(str.encode)
+    | st.lists(st.sampled_from(PIECES), max_size=30)
+    .map("".join)
+    .map(lambda text: text.encode("utf-8", "surrogatepass"))
 )
 def test_rubbish_never_fails(body: bytes) -> None:
     parse_sitemap(body, HERE, 10)

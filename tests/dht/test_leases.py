@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from dht import NodeId, Now, Slot
 from dht.leases import Leases, Round, preference
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
-from dht.votes import Team, majority, may_miss
+from dht.votes import Team, Voter, majority, may_miss
 
 SLOT_BITS = 4
 SLOTS = range(1 << SLOT_BITS)
@@ -465,3 +465,13 @@ def team(*numbers: int) -> Team:
 def test_every_node_prefers_the_same_order_whatever_it_was_given():
     peers = team(1, 2, 3, 4)
     assert preference(Slot(3), 4, peers) == preference(Slot(3), 4, peers[::-1])
+
+
+def test_a_slot_that_begins_to_concern_a_voter_has_a_past_that_it_does_not_know():
+    voter, now = Voter(team(1)[0]), Now(WALL, 100.0)
+    voter.look(now, {Slot(1): team(1, 2, 3)})
+    assert not voter.abstains(now, Slot(1))
+    voter.look(now, {Slot(1): team(1, 2, 3), Slot(2): team(1, 2, 3)})
+    assert voter.abstains(now, Slot(2))
+    assert not voter.abstains(now, Slot(1))
+    assert not voter.abstains(Now(WALL + 31, 131.0), Slot(2))

@@ -1,8 +1,10 @@
 """The view: whose word counts for what."""
 
+import random
 from types import SimpleNamespace
 
 import msgspec
+import pytest
 
 from dht.clock import Now
 from dht.contact import Endpoint
@@ -89,3 +91,46 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
     clock.steady = 4.0
     hear(members, NODES[1], 2, [], 4.0)
     assert any(not before[Slot(part // 2)] <= set(view.ready(Slot(part))) for part in range(2 << BITS)), "a day later"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) -> None:
+    rng, clock, own = random.Random(seed), SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    view = view_of(own, members, clock)
+    for sequence in range(1, 60):
+        clock.steady += rng.choice([1.5, 4.0, 20.0])
+        node = rng.choice(NODES[1:])
+        if rng.random() < 0.2:
+            members.suspect(node.node_id, clock.steady)
+        else:
+            hear(members, node, sequence, rng.sample(SLOTS, 5), clock.steady)
+        if rng.random() < 0.3:
+            view.say_ready(frozenset(rng.sample(SLOTS, 3)))
+        fresh = view_of(own, members, clock)
+        fresh.say_ready(view.own_ready())
+        assert view.live() == fresh.live()
+        assert view.owned() == fresh.owned()
+        assert view.teams() == fresh.teams()
+        for slot in SLOTS:
+            assert view.ready(slot) == fresh.ready(slot)
+            assert view.live_owners(slot) == fresh.live_owners(slot) == fresh.teams()[slot]
+
+
+def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() -> None:
+    clock, crowd = SimpleNamespace(steady=0.0), [Identity(n.to_bytes(32, "big")) for n in range(1, 200)]
+    own = crowd[0].node_id
+    members = Members(own)
+    for node in crowd[1:]:
+        hear(members, node, 1, [], 0.0)
+    view = view_of(own, members, clock)
+    placement = Placement(sorted(n.node_id for n in crowd), BITS, STRATEGY.replicas)
+    teams = view.teams()
+    assert 0 < len(teams) < len(SLOTS)
+    assert view.owned() == placement.owned(own, lambda peer: True) <= teams.keys()
+    far = next(node for node in crowd if not members.is_near(node.node_id))
+    members.suspect(far.node_id, 0.0)
+    clock.steady = 2.0
+    assert not view.is_live(far.node_id)
+    assert view.teams() is teams, "a death elsewhere does not concern it"
+    assert all(far.node_id not in view.live_owners(slot) for slot in SLOTS)

@@ -3,7 +3,8 @@
 import pytest
 
 from crawl import decode_visit
-from dht import BadStrategy, NodeId, Placement, Rule, Strategy, encode_document, placement_key, slot_of
+from dht import BadStrategy, Endpoint, NodeId, Placement, Reach, Rule, Strategy, encode_document, placement_key, slot_of
+from dht.diversity import traits_of
 from node.drafting import Wishes, draft
 from node.effect import Json
 from node.preview import Previews, site_range
@@ -30,8 +31,12 @@ def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int
     """(copies of documents, parts with new owners), one document and one part at a time."""
     members = sorted(NodeId(bytes.fromhex(m)) for m in ids(world) if m not in after.blocked)
     everybody = sorted(NodeId(bytes.fromhex(m)) for m in ids(world))
-    old = Placement(everybody, before.slot_bits, before.replicas)
-    new = Placement(members, after.slot_bits, after.replicas)
+    traits = {
+        node.overlay.node_id: traits_of("", [Endpoint(a.host, a.port, a.port) for a in node.addresses], Reach())
+        for node in world.running()
+    }
+    old = Placement(everybody, before.slot_bits, before.replicas, traits)
+    new = Placement(members, after.slot_bits, after.replicas, traits)
 
     def gained(key: bytes) -> int:
         was, now = old.owners(slot_of(key, before.slot_bits)), new.owners(slot_of(key, after.slot_bits))

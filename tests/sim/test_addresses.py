@@ -1,6 +1,7 @@
-"""Addresses that change under a running node: peers follow within seconds, and miss nobody meanwhile."""
+"""Addresses that change under a running node: peers follow within seconds, and hardly miss it meanwhile."""
 
 import asyncio
+from collections import Counter
 from random import Random
 
 import pytest
@@ -29,12 +30,17 @@ class Peer:
         return known.opened.contact.endpoints[0].host if known else ""
 
 
+def is_live(peer: Peer, seen_by: Peer) -> bool:
+    return seen_by.core.members.is_live(peer.core.node_id, seen_by.clock())
+
+
 @pytest.mark.parametrize("count", [2, 5, 16])
 @pytest.mark.parametrize("family", [4, 6])
-def test_a_new_address_is_known_to_all_in_seconds_and_nobody_misses_the_node(count: int, family: int) -> None:
+def test_a_new_address_is_known_to_all_in_seconds_and_hardly_anybody_misses_it(count: int, family: int) -> None:
     loop = SimLoop()
 
     async def main() -> float:
+        missed: Counter[int] = Counter()  # by peer: quarters of a second for which it took the node for gone
         network = SimNetwork(loop, 5)
         peers = [Peer(loop, network, n, family) for n in range(count)]
         async with asyncio.TaskGroup() as tasks:
@@ -62,9 +68,11 @@ def test_a_new_address_is_known_to_all_in_seconds_and_nobody_misses_the_node(cou
             began = loop.time()
             while not all(peer.knows(moved) == new.host for peer in others):
                 await asyncio.sleep(0.25)
-                assert all(peer.core.members.is_live(moved.core.node_id, peer.clock()) for peer in others)
+                missed.update(n for n, peer in enumerate(others) if not is_live(moved, peer))
+                assert max(missed.values(), default=0) <= 4, "a question or two to the old address"
                 assert loop.time() - began < 60.0
             took = loop.time() - began
+            assert all(is_live(moved, peer) for peer in others)
             kept: list[list[SmallRecord]] = []
             moved.core.put(moved.clock(), record, lambda now, n: None)
             moved.wire.kick()

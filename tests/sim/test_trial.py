@@ -36,3 +36,22 @@ def test_three_hours_of_loss_and_deaths_lose_nothing(seed: int):
     report = run_trial(Conditions(nodes=16, hours=3.0, seed=seed, loss=0.02))
     assert not report["documents"]["lost"] and not report["documents"]["under_replicated"]
     assert not report["leases"]["double_connected"]
+
+
+def test_a_cut_churn_and_nodes_behind_nats_lose_nothing():
+    asked = Conditions(5, 0.12, 2, churn=(180.0, 30.0), partition=(120.0, 60.0), nat=0.2)
+    report = run_trial(asked)
+    assert report["what"] == "whole nodes"
+    assert report["leases"]["double_connected"] == 0 < report["leases"]["double_across_cut"]
+    assert report["documents"]["written"] > 10
+    assert not report["documents"]["lost"]
+    assert report["lookups"]["count"] > 20
+    assert report["lookups"]["ok"] > 0.7
+
+
+@pytest.mark.parametrize("lengths", ["8h", "8h,", "0s,1h", "8,16", "1h,-2h", "x"])
+def test_lengths_that_are_none_are_refused_by_name(lengths: str, capsys: pytest.CaptureFixture[str]):
+    with pytest.raises(SystemExit) as ended:
+        main(["simulate", "--churn", lengths])
+    assert ended.value.code == 2
+    assert "--churn" in capsys.readouterr().err

@@ -1,0 +1,88 @@
+"""Which charset a label means, and the codec that reads it.
+
+Pure: names in, names out. The labels are those of the WHATWG Encoding Standard, 4.2; a few that only old servers and
+charset detectors use are added. Left out are those that the Standard replaces by nothing (ISO-2022-KR and the like).
+"""
+
+import codecs
+
+_LABELS = {
+    "utf-8": "unicode-1-1-utf-8 unicode11utf8 unicode20utf8 utf8 x-unicode20utf8 utf-8-sig",
+    "ibm866": "866 cp866 csibm866",
+    "iso-8859-2": "csisolatin2 iso-ir-101 iso8859-2 iso88592 iso_8859-2 iso_8859-2:1987 l2 latin2",
+    "iso-8859-3": "csisolatin3 iso-ir-109 iso8859-3 iso88593 iso_8859-3 iso_8859-3:1988 l3 latin3",
+    "iso-8859-4": "csisolatin4 iso-ir-110 iso8859-4 iso88594 iso_8859-4 iso_8859-4:1988 l4 latin4",
+    "iso-8859-5": "csisolatincyrillic cyrillic iso-ir-144 iso8859-5 iso88595 iso_8859-5 iso_8859-5:1988",
+    "iso-8859-6": "arabic asmo-708 csiso88596e csiso88596i csisolatinarabic ecma-114 iso-8859-6-e iso-8859-6-i "
+    "iso-ir-127 iso8859-6 iso88596 iso_8859-6 iso_8859-6:1987",
+    "iso-8859-7": "csisolatingreek ecma-118 elot_928 greek greek8 iso-ir-126 iso8859-7 iso88597 iso_8859-7 "
+    "iso_8859-7:1987 sun_eu_greek",
+    "iso-8859-8": "csiso88598e csisolatinhebrew hebrew iso-8859-8-e iso-ir-138 iso8859-8 iso88598 iso_8859-8 "
+    "iso_8859-8:1988 visual csiso88598i iso-8859-8-i logical",
+    "iso-8859-10": "csisolatin6 iso-ir-157 iso8859-10 iso885910 l6 latin6",
+    "iso-8859-13": "iso8859-13 iso885913",
+    "iso-8859-14": "iso8859-14 iso885914",
+    "iso-8859-15": "csisolatin9 iso8859-15 iso885915 iso_8859-15 l9",
+    "iso-8859-16": "iso8859-16",
+    "koi8-r": "cskoi8r koi koi8 koi8_r",
+    "koi8-u": "koi8-ru",
+    "macintosh": "csmacintosh mac x-mac-roman",
+    "windows-874": "dos-874 iso-8859-11 iso8859-11 iso885911 tis-620 cp874",
+    "windows-1250": "cp1250 x-cp1250",
+    "windows-1251": "cp1251 x-cp1251",
+    "windows-1252": "ansi_x3.4-1968 ascii cp1252 cp819 csisolatin1 ibm819 iso-8859-1 iso-ir-100 iso8859-1 iso88591 "
+    "iso_8859-1 iso_8859-1:1987 l1 latin1 latin-1 us-ascii x-cp1252 x-user-defined",
+    "windows-1253": "cp1253 x-cp1253",
+    "windows-1254": "cp1254 csisolatin5 iso-8859-9 iso-ir-148 iso8859-9 iso88599 iso_8859-9 iso_8859-9:1989 l5 latin5 "
+    "x-cp1254",
+    "windows-1255": "cp1255 x-cp1255",
+    "windows-1256": "cp1256 x-cp1256",
+    "windows-1257": "cp1257 x-cp1257",
+    "windows-1258": "cp1258 x-cp1258",
+    "x-mac-cyrillic": "x-mac-ukrainian",
+    "gb18030": "chinese csgb2312 csiso58gb231280 gb2312 gb_2312 gb_2312-80 gbk iso-ir-58 x-gbk cp936 gb-2312 euc-cn",
+    "big5": "big5-hkscs cn-big5 csbig5 x-x-big5 big5-tw cp950",
+    "euc-jp": "cseucpkdfmtjapanese x-euc-jp eucjp",
+    "iso-2022-jp": "csiso2022jp",
+    "shift_jis": "csshiftjis ms932 ms_kanji shift-jis sjis windows-31j x-sjis cp932",
+    "euc-kr": "cseuckr csksc56011987 iso-ir-149 korean ks_c_5601-1987 ks_c_5601-1989 ksc5601 ksc_5601 windows-949 "
+    "cp949 uhc",
+    "utf-16-be": "utf-16be unicodefffe",
+    "utf-16-le": "utf-16le csunicode iso-10646-ucs-2 ucs-2 unicode unicodefeff utf-16",
+}
+_CODECS = {  # where Python's name is another, or another codec reads what browsers read
+    "shift_jis": "cp932",
+    "euc-kr": "cp949",
+    "big5": "big5hkscs",
+    "iso-2022-jp": "iso2022_jp_ext",
+    "macintosh": "mac-roman",
+    "x-mac-cyrillic": "mac-cyrillic",
+    "windows-874": "cp874",
+    **{f"windows-125{n}": f"cp125{n}" for n in range(9)},
+}
+_MEANS = {label: name for name, labels in _LABELS.items() for label in (name, *labels.split())}
+
+
+def known_charset(label: str) -> str:
+    """The name that a label means, "" for one that we do not decode."""
+    return _MEANS.get(label.strip("\t\n\f\r ").lower(), "")
+
+
+def decode(body: bytes, charset: str) -> str:
+    """The text of bytes in a charset of `known_charset`; broken ones become U+FFFD."""
+    return body.decode(_CODECS.get(charset, charset), "jis-rows" if charset == "euc-jp" else "replace")
+
+
+def _other_rows(error: UnicodeError) -> tuple[str, int]:
+    """EUC-JP as it is used has the rows of Windows (circled digits, units, names), which Python's codec lacks."""
+    assert isinstance(error, UnicodeDecodeError)
+    first, second = (*error.object[error.start : error.start + 2], 0, 0)[:2]
+    if first < 0xA1 or second < 0xA1:
+        return "\ufffd", error.start + 1
+    row, cell = first - 0xA1, second - 0xA1
+    lead = row // 2 + (0x81 if row < 62 else 0xC1)
+    trail = cell + 0x9F if row % 2 else cell + 0x40 + (cell >= 63)
+    return bytes((lead, trail)).decode("cp932", "replace")[:1], error.start + 2
+
+
+codecs.register_error("jis-rows", _other_rows)
