@@ -21,8 +21,8 @@ from crawl.pace import Census
 from crawl.visits import State, Visit, reach
 from dht import Now, Slot, site_of
 
-BUSY_S = 1.0  # until a host with an open request is asked for again
 MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
+BUSY_S = 1.0  # until a host with an open request is asked for again
 
 
 @dataclass(slots=True)

@@ -19,7 +19,7 @@ from crawl.links import Trail, waiting
 from crawl.page import Page
 from crawl.seen import Seen
 from crawl.tally import Tally
-from crawl.visits import Visit, reach
+from crawl.visits import Visit, rank
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -58,13 +58,17 @@ class Handover:
             self._tally.count_refusal(reason)
         if not found:
             return
-        loop, asked = asyncio.get_running_loop(), [(visit.url, reach(visit)) for visit in found]
-        are_news = await loop.run_in_executor(self._thread, self._seen.are_news, asked)
-        news = [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
+        news, loop = found, asyncio.get_running_loop()
+        if not trail.is_sitemap:  # of which there are few
+            asked = [(visit.url, rank(visit)) for visit in found]
+            are_news = await loop.run_in_executor(self._thread, self._seen.are_news, asked)
+            news = [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
             await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
-            await loop.run_in_executor(self._thread, self._seen.add, [(visit.url, reach(visit)) for visit in batch])
+            if not trail.is_sitemap:
+                sent = [(visit.url, rank(visit)) for visit in batch]
+                await loop.run_in_executor(self._thread, self._seen.add, sent)
 
     async def record(self, turn: Turn, visit: Visit) -> None:
         """Make an outcome safe: the last stage, when nothing can be lost any more."""

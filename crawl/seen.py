@@ -1,11 +1,11 @@
 """Which found URLs were handed to their owners already, exactly, however many there are: most links repeat.
 
-A URL is a keyed hash of 64 bits and the depth that it was sent with: 9 bytes on disk. New ones gather in memory; when
-there are enough they become a *run*, a sorted file with an index of every 512th hash. A run is merged with the one
-before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected number of two with one hash is
-3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files last as long as the process:
-after a start everything is sent once more, which heals what owners have lost. In a simulated crawl of 1,000 sites at
-once, a memory of the last 200,000 URLs sent twice as many.
+A URL is a keyed hash of 64 bits and the rank (`visits.py`: depth and scope) that it was sent with: 9 bytes on disk. New
+ones gather in memory; when there are enough they become a *run*, a sorted file with an index of every 512th hash. A run
+is merged with the one before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected number of
+two with one hash is 3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files last as long
+as the process: after a start everything is sent once more, which heals what owners have lost. In a simulated crawl of
+1,000 sites at once, a memory of the last 200,000 URLs sent twice as many.
 """
 
 from collections.abc import Sequence
@@ -21,11 +21,12 @@ from crawl.seenrun import MemoryRun, Run, RunFile, merged
 GATHERED = 32_768  # new URLs in memory: about 4 MB
 IN_MEMORY = 1_048_576  # a run up to here stays there: 9.4 MB
 MERGE_RATIO = 8
-MAX_DEPTH = 255  # what one byte holds: beyond 63 links all reaches (visits.py) count as one
+MAX_DEPTH = 255  # what one byte holds
 
 
 class Seen:
-    """Hashes with depths. `folder`: for the runs, emptied first; None keeps all in memory, for simulators and tests."""
+    """Hashes with ranks, here called depths. `folder`: for the runs, emptied first; None keeps all in memory, for
+    simulators and tests."""
 
     def __init__(self, folder: Path | None, key: bytes, gathered: int = GATHERED, in_memory: int = IN_MEMORY) -> None:
         self._folder, self._key, self._gathered, self._in_memory = folder, key, gathered, in_memory
