@@ -9,10 +9,10 @@ from node.simulation.trial import plan_for
 from node.simulation.world import World, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
 
-NODES, CALM_S, HOUR_S = 50, 600.0, 3600.0
+NODES, CALM_S, HOUR_S = 50, 360.0, 3600.0
 
 
-def test_fifty_nodes_live_through_ten_minutes() -> None:
+def test_fifty_nodes_live_through_six_minutes() -> None:
     simulate(partial(story, CALM_S), plan_for(NODES, seed=1, loss=0.0))
 
 
