@@ -1,5 +1,7 @@
 """The overlay's measurements on networks small enough for a test: what they say is so."""
 
+import pytest
+
 from benchmarks.overlay import balance, crowd, cuts, lookups, stock
 
 
@@ -15,6 +17,7 @@ def test_half_of_the_nodes_may_die_and_the_newest_version_is_read():
     assert lookups.gets_right(1, 0.5, 10, nodes=80) == 1.0
 
 
+@pytest.mark.prove
 def test_a_crowd_of_fifty_is_measured():
     lived = crowd.live(1, 40)
     assert 0 < lived.heartbeats < 5
