@@ -51,10 +51,6 @@ class Moves:
         move = self.find(now, slot)
         return move.heir if move is not None else None
 
-    def is_ours(self, now: Now, slot: Slot) -> bool:
-        """Whether this node comes first because of a move in force."""
-        return self.heir(now, slot) == self._node_id
-
     def apply(self, now: Now, slot: Slot, order: Sequence[NodeId]) -> list[NodeId]:
         """The order with the heir, if it is there at all, before the others."""
         heir = self.heir(now, slot)

@@ -16,7 +16,7 @@ from store.admission import Admission
 from store.config import StoreConfig
 from store.errors import DiskFull
 from store.exchange import Exchange
-from store.messages import SlotReport, SlotReportReply, SlotState
+from store.messages import SlotState
 from store.mover import Mover
 from store.outbox import Outbox
 from store.package import Signer, checker
@@ -130,12 +130,6 @@ class Replicator:
         """What lies here in slots."""
         bits = self._overlay.view.strategy.slot_bits
         return [self._serving.state(slot, bits) for slot in slots]
-
-    async def slot_report(self, peer: NodeId, slots: Sequence[Slot]) -> list[SlotState]:
-        """What lies in slots at a peer's (up to 1024), by its own word; raises RemoteError."""
-        message = SlotReport(self._overlay.view.strategy.slot_bits, tuple(slots))
-        timeout_s = self._config.read_timeout_s
-        return list((await self._overlay.ask(peer, message, SlotReportReply, timeout_s=timeout_s)).states)
 
     def status(self) -> ReplicatorStatus:
         """Figures as of now."""

@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from math import log
 from random import Random
 
-from dht import Address, Core, DhtConfig, Endpoint, Identity, NodeId, Now, Reach
+from dht import Address, Core, DhtConfig, Endpoint, Identity, NodeId, Now, Reach, Slot
 from dht.neighbourhood import block_of
 from dht.owners import Placement
 
@@ -88,12 +88,14 @@ class Crowd:
         truth, right = Placement(members, slot_bits, replicas), 0
         seen = {peer: Placement(core.members.members(now), slot_bits, replicas) for peer, core in alive.items()}
         for slot in range(1 << slot_bits):
-            team = truth.live_owners(slot, alive.__contains__)  # type: ignore[arg-type]
-            right += all(
-                seen[peer].live_owners(slot, lambda p, c=alive[peer]: c.members.is_live(p, now)) == team  # type: ignore
-                for peer in team
-            )
+            team = truth.live_owners(Slot(slot), alive.__contains__)
+            right += all(self._team(seen[peer], slot, alive[peer]) == team for peer in team)
         return right / (1 << slot_bits)
+
+    def _team(self, seen: Placement, slot: int, core: Core) -> tuple[NodeId, ...]:
+        """The live owners of a slot as one core sees them."""
+        now = self.clock()
+        return seen.live_owners(Slot(slot), lambda peer: core.members.is_live(peer, now))
 
     def false_deaths(self) -> float:
         """Share of the pairs of near live nodes in which one takes the other for dead."""
