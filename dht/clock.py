@@ -6,6 +6,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 
@@ -19,8 +20,12 @@ class Now(NamedTuple):
 Clock = Callable[[], Now]
 
 
+if hasattr(time, "CLOCK_BOOTTIME"):
+    _steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
+else:
+    _steady = time.monotonic
+
+
 def system_clock() -> Now:
     """This machine's clocks; the simulator has its own."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return Now(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME))
-    return Now(time.time(), time.monotonic())
+    return Now(time.time(), _steady())
