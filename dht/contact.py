@@ -59,4 +59,4 @@ class Contact:
 
     def shares(self, families: frozenset[Family]) -> bool:
         """Whether it is reached by one of these."""
-        return any([e.family in families for e in self.endpoints])
+        return not families.isdisjoint([e.family for e in self.endpoints])

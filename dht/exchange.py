@@ -94,8 +94,8 @@ def worth(known: Known, theirs: int, *, near: bool) -> int:
 
 
 def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Block) -> list[bytes]:
-    """The heartbeats that are worth sending to an asker of that neighbourhood, the worthiest first. `peers`: known to us
-    and with which sequence to the asker."""
+    """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
+    with which sequence the asker does."""
     wanted: list[tuple[int, int, bytes]] = []
     for peer, sequence in peers:
         if known := members.find(peer):
@@ -141,6 +141,5 @@ def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, in
         return block, low, high
     start = low + rng.randrange(high - low + most - 1) - most + 1  # so that the ends are chosen as often as the middle
     first, end = max(low, start), min(high, start + most)
-    return Block(
-        lines.prefix(first) if start > low else block.first, lines.prefix(end - 1) if end < high else block.last
-    ), first, end
+    left = lines.prefix(first) if start > low else block.first
+    return Block(left, lines.prefix(end - 1) if end < high else block.last), first, end

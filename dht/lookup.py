@@ -33,7 +33,7 @@ class State(IntEnum):
 
 
 FRESH, OPEN, SLOW, ANSWERED, FAILED, UNREACHABLE = State
-USABLE = (ANSWERED, UNREACHABLE)
+USABLE = frozenset((ANSWERED, UNREACHABLE))
 PEER: Callable[[tuple[int, NodeId]], NodeId] = itemgetter(1)
 
 
@@ -115,7 +115,7 @@ class Lookup:
     @property
     def is_done(self) -> bool:
         states = self._states
-        return all([states[peer] in USABLE for peer in islice(self._counted(), self._k)])
+        return {states[peer] for peer in islice(self._counted(), self._k)} <= USABLE
 
     @property
     def hops(self) -> int:

@@ -210,7 +210,9 @@ class Members:
 
     def take_forgotten(self) -> list[Opened]:
         """Who was forgotten for its silence since the last call, the last of them."""
-        forgotten, self._forgotten = self._forgotten, []
+        forgotten = self._forgotten
+        if forgotten:
+            self._forgotten = []
         return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
