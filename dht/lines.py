@@ -7,7 +7,7 @@ side in memory, in the order in which they are asked for, and nothing else is lo
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from struct import pack, unpack
 
 from dht.keys import NodeId
@@ -71,16 +71,21 @@ class Lines:
         for line in ours - others:
             sequence = held.get(line >> 32, 0)
             if sequence < line & SEQUENCE:
-                place = bisect_left(self._lines, line)
-                while place < end and self._lines[place] == line:
-                    found.append((self._ids[place], sequence))
-                    place += 1
+                found += [(self._ids[place], sequence) for place in self._places(line)]
         return found
 
     def sent_before(self, first: int, end: int, steady: float) -> list[tuple[float, NodeId]]:
         """The peers of a range whose heartbeat was sent before an instant, and when; the oldest first."""
         sent = enumerate(self._sent[first:end], first)
         return sorted((at, self._ids[place]) for place, at in sent if at < steady)
+
+    def _places(self, line: int) -> Iterator[int]:
+        """Where such lines are: among those of one prefix, which go by id, not by sequence."""
+        place = bisect_left(self._lines, line >> 32 << 32)
+        while place < len(self._lines) and self._lines[place] >> 32 == line >> 32:
+            if self._lines[place] == line:
+                yield place
+            place += 1
 
     def named(self, prefix: bytes) -> NodeId | None:
         """The peer whose id begins with these bytes; the first, where there are several."""
