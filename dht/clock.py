@@ -20,6 +20,7 @@ class Now(NamedTuple):
 Clock = Callable[[], Now]
 
 
+_steady: Callable[[], float]
 if hasattr(time, "CLOCK_BOOTTIME"):
     _steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
 else:

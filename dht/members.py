@@ -7,7 +7,7 @@ those of far ones when their standing changed and every ten minutes or so.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import chain
 
@@ -140,11 +140,11 @@ class Members:
         """Every peer, near ones and then far ones, the one heard of last first; bare bootstrap nodes too."""
         return chain(reversed(self._near.items()), reversed(self._far.items()))
 
-    def near_known(self) -> Mapping[NodeId, Known]:
+    def near_known(self) -> dict[NodeId, Known]:
         """The near ones of them, the one heard of last at the end: most that is done concerns these."""
         return self._near
 
-    def far_known(self) -> Mapping[NodeId, Known]:
+    def far_known(self) -> dict[NodeId, Known]:
         """The others."""
         return self._far
 
