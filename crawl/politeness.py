@@ -2,7 +2,8 @@
 
 Pure: values in, seconds out. The delay counts from the end of a request. It is the largest of: our own floor, the
 strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Each error doubles it, each good answer
-takes a tenth of that back. Retry-After is obeyed, up to a day. A host that is down is left to its breaker.
+takes a tenth of that back. Retry-After is obeyed, up to a day. A host that is down is left to its breaker;
+where that has opened again and again the host is given up: its URLs fail without a request, but for one in a while.
 Source: Heydon & Najork 1999 (delay in proportion to the time of the last download).
 """
 
@@ -18,6 +19,7 @@ from crawl.config import DAY_S, CrawlConfig
 _SMOOTHING = 0.3  # weight of the newest latency
 _RELAX = 0.9  # of the factor that errors left, with each good answer: a doubling is undone by seven
 _MOST_FACTOR = 8.0  # left after a good answer, however bad it was before: undone by twenty
+GIVE_UP_AFTER = 8  # times that a breaker opened in a row: by default three hours, the last of which one long wait
 _MAX_HOSTS = 50_000  # what is forgotten is learned again at the floor
 DOWN = frozenset((429, 502, 503, 504))  # the host, or what stands before it, cannot: 500 may be one page's own
 
@@ -67,7 +69,15 @@ class Politeness:
         broken_s = host.breaker.failed(now, reason, config.breaker_fails, config.breaker_s, most_s, self._rng)
         if host.breaker.is_open:
             self._broken[site] = host.breaker
+        if host.breaker.opened >= GIVE_UP_AFTER:
+            return config.min_delay_s  # no turn leads to a request until the breaker's time is over
         return max(delay_s, broken_s, min(retry_after_s, DAY_S))
+
+    def given_up(self, site: str, now: float) -> str:
+        """Why a host is not asked before a longer while has passed, and its URLs need not wait for their turns; ""
+        where it may be. `now`: steady seconds."""
+        breaker = self._broken.get(site)
+        return self.trouble(site) if breaker and breaker.opened >= GIVE_UP_AFTER and now < breaker.until else ""
 
     def trouble(self, site: str) -> str:
         """Why a host is asked once in a while alone, "" for one that answers."""

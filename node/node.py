@@ -129,6 +129,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             store=RecordStore.open(data.store, config.store, system_clock),
             fetcher=fetcher,
             locate=fetcher.locate,
+            late=fetcher.late_s,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,

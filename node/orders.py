@@ -92,6 +92,7 @@ class OrderingFetcher:
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
         self._by_client, self._pages = by_client, 0
+        self.resting = ""  # why the owner of this machine lets it fetch nothing just now
         overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
@@ -190,6 +191,8 @@ class OrderingFetcher:
         view = self._overlay.view
         if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
             return "orders a fetch in a slot that is not its own"
+        if self.resting:
+            return f"orders a fetch of a node that rests: {self.resting}"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
         if refused := self._refusals.reason(order.url):

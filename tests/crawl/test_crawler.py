@@ -244,7 +244,7 @@ async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, cr
 
 async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/": linked()})
-    crawl.crawler.pause(True)
+    crawl.crawler.hinder("paused")
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
@@ -253,7 +253,7 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
         status = crawl.crawler.status()
         assert (status.state, status.waiting, status.open) == ("paused", 1, 0)
         assert not site.log
-        crawl.crawler.pause(False)
+        crawl.crawler.hinder("")
         await crawl.finished()
         running.cancel()
     assert site.url("a.test") in crawl.owner.pages

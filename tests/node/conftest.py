@@ -225,8 +225,9 @@ class FakeService:
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
 
-    def pause(self, paused: bool) -> None:
-        self.is_paused = paused
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        self.is_paused, self.paused_for_s = paused, for_s
+        return "paused by its operator" if paused else ""
 
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:
