@@ -30,7 +30,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
-    info_url: str = ""  # page about the bot, put into User-Agent, so that a site owner finds whom to ask
+    info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
 
     # how much at once
     max_open_fetches: int = 64  # 32–128 measured best with one event loop

@@ -25,6 +25,7 @@ from crawl.resolver import Resolver, usable_addresses
 from dht import Clock
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
+ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
 _READ_BYTES = 65_536
 _MAX_REASON_CHARS = 200
 
@@ -125,6 +126,7 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         use_dns_cache=False,  # the resolver has its own, behind the address filter
         limit=0,  # the crawler bounds open fetches, orders.py those for peers
         keepalive_timeout=config.keepalive_s,
+        happy_eyeballs_delay=ATTEMPT_EVERY_S,
     )
     session = aiohttp.ClientSession(
         connector=connector,

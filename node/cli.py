@@ -219,6 +219,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--out", required=True, metavar="FILE", help="the network file; the keys are written beside it")
     new.add_argument("--bootstrap", action="append", default=[], metavar="IP:PORT", help="a first contact; repeatable")
     new.add_argument("--seed", action="append", default=[], metavar="NAME:PORT", help="the same by name; repeatable")
+    new.add_argument("--info-url", default="", metavar="URL", help="page for site owners, named in User-Agent")
     new.add_argument(
         "--prefix", action="append", default=[], metavar="CIDR", help="private addresses in use; repeatable"
     )

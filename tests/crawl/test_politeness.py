@@ -32,10 +32,12 @@ def test_a_host_rests_by_what_it_shows(politeness: Politeness) -> None:
 
 
 def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: Politeness) -> None:
-    assert [politeness.after_error("a", 0.0) for _ in range(5)] == [2.0, 4.0, 8.0, 8.0, 8.0]
-    rests = [politeness.after_answer("a", 0.1, 0.0) for _ in range(20)]
+    assert [politeness.after_error("a", 0.0) for _ in range(7)] == pytest.approx(
+        [1.5**n for n in range(1, 6)] + [8.0] * 2
+    )
+    rests = [politeness.after_answer("a", 0.1, 0.0) for _ in range(13)]
     assert rests == sorted(rests, reverse=True)
-    assert rests[0] == pytest.approx(7.2)
+    assert rests[0] == pytest.approx(6.8)
     assert rests[-1] == 1.0
     assert politeness.trouble("a") == "", "a site that answers with errors is there"
 
