@@ -1,9 +1,9 @@
 """How long a host is left alone after a request.
 
 Pure: values in, seconds out. The delay counts from the end of a request. It is the largest of: our own floor, the
-strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Failures double it, errors half as
-much, each good answer takes some of that back. Retry-After is obeyed, up to a day. A host that is down is left to its breaker;
-where that has opened again and again the host is given up: its URLs fail without a request, but for one in a while.
+strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Failures double it, errors add half, good
+answers take some of that back. Retry-After is obeyed, up to a day. A host that is down is left to its breaker; where
+that has opened again and again the host is given up: its URLs fail without a request, but for one in a while.
 Source: Heydon & Najork 1999 (delay in proportion to the time of the last download).
 """
 
