@@ -316,7 +316,7 @@ def site(start: Start) -> Site:
 def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
-    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)")
+    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot")
     server = WebServer(service, config, TOKEN, "0.1.0", crawler)
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)
