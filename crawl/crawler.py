@@ -16,6 +16,7 @@ from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost
 from crawl.fetched import Fetcher, Late, Locate, nowhere
+from crawl.fingerprint import steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
@@ -64,6 +65,7 @@ class Crawler:
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
+        self._stats = stats
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
@@ -118,6 +120,13 @@ class Crawler:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
+
+    def recall(self, slot: Slot, visit: Visit) -> None:
+        """The replica of a slot that was just gained has this visit."""
+        self.observe(slot, visit)
+        if visit.history.fingerprint and visit.history.seen_at:
+            rebuild = slot, self._frontier.epoch(slot)
+            self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
 
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
         """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
