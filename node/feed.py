@@ -34,6 +34,10 @@ class StoreFeed:
         ]
         return texts, self._cursor(changed[-1].sequence)
 
+    def lag(self, cursor: bytes) -> int:
+        """How many changes there are after the cursor, of any kind."""
+        return self._store.sequence - self._sequence(cursor)
+
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""
         await self._store.wait(self._sequence(cursor))
