@@ -18,7 +18,7 @@ from crawl.errors import (
     ParserUnavailable,
 )
 from crawl.fetch import open_fetcher
-from crawl.fetched import Fetched, Fetcher
+from crawl.fetched import Fetched, Fetcher, Locate, nowhere
 from crawl.inline import InlineParsers
 from crawl.keeper import Keeper
 from crawl.links import Trail, depth_of, refusal_of, waiting
@@ -60,6 +60,7 @@ __all__ = [
     "InlineParsers",
     "Keeper",
     "Link",
+    "Locate",
     "Look",
     "Page",
     "PageUnreadable",
@@ -84,6 +85,7 @@ __all__ = [
     "depth_of",
     "encode_visit",
     "is_canonical",
+    "nowhere",
     "open_fetcher",
     "open_parsers",
     "public_suffixes",

@@ -11,10 +11,11 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
+from crawl.addressturns import AddressTurns
 from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost
-from crawl.fetched import Fetcher
+from crawl.fetched import Fetcher, Locate, nowhere
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
@@ -24,6 +25,7 @@ from crawl.look import Look
 from crawl.pace import Census
 from crawl.parsed import Parsers
 from crawl.permits import Free, Permits
+from crawl.prefetch import Prefetch
 from crawl.request import Requests
 from crawl.seen import Seen
 from crawl.seendesk import SeenDesk
@@ -52,17 +54,23 @@ class Crawler:
         rng: Random,
         permits: Permits | None = None,
         seen_folder: Path | None = None,
+        locate: Locate = nowhere,
     ) -> None:
         """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
-        memory of URLs handed over; None keeps it in memory."""
+        memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request."""
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
-        self._frontier = Frontier(config.max_frontier_urls, config.max_open_per_address, census)
+        delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
+        addresses = AddressTurns(config.max_open_per_address, delay_s)
+        self._frontier = Frontier(config.max_frontier_urls, addresses, census)
+        self._prefetch = Prefetch(self._frontier, locate)
         self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
-        self._requests = Requests(config, fetcher, decide, census, lastmods, stats, self._frontier, clock)
+        self._requests = Requests(
+            config, fetcher, decide, census, lastmods, stats, self._frontier, clock, Random(rng.random()), locate
+        )
         self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
@@ -130,6 +138,7 @@ class Crawler:
         """Crawl until cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._prefetch.run(), name="crawl-prefetch")
                 while True:
                     self._changed.clear()
                     self._start(tasks)
@@ -153,6 +162,7 @@ class Crawler:
             refused=dict(tally.refused),
             per_s=tally.per_s(now.steady),
             incomplete=len(frontier.incomplete),
+            broken=len(list(self._requests.politeness.broken())),
         )
 
     def look(self, url: str) -> Look:
@@ -235,7 +245,8 @@ class Crawler:
         if due := frontier.soon(now):
             return (
                 "waiting",
-                f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}",
+                f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}"
+                + self._broken(),
             )
         if not frontier.slots():
             return "idle", "holds no lease: other nodes crawl the slots that it owns"
@@ -247,6 +258,16 @@ class Crawler:
                 f"all {len(frontier)} URLs known here were visited; the next one is due again in {span(next_s)}",
             )
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
+
+    def _broken(self) -> str:
+        """Hosts that do not answer, with an example."""
+        politeness = self._requests.politeness
+        sites = list(politeness.broken())
+        if not sites:
+            return ""
+        count = "1 site does" if len(sites) == 1 else f"{len(sites)} sites do"
+        trouble = politeness.trouble(sites[-1])
+        return f"; {count} not answer and are asked once in a while alone ({sites[-1]}: {trouble})"
 
     def _stopped(self) -> str:
         return "paused by its operator; `dse-node resume` ends that" if self._paused else self._hindrance

@@ -17,8 +17,8 @@ from yarl import URL
 
 from crawl.codings import OFFERED, decode_body
 from crawl.config import CrawlConfig
-from crawl.errors import BadHostsFile, FetchFailed
-from crawl.fetched import Fetched, Fetcher
+from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
+from crawl.fetched import Fetched
 from crawl.hostsfile import parse_hosts
 from crawl.resolver import Resolver, usable_addresses
 from dht import Clock
@@ -42,8 +42,8 @@ class _Response(aiohttp.ClientResponse):
 class HttpFetcher:
     """Makes requests over one session; see `open_fetcher`."""
 
-    def __init__(self, config: CrawlConfig, session: aiohttp.ClientSession, clock: Clock) -> None:
-        self._config, self._session, self._clock = config, session, clock
+    def __init__(self, config: CrawlConfig, session: aiohttp.ClientSession, resolver: Resolver, clock: Clock) -> None:
+        self._config, self._session, self._resolver, self._clock = config, session, resolver, clock
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
@@ -58,6 +58,14 @@ class HttpFetcher:
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             raise FetchFailed(url, _reason(error)) from error
+
+    async def locate(self, url: str) -> str:
+        """See `crawl.fetched.Locate`."""
+        host = URL(url, encoded=True).host or ""
+        try:
+            return await self._resolver.first(host)
+        except (OSError, AddressRefused, FamilyMissing):  # the fetch will say so
+            return ""
 
     async def _get(self, url: str, target: URL, headers: Mapping[str, str], max_bytes: int, started: float) -> Fetched:
         async with self._session.get(target, headers=dict(headers), allow_redirects=False) as response:
@@ -80,7 +88,7 @@ class HttpFetcher:
 
 
 @asynccontextmanager
-async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> AsyncIterator[Fetcher]:
+async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> AsyncIterator[HttpFetcher]:
     """A fetcher and its connections, closed at the end. `version`: ours, for User-Agent. Raises BadHostsFile."""
     resolver = Resolver(config, _hosts(config.hosts_file), clock)
     connector = aiohttp.TCPConnector(
@@ -103,7 +111,7 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         trust_env=False,
     )
     try:
-        yield HttpFetcher(config, session, clock)
+        yield HttpFetcher(config, session, resolver, clock)
     finally:
         await session.close()
         await resolver.close()

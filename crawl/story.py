@@ -149,7 +149,7 @@ class Stories:
 
     def _trap(self, turn: Turn, parsed: Parsed) -> str:
         """Why a page that is read for the first time is not taken."""
-        if turn.visit.history.seen_at or not parsed.text:
+        if turn.visit.history.seen_at or not (parsed.text or parsed.boilerplate):
             return ""
         return self.stats.learn(turn.site, turn.visit.url, steady_text(parsed.fingerprint))
 
@@ -222,6 +222,7 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, *, nofollow: bool = Fa
         title=parsed.title,
         headings=parsed.headings,
         text=parsed.text,
+        boilerplate=parsed.boilerplate,
         links=() if nofollow else tuple(link for link in parsed.links if not link.nofollow),
         signature=parsed.signature,
         description=parsed.description,

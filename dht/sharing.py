@@ -72,8 +72,7 @@ class Sharing:
         givers = {slot: move.giver for slot, move in leases.borrowed(now).items()}
 
         def heirs(slot: Slot) -> list[NodeId]:
-            others = [peer for peer in leases.team(slot) if peer not in (view.node_id, givers.get(slot))]
-            return [peer for peer in others if view.is_ready(peer, slot)]
+            return [peer for peer in leases.heirs(slot, view) if peer != givers.get(slot)]
 
         siblings = {peer for slot in held for peer in leases.team(slot)} - {view.node_id}
         beats = {peer: view.heartbeat(peer) for peer in siblings | self._some(siblings)}

@@ -16,7 +16,7 @@ import Stemmer
 
 from index.scripts import ASCII_TOKEN, TOKEN, UNSPACED_RUN
 
-ANALYZER = 1
+ANALYZER = 2
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MEMO_WORDS = 1 << 17  # about 20 MB; the commonest words return at once after it was emptied
 

@@ -20,9 +20,10 @@ class Text:
     url: str
     title: str
     headings: tuple[str, ...]
-    body: str
+    body: str  # the main text
     language: str
     fetched_at: float
+    boilerplate: str = ""  # is searched and adds nothing to a score
 
 
 @dataclass(frozen=True, slots=True)

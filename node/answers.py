@@ -298,4 +298,5 @@ def document_json(record: Record, document: Document, replicas: int) -> Json:
         "title": document.title,
         "headings": list(document.headings),
         "text": document.text,
+        "boilerplate": document.boilerplate,
     }

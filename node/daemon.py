@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Decision, Fetcher, Parsers, Refusals
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Locate, Parsers, Refusals, nowhere
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
@@ -51,6 +51,7 @@ class Shells:
     index_path: Path | None  # None: in memory
     seen_path: Path | None  # the same; emptied at every start
     expects_others: bool  # the peer cache or the network file names somebody
+    locate: Locate = nowhere  # where the fetcher will find a host
     machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
 
 
@@ -104,6 +105,7 @@ class Daemon:
             Random(shells.rng.random()),
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
             shells.seen_path,
+            shells.locate,
         )
         shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)

@@ -73,4 +73,5 @@ def text_of_document(record: Record, document: Document) -> Text:
         body=document.text,
         language=document.language,
         fetched_at=document.fetched_at,
+        boilerplate=document.boilerplate,
     )

@@ -103,4 +103,5 @@ def document_of(page: Page) -> Document:
         description=page.description,
         published_at=page.published_at,
         modified_at=page.modified_at,
+        boilerplate=page.boilerplate,
     )

@@ -122,11 +122,13 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
         own = {endpoint.udp for endpoint in place.listening}
         contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
         overlay.join(contacts)
+        fetcher = await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock))
         shells = Shells(
             identity=identity,
             overlay=overlay,
             store=RecordStore.open(data.store, config.store, system_clock),
-            fetcher=await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock)),
+            fetcher=fetcher,
+            locate=fetcher.locate,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,

@@ -11,11 +11,13 @@ from crawl import (
     Crawler,
     Decision,
     Fetcher,
+    Locate,
     Page,
     Parsers,
     State,
     Visit,
     canonical_url,
+    nowhere,
     reach,
 )
 from dht import PeerTimeout, Slot, system_clock
@@ -103,10 +105,12 @@ class Owner:
 class Crawl:
     """One crawler at work on one slot."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers) -> None:
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers, locate: Locate = nowhere) -> None:
         self.owner = Owner()
         self.denied: tuple[str, ...] = ()
-        self.crawler = Crawler(config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1))
+        self.crawler = Crawler(
+            config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1), locate=locate
+        )
         self.owner.crawler = self.crawler
 
     def decide(self, url: str) -> Decision:
