@@ -6,7 +6,6 @@
 
 import time
 from collections.abc import Callable
-from functools import partial
 from typing import NamedTuple
 
 
@@ -19,14 +18,9 @@ class Now(NamedTuple):
 
 Clock = Callable[[], Now]
 
-
-_steady: Callable[[], float]
-if hasattr(time, "CLOCK_BOOTTIME"):
-    _steady = partial(time.clock_gettime, time.CLOCK_BOOTTIME)
-else:
-    _steady = time.monotonic
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
 
 
 def system_clock() -> Now:
     """This machine's clocks; the simulator has its own."""
-    return Now(time.time(), _steady())
+    return Now(time.time(), time.clock_gettime(_STEADY))
