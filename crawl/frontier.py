@@ -136,9 +136,10 @@ class Frontier:
                 heapq.heapify(host.ready)
 
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
-        """Slots are numbered anew, and none is held: URLs in flight return to the slots that this names."""
+        """Slots are numbered anew, or sites lie elsewhere: URLs in flight return to the slots that this names."""
         for url, turn in self._flight.items():
             turn.slot = slot_of(url)
+        self._open_in = Counter(turn.slot for turn in self._flight.values())
 
     def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
         """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""
