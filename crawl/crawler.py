@@ -107,6 +107,11 @@ class Crawler:
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
 
+    def again(self, url: str) -> None:
+        """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
+        self._frontier.again(url, self._clock())
+        self._changed.set()
+
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
         """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
         self._frontier.renumber(slot_of)

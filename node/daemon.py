@@ -29,6 +29,7 @@ from node.polls import Polls
 from node.progress import Progress
 from node.ruling import Ruling
 from node.seeds import Seeds
+from node.spotchecks import SpotChecks
 from node.spreader import Spreader
 from node.teams import Report, Teams, report_of
 from node.tickets import Tickets
@@ -96,6 +97,12 @@ class Daemon:
             Random(shells.rng.random()),
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
+            checks=SpotChecks(
+                shells.parsers,
+                Random(shells.rng.random()),
+                lambda url: self.crawler.again(url),
+                self.clients.distrust,
+            ),
             place=self.places.place,
             refusals=self.refusals,
         )
