@@ -18,7 +18,8 @@ from crawl.errors import (
     ParserUnavailable,
 )
 from crawl.fetch import open_fetcher
-from crawl.fetched import Fetched, Fetcher
+from crawl.fetched import Fetched, Fetcher, Late, Locate, nowhere
+from crawl.hours import Hours
 from crawl.inline import InlineParsers
 from crawl.keeper import Keeper
 from crawl.links import Trail, depth_of, refusal_of, waiting
@@ -58,9 +59,12 @@ __all__ = [
     "FetchFailed",
     "Fetched",
     "Fetcher",
+    "Hours",
     "InlineParsers",
     "Keeper",
+    "Late",
     "Link",
+    "Locate",
     "Look",
     "Page",
     "PageUnreadable",
@@ -86,6 +90,7 @@ __all__ = [
     "different_bits",
     "encode_visit",
     "is_canonical",
+    "nowhere",
     "open_fetcher",
     "open_parsers",
     "public_suffixes",

@@ -6,7 +6,7 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 
 from lxml import etree, html
 
-from crawl.fingerprint import CLOSE, OPEN
+from crawl.maintext import CLOSE, LINK, OPEN
 from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_LINKED_CHARS, Reading, time_of
 
 _BLOCKS = frozenset(BLOCKS)
@@ -64,14 +64,18 @@ def _text(root: html.HtmlElement) -> str:
                 out.append(BREAK)
             if node.tag in _BOILERPLATE:
                 out.append(OPEN)
+            if node.tag == "a" and "href" in node.attrib:
+                out.append(LINK)
             if node.text and not hidden:
                 out.append(node.text)
         else:
             hidden -= hides
-            if node.tag in _BOILERPLATE:
-                out.append(CLOSE)
+            if node.tag == "a" and "href" in node.attrib:
+                out.append(LINK)
             if block:
                 out.append(BREAK)
+            if node.tag in _BOILERPLATE:  # after the break, since marks count for the line in which they stand
+                out.append(CLOSE)
             if node.tail and not hidden:
                 out.append(node.tail)
     return "".join(out)

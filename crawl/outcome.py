@@ -21,7 +21,7 @@ from crawl.visits import State, Visit
 
 _TEXT_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
-_RETRIED = frozenset((408, 425, 429))
+RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
 DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
@@ -39,11 +39,10 @@ class Next(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Verdict:
-    """The visit to record once `next` is done; `overloaded` tells politeness to slow down."""
+    """The visit to record once `next` is done."""
 
     next: Next
     visit: Visit
-    overloaded: bool = False
 
 
 def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: Census) -> Verdict:
@@ -58,11 +57,11 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, censu
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
         return Verdict(Next.GONE, gone(visit, f"status {status}", now, config))
-    if status in _RETRIED or status >= 500:
+    if status in RETRIED or status >= 500:
         wait_s = fetched.retry_after_s(now)
         fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
         failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
-        return Verdict(Next.NOTHING, failure, overloaded=True)
+        return Verdict(Next.NOTHING, failure)
     if status != 200:
         return Verdict(Next.NOTHING, refused(visit, f"status {status}", now, config))
     return _answered(visit, fetched, now, config)

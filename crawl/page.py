@@ -36,3 +36,4 @@ class Page:
     description: str = ""
     published_at: float = 0.0  # by its own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
+    boilerplate: str = ""  # what people see besides the (main) text: crawl/maintext.py

@@ -21,7 +21,7 @@ class Reading:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
 
     title: str = ""
-    text: str = ""  # boilerplate between the marks of crawl/fingerprint.py
+    text: str = ""  # boilerplate and links between the marks of crawl/maintext.py
     base: str = ""
     language: str = ""
     canonical: str = ""

@@ -28,6 +28,7 @@ class CrawlStatus:
     refused: dict[str, int]  # by reason
     per_s: float
     incomplete: int = 0  # slots with more URLs than fit into memory
+    broken: int = 0  # hosts that do not answer, and are asked once in a while alone
 
 
 class Tally:

@@ -40,6 +40,7 @@ from dht.keys import (
     site_of,
     slot_of,
     slot_start,
+    split_url,
 )
 from dht.knock import Knock, Question
 from dht.limits import Buckets
@@ -194,6 +195,7 @@ __all__ = [
     "slot_of",
     "slot_start",
     "solve_all",
+    "split_url",
     "spread_depth",
     "stray_range",
     "system_clock",

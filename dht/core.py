@@ -143,13 +143,17 @@ class Core:
     @property
     def next_due(self) -> float:
         """Steady time of the next `poll`; -inf where something waits to be sent."""
-        return min(self._asker.next_due, self._gossip.next_due, self._refresh_at)
+        asker, gossip, refresh = self._asker.next_due, self._gossip.next_due, self._refresh_at
+        due = asker if asker < gossip else gossip
+        return due if due < refresh else refresh
 
     def take_events(self) -> list[Event]:
         """What happened since the last call."""
         if self.members.epoch != self._told_epoch:
             self._told_epoch = self.members.epoch
             self._events.append(MembersChanged(self._told_epoch))
+        if not self._events:
+            return []
         events, self._events = self._events, []
         return events
 
@@ -391,6 +395,7 @@ def _packed(host: str) -> bytes:
     return ipaddress.ip_address(host).packed
 
 
+@lru_cache(maxsize=4096)
 def _block(host: str) -> bytes:
     """Whose address it is, for the rate limit: an IPv6 address stands for its /64, which one subscriber has whole."""
     packed = _packed(host)

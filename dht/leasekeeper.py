@@ -1,6 +1,7 @@
 """Moves the leases' messages, and remembers on disk that this node may have voted.
 
-Every second: look at the view, ask the live owners, take their votes, release what is no longer ours. What the file
+Every second: look at the view, ask for votes, of those left out too where they are missed, release what is no longer
+ours. What the file
 `votes.json` holds is one instant: until when votes that this node gave may bind. A node that starts before it abstains
 for as long, VOTE_S at most; a node that never voted for another has no file and votes at once.
 """
@@ -14,10 +15,11 @@ from pathlib import Path
 import msgspec
 
 from dht.atomicfile import write_atomically
+from dht.ballot import Round
 from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
-from dht.leases import Leases, Round
+from dht.leases import Leases
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest
 from dht.sharing import Sharing
 from dht.strategypuller import Asks
@@ -32,6 +34,7 @@ QUIET_S = 2.0  # and its first view of the teams must have stayed as it is for s
 PATIENT_S = 8.0  # in a network where peers come and go all the time it does not wait for quiet longer than this
 ASLEEP_S = 10.0  # no step for so long: the machine slept; heartbeats may be this late and still count as live
 ASK_S = 2.0  # for a vote; a dead voter delays the rest of its round by this much, once
+FALL_BACK_S = 1.0  # then those who were left out are asked too; twice the slowest of a hundred round trips
 NOTE_AHEAD_S = 600.0  # the file is written every ten minutes, not with every vote; nobody abstains longer than VOTE_S
 
 
@@ -83,15 +86,13 @@ class LeaseKeeper:
         return self._leases.held(now)
 
     async def step(self) -> None:
-        """One round of asking; returns when all have answered or ASK_S is over."""
+        """One round of asking; returns when all have answered or had their time."""
         self._notice_sleep()
         self._look()
         self._sharing.step(self._clock(), self._leases)
         asked = self._leases.step(self._clock(), self._view)
         if asked.requests:
-            async with asyncio.TaskGroup() as tasks:
-                for peer in asked.requests:
-                    tasks.create_task(self._ask(asked, peer), name="lease-ask")
+            await self._ask_all(asked)
         await self._tell(self._leases.finish(self._clock(), asked))
 
     async def give_up(self) -> None:
@@ -165,9 +166,19 @@ class LeaseKeeper:
             self._settled = self._settle_at == 0 or quiet or now.steady >= self._settle_at + PATIENT_S
         return self._settled
 
-    async def _ask(self, asked: Round, peer: NodeId) -> None:
+    async def _ask_all(self, asked: Round) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            first = [
+                tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
+                for peer, request in asked.requests.items()
+            ]
+            await asyncio.wait(first, timeout=FALL_BACK_S)
+            for peer, request in self._leases.fall_back(asked).items():
+                tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
+
+    async def _ask(self, asked: Round, peer: NodeId, request: LeaseRequest) -> None:
         try:
-            reply = await self._asks.ask(peer, asked.requests[peer], LeaseReply, timeout_s=ASK_S)
+            reply = await self._asks.ask(peer, request, LeaseReply, timeout_s=ASK_S)
         except RemoteError as error:
             log.debug("no votes from=%s reason=%s", peer.hex(), error)
             return

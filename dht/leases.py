@@ -1,79 +1,36 @@
-"""Which slots this node may crawl: it asks the live owners for their votes, renews, yields and gives back.
+"""Which slots this node may crawl: it takes votes for them, renews, yields and gives back.
 
-Pure: `step` says what to ask, `heard` and `finish` take the answers; `leasekeeper.py` moves the bytes. A slot is asked
-for by its preferred owner: the first in a rendezvous order of its own among the live owners that are ready, so leases
-spread evenly. The others ask only when nobody has held it for PATIENCE_S times their place. A holder renews as long
-as it is a live owner; it yields at once where a majority or the preferred one holds, which heals two networks that
-meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S, and for as long as
-a fetch is open there, it keeps the votes but no longer shows the lease, so that what it began to fetch is written
-before the next holder looks; so too when it is a live owner no longer. When slots are split, who holds one holds its
-parts, and its voters have promised them.
+Pure: `step` says what to ask, `fall_back` whom else, `heard` and `finish` take the answers; `leasekeeper.py` moves the
+bytes. When to ask for a slot that nobody holds, succession.py says; whom, ballot.py. A holder renews as long as it is a
+live owner, all its slots together; it yields at once where a majority or the preferred one holds, which heals two
+networks that meet. When its preferred owner has been there for HAND_BACK_S, it hands the slot back: for DRAIN_S, and
+for as long as a fetch is open there, it keeps the votes but no longer shows the lease, so that what it began to fetch
+is written before the next holder looks; so too when it is a live owner no longer. When slots are split, who holds one
+holds its parts, and its voters have promised them.
 
 A move (heirs.py) puts an heir before everybody else in a slot's order for a while: the slot is handed over to it as
 slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from hashlib import blake2b
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Protocol
 
+from dht.ballot import Attempt, Round
 from dht.clock import Now
 from dht.heirs import Move, Moves
-from dht.keys import NodeId, Slot, slot_start
+from dht.keys import NodeId, Slot
 from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, LeaseRequest, Vote
-from dht.votes import HOLD_S, Team, Voter, majority, team_digest
+from dht.succession import Sight, Succession, preference
+from dht.votes import HOLD_S, Team, Voter, team_digest
 
-RENEW_S = 8.0  # five more tries fit before a hold runs out
-TOGETHER_S = 4.0  # when one lease is due, those due within this are renewed with it: fewer messages a peer
+RENEW_S = 12.0  # the hold has 8 s left then: time for two more tries, each of which asks everybody
+TOGETHER_S = RENEW_S / 2  # when one lease is due, those due within this are renewed with it: soon all are due at once
 RETRY_S = 2.0
-PATIENCE_S = 12.0
+RENEW_RETRY_S = 1.0
 HAND_BACK_S = 20.0  # long enough that a peer that comes and goes does not move leases with every breath
 DRAIN_S = 5.0
 DRAIN_MOST_S = 60.0  # as long as a fetch may take; what is still not written then may be fetched again
-FREED_S = 15.0  # a release is newer than the heartbeats heard for this long after it
-
-
-class Sight(Protocol):
-    """What the leases look up in the view, slot by slot."""
-
-    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
-        """Whether a live peer, or this node, announces the slot as ready."""
-
-    def ready(self, slot: Slot) -> Sequence[NodeId]:
-        """Who announces the slot as ready and is believed: owners, and former ones that have yet to hand it over."""
-
-    def announced(self, slot: Slot) -> Sequence[NodeId]:
-        """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
-
-    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Those of them that have been here for as long as the strategy asks of who decides."""
-
-    def is_busy(self, slot: Slot) -> bool:
-        """Whether a fetch of this node is still open in the slot."""
-
-
-@dataclass(slots=True)
-class Attempt:
-    """One slot of a round: who granted, who refused in whose favour."""
-
-    epoch: int
-    team: Team
-    holding: bool
-    granted: set[NodeId]
-    others: dict[NodeId, NodeId] = field(default_factory=dict)  # voter → holder it named
-
-
-@dataclass(slots=True)
-class Round:
-    """What to send now. `releases` need no answer."""
-
-    sent_at: float
-    slot_bits: int
-    requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
-    releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
-    attempts: dict[Slot, Attempt] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
@@ -83,6 +40,8 @@ class _Held:
     renew_at: float
     team: Team
     asked: int  # the highest epoch asked for
+    voters: frozenset[NodeId] = frozenset()  # who granted it the last time
+    is_strained: bool = False  # the last renewal failed
     outranked_since: float | None = None
     drained_at: float | None = None
 
@@ -93,21 +52,18 @@ class Leases:
     def __init__(self, node_id: NodeId, slot_bits: int, *, abstain_until: float = 0.0, not_before: float = 0.0) -> None:
         self._node_id = node_id
         self._slot_bits = slot_bits
-        self._not_before = not_before
         self.voter = Voter(node_id, abstain_until)
+        self._moves = Moves(node_id)
+        self._turns = Succession(node_id, slot_bits, self.voter, self._moves, not_before)
         self._held: dict[Slot, _Held] = {}
-        self._vacant_since: dict[Slot, float] = {}
-        self._retry_at: dict[Slot, float] = {}
         self._mine: list[Slot] = []
         self._gone: list[tuple[Slot, int, Team]] = []
-        self._moves = Moves(node_id)
         self._leaving: dict[Slot, tuple[float, _Held]] = {}  # slots of others now, to be released at that time
-        self._freed: dict[Slot, tuple[NodeId, float]] = {}
         self._shown: tuple[float, Mapping[Slot, int]] = (0.0, MappingProxyType({}))
 
     def wait(self, until: float) -> None:
         """Claim nothing before this steady time; what is held stays so for as long as it lasts."""
-        self._not_before = max(self._not_before, until)
+        self._turns.wait(until)
 
     def split(self, slot_bits: int) -> None:
         """The strategy has 2**slot_bits slots now, more than before; `look` follows, with their teams."""
@@ -118,7 +74,7 @@ class Leases:
         self._leaving = {part: leaving for s, leaving in self._leaving.items() for part in _parts(s, doublings)}
         self._gone = [(part, epoch, team) for s, epoch, team in self._gone for part in _parts(s, doublings)]
         self._moves.split(lambda slot: _parts(slot, doublings))
-        self._vacant_since, self._retry_at, self._freed = {}, {}, {}
+        self._turns.split(slot_bits)
         self._shown = (0.0, self._shown[1])
 
     def look(self, now: Now, teams: Mapping[Slot, Team]) -> None:
@@ -134,9 +90,7 @@ class Leases:
             self._held.setdefault(slot, self._leaving.pop(slot)[1])
         self._shown = (0.0, self._shown[1])
         self._moves.keep_only(mine)
-        for forgotten in (self._vacant_since, self._retry_at):
-            for slot in [slot for slot in forgotten if slot not in mine]:
-                del forgotten[slot]
+        self._turns.keep_only(mine)
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Slots that this node may crawl now, each with its epoch."""
@@ -175,7 +129,12 @@ class Leases:
 
     def preferred(self, slot: Slot, sight: Sight) -> NodeId | None:
         """Who comes first in the slot's own order, moves aside."""
-        return next(iter(self._ready_order(slot, sight)), None)
+        return self._turns.preferred(slot, sight)
+
+    def heirs(self, slot: Slot, sight: Sight) -> list[NodeId]:
+        """To whom a slot that is held here may be moved: live owners that are ready and would get the votes."""
+        others = [peer for peer in self.voter.team(slot) if peer != self._node_id and sight.is_ready(peer, slot)]
+        return [peer for peer in others if self._turns.may_ask(peer, slot, sight)]
 
     def step(self, now: Now, sight: Sight) -> Round:
         """What to send at this moment; call it about once a second."""
@@ -185,29 +144,33 @@ class Leases:
         horizon = now.steady + (TOGETHER_S if urgent else 0.0)
         for slot in self._mine:
             held = self._held.get(slot)
-            if held is not None and (held.until <= now.steady or self._meets_better(now, slot, sight)):
+            if held is not None and (held.until <= now.steady or self._turns.meets_better(now, slot, sight)):
                 self._drop(slot)
                 held = None
             if held is not None:
                 if self._renews(now, slot, held, sight, horizon):
                     wanted.append((slot, True))
-            elif self._asks(now, slot, sight):
+            elif self._turns.is_due(now, slot, sight):
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
         begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
         asked = Round(now.steady, self._slot_bits, attempts=begun)
-        self._address(asked)
+        asked.open()
         for slot in list(asked.attempts):
             self._count(now, asked, slot)
         return asked
+
+    def fall_back(self, asked: Round) -> Mapping[NodeId, LeaseRequest]:
+        """Whom else to ask, once those asked first have answered or had their time; `heard` takes their answers."""
+        return asked.fall_back() if asked.slot_bits == self._slot_bits else {}
 
     def heard(self, now: Now, asked: Round, peer: NodeId, reply: LeaseReply) -> None:
         """Take one peer's votes; what it was not asked is ignored."""
         if asked.slot_bits != self._slot_bits:
             return
-        claimed = {claim.slot for claim in asked.requests[peer].claims}
         for vote in reply.votes:
-            if vote.slot in claimed:
+            attempt = asked.attempts.get(Slot(vote.slot))
+            if attempt is not None and peer in attempt.asked:
                 self._take(now, asked, peer, vote)
 
     def finish(self, now: Now, asked: Round) -> Round:
@@ -216,16 +179,8 @@ class Leases:
             self._give_up_round(asked)
             return self._releases(now)
         for slot, attempt in asked.attempts.items():
-            held = self._held.get(slot)
-            if len(attempt.granted) >= majority(len(attempt.team)):
-                continue
-            self._retry_at[slot] = now.steady + RETRY_S
-            if not attempt.holding:
-                self._give_back(slot, attempt.epoch, attempt.team)
-            elif held is not None:
-                held.renew_at = now.steady + RETRY_S
-                if self._yields(slot, attempt):
-                    self._drop(slot)
+            if attempt.lacks:
+                self._failed(now, slot, attempt)
         return self._releases(now)
 
     def answer(self, now: Now, peer: NodeId, request: LeaseRequest, sight: Sight) -> LeaseReply:
@@ -235,7 +190,8 @@ class Leases:
         votes = [
             self.voter.vote(now, peer, claim, () if claim.holding else self._holders(now, Slot(claim.slot), sight))
             for claim in request.claims
-            if 0 <= claim.slot < 1 << self._slot_bits and self._may_ask(peer, claim, sight)
+            if 0 <= claim.slot < 1 << self._slot_bits
+            and (claim.holding or self._turns.may_ask(peer, Slot(claim.slot), sight))
         ]
         return LeaseReply(tuple(votes))
 
@@ -247,7 +203,7 @@ class Leases:
         for slot, epoch in release.slots:
             if peer in self.voter.team(slot):
                 self.voter.release(peer, slot, epoch)
-                self._freed[Slot(slot)] = (peer, now.steady + FREED_S)
+                self._turns.freed(now, Slot(slot), peer)
 
     def give_up(self, now: Now) -> Round:
         """Stop holding everything (the node stops): what to tell the others."""
@@ -268,12 +224,7 @@ class Leases:
         held = self._held.get(slot)
         if held is not None and held.until > now.steady:
             return (self._node_id,)
-        return self._announced(now, slot, sight)
-
-    def _announced(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
-        """Live peers that say they hold the slot and have not released it since."""
-        freed, until = self._freed.get(slot, (None, 0.0))
-        return [peer for peer in sight.announced(slot) if peer != freed or now.steady >= until]
+        return self._turns.holders(now, slot, sight)
 
     def _renews(self, now: Now, slot: Slot, held: _Held, sight: Sight, horizon: float) -> bool:
         """Whether to renew now: it is due before the horizon, or the team is another one."""
@@ -284,33 +235,21 @@ class Leases:
         if horizon < held.renew_at and team == held.team:
             return False
         self._compare(now, slot, held, sight)
-        return now.steady >= self._retry_at.get(slot, 0.0)
+        return not self._turns.rests(now, slot)
 
     def _hand_over(self, now: Now, slot: Slot) -> None:
         """Release a drained slot, and say who comes next where a move is in force."""
         move = self._moves.find(now, slot)
         self._drop(slot)
-        self._vacant_since[slot] = now.steady
+        self._turns.vacant(now, slot)
         if move is not None and move.heir != self._node_id:
             self._moves.tell(slot, move)
 
-    def _meets_better(self, now: Now, slot: Slot, sight: Sight) -> bool:
-        """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
-        others = self._announced(now, slot, sight)
-        if not others:
-            return False
-        order = preference(slot, self._slot_bits, self.voter.team(slot))
-        return any(peer in order[: order.index(self._node_id)] for peer in others)
-
     def _compare(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> None:
         """Begin to hand the slot over when another owner has been the preferred one for long enough, or a move says
-        so. A newcomer may be wrong about who is older: to another newcomer it is itself, and they would pass it round.
-        """
-        order = self._candidates(now, slot, sight)
-        best = order[0]
-        if self._node_id not in order and best != self._moves.heir(now, slot):
-            best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
-        if best == self._node_id or not sight.is_ready(best, slot):
+        so."""
+        best = self._turns.successor(now, slot, sight)
+        if best is None:
             held.outranked_since = held.drained_at = None
             self._moves.held(now, slot, [self._node_id])  # an heir that is not there: the slot stays here
         elif held.drained_at is None and self._moves.heir(now, slot) == best:
@@ -321,75 +260,28 @@ class Leases:
             held.drained_at = now.steady + DRAIN_S
         self._shown = (0.0, self._shown[1])
 
-    def _asks(self, now: Now, slot: Slot, sight: Sight) -> bool:
-        """Whether to ask for a slot that this node does not hold."""
-        promise = self.voter.promise(now, slot)
-        holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
-        if holders or (holders := list(self._holders(now, slot, sight))):
-            self._vacant_since.pop(slot, None)
-            self._moves.held(now, slot, holders)
-            return False
-        if self.voter.abstains(now, slot):
-            self._vacant_since[slot] = now.steady  # the preferred owner may not ask yet either
-            return False
-        since = self._vacant_since.setdefault(slot, now.steady)
-        if now.steady < max(self._not_before, self._retry_at.get(slot, 0.0)):
-            return False
-        if sight.ready(slot) and not sight.is_ready(self._node_id, slot):
-            return False  # who has the slot's visits is there: without them this node would fetch what was fetched
-        order = self._candidates(now, slot, sight)
-        if self._node_id in order:
-            place = order.index(self._node_id) + (not sight.is_ready(order[0], slot))
-        elif sight.is_ready(self._node_id, slot):
-            team = preference(slot, self._slot_bits, self.voter.team(slot))
-            place = len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
-        else:
-            return False
-        return now.steady - since >= PATIENCE_S * place
-
-    def _candidates(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
-        """Who should hold the slot, best first: the heir of a move before the others."""
-        return self._moves.apply(now, slot, self._ready_order(slot, sight))
-
-    def _ready_order(self, slot: Slot, sight: Sight) -> list[NodeId]:
-        """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
-        been here for long enough, where there are any."""
-        team = self.voter.team(slot)
-        ready = [peer for peer in team if sight.is_ready(peer, slot)]
-        return preference(slot, self._slot_bits, sight.seasoned(ready) or ready or team)
-
-    def _may_ask(self, peer: NodeId, claim: Claim, sight: Sight) -> bool:
-        """A newcomer gets no vote where somebody older could hold the slot; what it holds it may renew."""
-        team = self.voter.team(claim.slot)
-        older = sight.seasoned([p for p in team if sight.is_ready(p, Slot(claim.slot))])
-        return claim.holding or not older or peer in older
-
     def _attempt(self, now: Now, slot: Slot, holding: bool) -> Attempt | None:
-        """Begin an attempt with this node's own vote; None where it may not vote for itself."""
-        team = self.voter.team(slot)
+        """Begin an attempt with this node's own vote; None where it may not vote for itself.
+
+        Few are asked to renew. Everybody is, where a slot is new here or its team is, where a renewal has failed, and
+        before the slot goes to another: only who has promised it to us believes us who comes next."""
+        team, held = self.voter.team(slot), self._held.get(slot)
         epoch = self._raised(now, self._held[slot], slot) if holding else self.voter.next_epoch(now, slot)
         claim = Claim(slot, epoch, team_digest(team), holding)
         if not self.voter.vote(now, self._node_id, claim, ()).granted:
-            self._retry_at[slot] = now.steady + RETRY_S
+            self._turns.rest(slot, now.steady + RETRY_S)
             return None
-        return Attempt(epoch, team, holding, {self._node_id})
+        attempt = Attempt(epoch, team, holding, {self._node_id})
+        if held is not None:
+            attempt.asks_all = held.team != team or held.is_strained or held.drained_at is not None
+            attempt.friends = held.voters
+        return attempt
 
     def _raised(self, now: Now, held: _Held, slot: Slot) -> int:
         """The epoch to renew with: above another holder's, if one was met when two networks joined."""
         if self.voter.highest_epoch(slot) > held.asked:
             held.asked = self.voter.next_epoch(now, slot)
         return held.asked
-
-    def _address(self, asked: Round) -> None:
-        """Put the claims of a round into one request a peer."""
-        claims: dict[NodeId, list[Claim]] = {}
-        for slot, attempt in asked.attempts.items():
-            claim = Claim(slot, attempt.epoch, team_digest(attempt.team), attempt.holding)
-            for peer in attempt.team:
-                if peer != self._node_id:
-                    claims.setdefault(peer, []).append(claim)
-        for peer, chosen in sorted(claims.items()):
-            asked.requests[peer] = LeaseRequest(self._slot_bits, tuple(chosen))
 
     def _take(self, now: Now, asked: Round, peer: NodeId, vote: Vote) -> None:
         attempt = asked.attempts[Slot(vote.slot)]
@@ -408,24 +300,39 @@ class Leases:
         ours = promise is not None and promise.holder == self._node_id and promise.epoch == attempt.epoch
         if not ours or attempt.team != self.voter.team(slot) or until <= now.steady:
             return
-        if len(attempt.granted) >= majority(len(attempt.team)):
-            old = self._held.get(slot)
-            renewed = _Held(attempt.epoch, until, asked.sent_at + RENEW_S, attempt.team, attempt.epoch)
-            if old is not None:
-                renewed.outranked_since, renewed.drained_at = old.outranked_since, old.drained_at
-            else:
-                self._moves.held(now, slot, [self._node_id])
-            self._held[slot] = renewed
-            self._vacant_since.pop(slot, None)
-            self._shown = (0.0, self._shown[1])
+        if attempt.lacks:
+            return
+        old, voters = self._held.get(slot), frozenset(attempt.granted)
+        renewed = _Held(attempt.epoch, until, asked.sent_at + RENEW_S, attempt.team, attempt.epoch, voters)
+        if old is not None:
+            renewed.outranked_since, renewed.drained_at = old.outranked_since, old.drained_at
+            if old.drained_at is not None and voters != {*attempt.team}:
+                renewed.renew_at = asked.sent_at + RETRY_S  # everybody should know before it goes
+        else:
+            self._moves.held(now, slot, [self._node_id])
+        self._held[slot] = renewed
+        self._turns.taken(slot)
+        self._shown = (0.0, self._shown[1])
+
+    def _failed(self, now: Now, slot: Slot, attempt: Attempt) -> None:
+        """A round brought no majority: give the votes back, or renew again soon while the hold lasts."""
+        held = self._held.get(slot)
+        self._turns.rest(slot, now.steady + (RENEW_RETRY_S if attempt.holding else RETRY_S))
+        if not attempt.holding:
+            self._give_back(slot, attempt.epoch, attempt.team)
+            if any(holder not in (b"", self._node_id) for holder in attempt.others.values()):
+                self._turns.taken(slot)  # nobody announces it, but some have promised it still
+        elif held is not None:
+            held.renew_at, held.is_strained = now.steady + RENEW_RETRY_S, True
+            if self._yields(slot, attempt):
+                self._drop(slot)
 
     def _yields(self, slot: Slot, attempt: Attempt) -> bool:
         """Whether the slot belongs to another: most voters name it, or it comes before us in the order."""
         order = preference(slot, self._slot_bits, attempt.team)
         rank = {peer: place for place, peer in enumerate(order)}
         named = [holder for holder in attempt.others.values() if holder in rank and holder != self._node_id]
-        many = any(named.count(holder) >= majority(len(attempt.team)) for holder in named)
-        return many or any(rank[holder] < rank[self._node_id] for holder in named)
+        return any(attempt.is_for(holder) or rank[holder] < rank[self._node_id] for holder in named)
 
     def _drop(self, slot: Slot) -> None:
         """Hold a slot no longer; its voters hear of it in the next releases. A move ends with its holder's lease."""
@@ -474,9 +381,3 @@ def _is_drained(now: Now, slot: Slot, at: float, sight: Sight) -> bool:
 def _parts(slot: Slot, doublings: int) -> list[Slot]:
     """The slots that a slot was split into."""
     return [Slot((slot << doublings) + n) for n in range(1 << max(0, doublings))] if doublings >= 0 else []
-
-
-def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:
-    """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
-    start = slot_start(slot, slot_bits)
-    return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

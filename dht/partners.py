@@ -5,13 +5,14 @@ of its life; a far one now and then; and sometimes one that is silent, since aft
 other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
 """
 
+from collections.abc import Mapping
 from itertools import islice
 
 from dht.chance import Rng
 from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
 from dht.keys import NodeId
-from dht.members import MEMBER_LIMIT, Members
+from dht.members import MEMBER_LIMIT, Known, Members
 from dht.neighbourhood import SMALL_NETWORK, WHOLE
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
@@ -37,15 +38,18 @@ class Partners:
         self._near: list[NodeId] = []
         self._far: list[NodeId] = []
         self._silent: list[NodeId] = []
+        self._aging: list[NodeId] = []  # those of them that may be OLD_S before the next survey
         self._turn: list[NodeId] = []  # near peers whose turn comes
         self._survey_at = self._far_survey_at = float("-inf")
         self._version = -1
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
         """Where to send to a peer: the other of two families after each failure; None where we share none."""
-        usable = [e for e in contact.endpoints if e.family in self._families]
-        fails = self._fails.get(contact.node_id, (0, 0.0))[0]
-        return usable[fails % len(usable)] if usable else None
+        endpoints, fails = contact.endpoints, self._fails.get(contact.node_id)
+        if fails is None and endpoints and endpoints[0].family in self._families:
+            return endpoints[0]
+        usable = [e for e in endpoints if e.family in self._families]
+        return usable[(fails[0] if fails else 0) % len(usable)] if usable else None
 
     def greet(self, peer: NodeId) -> None:
         """A peer was not known before: let it hear from us soon."""
@@ -135,7 +139,7 @@ class Partners:
     def _oldest(self, now: Now, count: int, least_s: float) -> list[NodeId]:
         """Up to `count` live near peers not heard of for at least so long, the longest silent first."""
         since, find = now.steady - least_s, self._members.find
-        old = [(known.sent_steady, peer) for peer in self._near if (known := find(peer)) and known.sent_steady < since]
+        old = [(known.sent_steady, peer) for peer in self._aging if (known := find(peer)) and known.sent_steady < since]
         fit = (peer for _, peer in sorted(old) if self._is_due(peer, now) and self._members.is_live(peer, now))
         return list(islice(fit, count))
 
@@ -146,20 +150,22 @@ class Partners:
         if now.steady < self._survey_at and not changed:
             return
         self._survey_at, self._version = now.steady + SURVEY_S, members.version
-        self._near, near_silent = self._sorted_out(members.ids(members.near), now)
+        near_known = members.near_known()
+        self._near, near_silent = self._sorted_out(near_known, now)
+        young = now.steady + SURVEY_S - OLD_S
+        self._aging = [peer for peer in self._near if near_known[peer].sent_steady < young]
         self._turn = [peer for peer in self._turn if members.is_near(peer)]
         if changed or now.steady >= self._far_survey_at:
             self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
-            far = [peer for peer in members.ids() if not members.is_near(peer)]
-            self._far, self._silent = self._sorted_out(far, now) if far else ([], [])
+            self._far, self._silent = self._sorted_out(members.far_known(), now)
             self._silent += near_silent
 
-    def _sorted_out(self, peers: list[NodeId], now: Now) -> tuple[list[NodeId], list[NodeId]]:
+    def _sorted_out(self, peers: Mapping[NodeId, Known], now: Now) -> tuple[list[NodeId], list[NodeId]]:
         """Those of a family of ours that are live, and those that are not."""
-        live: list[NodeId] = []
-        silent: list[NodeId] = []
-        for peer in peers:
-            known = self._members.find(peer)
-            if known and not self._families.isdisjoint(known.opened.families):
-                (live if self._members.is_live(peer, now) else silent).append(peer)
-        return live, silent
+        families = self._families
+        usable = [pair for pair in peers.items() if not families.isdisjoint(pair[1].opened.families)]
+        live = self._members.live_of(usable, now)
+        if len(live) == len(usable):
+            return live, []
+        alive = set(live)
+        return live, [peer for peer, _ in usable if peer not in alive]

@@ -93,14 +93,14 @@ class Requests:
     def answered(self, transaction: bytes) -> Done:
         """This packet of ours has its answer. Returns whom to tell: nobody where its request has ended before."""
         request = self.find(transaction)
-        done = self.end(request) if request else _nothing
+        done = self.end(request) if request is not None else _nothing
         self._late.pop(transaction, None)
         return done
 
     def end(self, request: Request) -> Done:
         """A request is answered or given up; whom to tell, once."""
         for transaction in request.sent:
-            if self._open.pop(transaction, None):
+            if self._open.pop(transaction, None) is not None:
                 self._late[transaction] = request
         while len(self._late) > LATE_LIMIT:
             del self._late[next(iter(self._late))]

@@ -8,6 +8,7 @@ somebody waits for its place, and dropped only then: after an isolation everybod
 Source: Maymounkov & Mazières 2002.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -40,6 +41,7 @@ class Routing:
         self._k = k
         self._buckets: dict[int, dict[NodeId, Entry]] = {}
         self._waiting: dict[int, dict[NodeId, Entry]] = {}
+        self._places: Counter[bytes | None] = Counter()  # contacts in the buckets, by place
         self._timing = Timing(gain=1 / 32)  # of all answers together
 
     def find(self, peer: NodeId) -> Entry | None:
@@ -57,7 +59,7 @@ class Routing:
             return
         index = self._index(contact.node_id)
         bucket = self._buckets.setdefault(index, {})
-        old = bucket.pop(contact.node_id, None)
+        old = self._take_out(bucket, contact.node_id)
         entry = old or Entry(public_key, contact)
         stays = old is not None and old.place == place
         entry.contact, entry.place, entry.fails = contact, place, 0
@@ -70,8 +72,8 @@ class Routing:
             if gone is None:
                 self._wait(index, entry)
                 return
-            del bucket[gone]
-        bucket[contact.node_id] = entry
+            self._take_out(bucket, gone)
+        self._put_in(bucket, entry)
 
     def failed(self, peer: NodeId) -> None:
         """A request to it was lost, with its repetitions."""
@@ -84,13 +86,13 @@ class Routing:
         entry.fails += 1
         fits = (p for p in reversed(waiting) if not self._is_crowded(bucket, waiting[p].place))
         if entry.fails >= FAILS and (newest := next(fits, None)):
-            del bucket[peer]
-            bucket[newest] = waiting.pop(newest)
+            self._take_out(bucket, peer)
+            self._put_in(bucket, waiting.pop(newest))
 
     def forget(self, peer: NodeId) -> None:
         """Give up a contact, wherever it is."""
         index = self._index(peer)
-        self._buckets.get(index, {}).pop(peer, None)
+        self._take_out(self._buckets.get(index, {}), peer)
         self._waiting.get(index, {}).pop(peer, None)
 
     def closest(self, target: bytes, count: int) -> list[Entry]:
@@ -117,10 +119,22 @@ class Routing:
         return sum(len(b) for b in self._buckets.values())
 
     def _is_crowded(self, bucket: dict[NodeId, Entry], place: bytes | None) -> bool:
-        if place is None:
+        count = self._places[place]
+        if place is None or count < PLACE_IN_BUCKET:
             return False
-        here = sum(entry.place == place for entry in bucket.values())
-        return here >= PLACE_IN_BUCKET or sum(entry.place == place for entry in self.entries()) >= PLACE_IN_TABLE
+        return count >= PLACE_IN_TABLE or sum(entry.place == place for entry in bucket.values()) >= PLACE_IN_BUCKET
+
+    def _put_in(self, bucket: dict[NodeId, Entry], entry: Entry) -> None:
+        bucket[entry.contact.node_id] = entry
+        self._places[entry.place] += 1
+
+    def _take_out(self, bucket: dict[NodeId, Entry], peer: NodeId) -> Entry | None:
+        entry = bucket.pop(peer, None)
+        if entry is not None:
+            self._places[entry.place] -= 1
+            if not self._places[entry.place]:
+                del self._places[entry.place]
+        return entry
 
     def _index(self, peer: NodeId) -> int:
         return KEY_BITS - distance(peer, self._own).bit_length()

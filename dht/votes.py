@@ -120,8 +120,9 @@ class Voter:
     def release(self, peer: NodeId, slot: int, epoch: int) -> None:
         """A holder gives a slot back. Where it was the newest holder known, no older one needs to be waited for."""
         promise = self._promises.get(slot)
-        if promise is not None and promise.holder == peer and promise.epoch <= epoch:
-            del self._promises[slot]
+        if promise is None or promise.holder != peer or promise.epoch > epoch:
+            return  # it held nothing that we know of: perhaps it only asked, and an older holder is still there
+        del self._promises[slot]
         if epoch >= self._epochs.get(slot, 0):
             self._past.pop(slot, None)
 

@@ -194,7 +194,7 @@ class Searcher:
         self, asked: Asked, outcome: Outcome, each: tuple[Folded, Text, Scored, list[Text]], explained: bool
     ) -> dict[str, Any]:
         _, text, scored, copies = each
-        snippet = make_snippet(text.body, terms_of(asked.query.leaves), self._config.snippet_chars)
+        snippet = make_snippet((text.body, text.boilerplate), terms_of(asked.query.leaves), self._config.snippet_chars)
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,

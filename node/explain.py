@@ -57,6 +57,7 @@ class ToldAbout(Message, frozen=True, array_like=True):
     trap: Reason = ""
     hindrance: Reason = ""
     is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
+    trouble: Reason = ""  # why its host is asked once in a while alone
 
 
 class Explanations:
@@ -148,6 +149,7 @@ class Explanations:
             look.trap[:MAX_REASON_CHARS],
             look.hindrance[:MAX_REASON_CHARS],
             bool(self._refusals.reason(url)),
+            look.trouble[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
@@ -179,6 +181,7 @@ def look_of(told: ToldAbout) -> Look:
         told.crawl_delay_s,
         told.trap,
         told.hindrance,
+        told.trouble,
     )
 
 
@@ -226,5 +229,6 @@ def _look(told: ToldAbout | None) -> Json | None:
         "crawl_delay_s": told.crawl_delay_s,
         "trap": told.trap,
         "hindrance": told.hindrance,
+        "trouble": told.trouble,
         "refused_here": told.is_refused,
     }

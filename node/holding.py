@@ -102,7 +102,7 @@ class Holding:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._observe(slot, record)
+                self._observe(slot, record, self._crawler.recall)
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
@@ -117,15 +117,15 @@ class Holding:
                 if (host := self._store.find(Kind.HOST, change.id)) is not None:
                     self._heard(host)
             elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id)
+                record = self._store.find(Kind.VISIT, change.id, content=False)
                 if record is not None:
-                    self._observe(slot, record)
+                    self._observe(slot, record, self._crawler.observe)
 
-    def _observe(self, slot: Slot, record: Record) -> None:
+    def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
         """What lies where its site was before it was spread is crawled by the holder of its place now."""
         visit = visit_of(record)
         if record.key == self._places.place(visit.url):
-            self._crawler.observe(slot, visit)
+            tell(slot, visit)
         else:
             self._places.wonder(visit.url, record.key)
 

@@ -26,6 +26,7 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     description: str = ""  # by the page's own word, as are the two times
     published_at: float = 0.0  # 0.0 unknown
     modified_at: float = 0.0
+    boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/maintext.py)
 
 
 _encoder = msgspec.msgpack.Encoder()

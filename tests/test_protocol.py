@@ -8,10 +8,10 @@ from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve2551
 from nacl.signing import SigningKey, VerifyKey
 
 from dht import Identity, Key, Now, Placement, Publishers, Slot, document_id, network_id, placement_key, slot_start
-from dht.leases import preference
 from dht.packets import Ping, Stamp, encode_packet
 from dht.requestauth import Target, sign_request
 from dht.strategy import SignedStrategy
+from dht.succession import preference
 from dht.votes import team_digest
 from store import Kind, Version
 from store.reconcile import mark

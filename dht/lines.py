@@ -1,0 +1,82 @@
+"""The known peers in the order of their ids, each with its line of a digest: id prefix and sequence, 32 bits each.
+
+Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines lie side by
+side in memory, in the order in which they are asked for, and nothing else is looked at where they are equal.
+"""
+
+from array import array
+from bisect import bisect_left
+from collections.abc import Collection
+from struct import pack, unpack
+
+from dht.keys import NodeId
+from dht.neighbourhood import PREFIXES, WHOLE, Block
+
+LINE_BYTES = 8
+
+
+class Lines:
+    """Sorted by id; a range is the places from a first one up to an end."""
+
+    def __init__(self) -> None:
+        self._ids: list[NodeId] = []
+        self._lines = array("Q")
+
+    def add(self, peer: NodeId, line: int) -> None:
+        """A peer that is not here yet."""
+        place = bisect_left(self._ids, peer)
+        self._ids.insert(place, peer)
+        self._lines.insert(place, line)
+
+    def change(self, peer: NodeId, line: int) -> None:
+        """A peer that is here has a newer heartbeat."""
+        place = bisect_left(self._lines, line >> 32 << 32)
+        while self._ids[place] != peer:  # others with its prefix, where somebody made such
+            place += 1
+        self._lines[place] = line
+
+    def drop(self, peer: NodeId) -> None:
+        """A peer that is here is known no longer."""
+        place = bisect_left(self._ids, peer)
+        del self._ids[place], self._lines[place]
+
+    def span(self, block: Block) -> tuple[int, int]:
+        """The range of a block."""
+        if block == WHOLE:
+            return 0, len(self._ids)
+        first = bisect_left(self._lines, block.first << 32)
+        return first, bisect_left(self._lines, block.last + 1 << 32, first) if block.last + 1 < PREFIXES else len(self)
+
+    def ids(self, first: int, end: int) -> list[NodeId]:
+        """Of a range."""
+        return self._ids[first:end]
+
+    def prefix(self, place: int) -> int:
+        """The first 32 bits of the id at a place."""
+        return self._lines[place] >> 32
+
+    def digest(self, first: int, end: int) -> bytes:
+        """The lines of a range, as a packet has them."""
+        return pack(f">{end - first}Q", *self._lines[first:end])
+
+    def others(self, first: int, end: int, lines: Collection[int]) -> list[NodeId]:
+        """The peers of a range whose line is none of these."""
+        differ = set(self._lines[first:end]).difference(lines)
+        if not differ:
+            return []
+        return [self._ids[first + n] for n, line in enumerate(self._lines[first:end]) if line in differ]
+
+    def named(self, prefix: bytes) -> NodeId | None:
+        """The peer whose id begins with these bytes; the first, where there are several."""
+        place = bisect_left(self._ids, prefix)
+        found = self._ids[place] if place < len(self._ids) else None
+        return found if found is not None and found.startswith(prefix) else None
+
+    def __len__(self) -> int:
+        return len(self._ids)
+
+
+def read_digest(digest: bytes) -> tuple[int, ...]:
+    """The lines of a packet; whatever is left over at the end is ignored."""
+    count = len(digest) // LINE_BYTES
+    return unpack(f">{count}Q", digest[: count * LINE_BYTES])
