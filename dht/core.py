@@ -54,6 +54,7 @@ ALERT_S = 5.0  # between two events that say that the same peer's strategy is ah
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
 RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
 RESTORE_EACH_S = 5.0  # between two of them: a full shelf costs some 15 packets a second at most
+PING, ANSWERS = Kind.PING, frozenset(kind for kind in Kind if kind.is_answer)
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
@@ -329,9 +330,9 @@ class Core:
             if not self._peers.take(packet.public_key, now.steady):
                 return "peer over its rate"
             self._compare_strategy(now, packet)
-        elif packet.kind is not Kind.PING:
+        elif packet.kind is not PING:
             return "no MAC"
-        return self._answered(now, packet) if packet.kind.is_answer else self._asked(now, packet, source, key)
+        return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source, key)
 
     def _asked(self, now: Now, packet: Packet, source: Address, key: bytes) -> str:
         body = decode_body(packet)

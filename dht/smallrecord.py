@@ -66,8 +66,8 @@ def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
 class Shelf:
     """The records of others that lie here; when full, those furthest from this node give way.
 
-    Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone: some time after
-    anybody has done so last. Each of them waits for another time, so mostly one does it for all.
+    Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
+    after anybody has done so last. Each of them waits for another time, so mostly one does it for all.
     """
 
     def __init__(self, own: NodeId, limit: int, rest_s: Callable[[], float] = lambda: inf) -> None:
