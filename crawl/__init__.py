@@ -37,6 +37,7 @@ from crawl.scope import (
     public_suffixes,
     scope_for,
 )
+from crawl.similarity import different_bits
 from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
@@ -86,6 +87,7 @@ __all__ = [
     "carried_along",
     "decode_visit",
     "depth_of",
+    "different_bits",
     "encode_visit",
     "is_canonical",
     "nowhere",

@@ -119,6 +119,11 @@ class Crawler:
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
 
+    def again(self, url: str) -> None:
+        """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
+        self._frontier.again(url, self._clock())
+        self._changed.set()
+
     def recall(self, slot: Slot, visit: Visit) -> None:
         """The replica of a slot that was just gained has this visit."""
         self.observe(slot, visit)

@@ -44,7 +44,7 @@ class Responder:
         period = int(now.steady // TOKEN_S)
         if not any(compare_digest(body.token, self._token(packet.public_key, source, period - n)) for n in (0, 1)):
             return Stored(False)
-        return Stored(self._shelf.put(open_record(body.record, now, self._network), body.record))
+        return Stored(self._shelf.put(open_record(body.record, now, self._network), body.record, now.steady))
 
     def _token(self, public_key: bytes, source: Address, period: int) -> bytes:
         text = public_key + f"{source.host} {source.port} {period}".encode()

@@ -71,6 +71,7 @@ class Answers:
             "clients": {
                 "waiting": self._daemon.clients.waiting,
                 "carried": self._daemon.clients.carried,
+                "distrusted": self._daemon.clients.distrusted,
                 "polled": self._daemon.polls.polled,
                 "carried_here": self._daemon.polls.carried,
             },

@@ -20,6 +20,7 @@ from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key,
 from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
+from store.hostrecord import host_flaw
 from store.merkle import leaf, root_of, tree
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 
@@ -95,8 +96,9 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
-    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of, and whether a record
-    lies where the strategy places it, or did until lately; without `places`, no site is spread."""
+    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
+    elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
+    """
 
     def check(records: Sequence[Record]) -> list[str]:
         found = zip(records, flaws(records), strict=True)
@@ -205,7 +207,7 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
             if not isfinite(at := getattr(document, name)):
                 return f"{name} is {at}"
         url = document.url if document is not None else _headed.decode(body).url
-        return _elsewhere(url, id, key)
+        return host_flaw(body, key) if kind == Kind.HOST and document_id(url) == id else _elsewhere(url, id, key)
     except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
         return f"body is no {kind.name}: {error}"
 
@@ -219,9 +221,14 @@ def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
 
 
 def _displaced(r: Record, places: Places | None) -> str:
-    url = url_of(r)
-    allowed = places.of(url) if places is not None and places.spreads else (placement_key(url),)
-    return "" if r.key in allowed else "key is none that the strategy gives its URL"
+    """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
+    its place once that is known here (mover.py). A host's own record never moves."""
+    if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
+        return ""
+    if places is None:
+        return "key is none that the strategy gives its URL"
+    places.wonder(url, r.key)
+    return ""
 
 
 def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:

@@ -165,8 +165,13 @@ class RecordStore:
         """Index rows of a key range, both kinds: what reconciliation compares. Call it inside `look` only."""
         return self._catalog.rows(first_key, last_key)
 
+    def sites(self, kind: Kind, first_key: bytes, last_key: bytes, least: int) -> list[tuple[bytes, int]]:
+        """Which parts of keys that name a site (and shard) have at least so many records of a kind in a range, and how
+        many. Call it inside `look` only."""
+        return self._catalog.sites(kind, first_key, last_key, least)
+
     async def look(self, job: Callable[[], T]) -> T:
-        """Run a job that calls `rows`, in the thread that there is for it: a range may hold very much."""
+        """Run a job that calls `rows` or `sites`, in the thread that there is for it: a range may hold very much."""
         return await asyncio.get_running_loop().run_in_executor(self._looker, job)
 
     async def aside(self, job: Callable[[], T], size_bytes: int) -> T:

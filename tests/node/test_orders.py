@@ -10,6 +10,7 @@ import pytest
 
 from crawl import Decision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, Refusals
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from node.clients import Brought
 from node.orders import FetchAnswer, FetchOrder, OrderingFetcher
 
 HOLDER, CARRIER, STRANGER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
@@ -233,9 +234,9 @@ class Waiting:
     answer: FetchAnswer | None = BROUGHT
     asked: list[str] = field(default_factory=list)
 
-    async def carry(self, order: FetchOrder) -> FetchAnswer | None:
+    async def carry(self, order: FetchOrder) -> Brought | None:
         self.asked.append(order.url)
-        return self.answer
+        return Brought(STRANGER, self.answer) if self.answer else None
 
 
 def sharing(client: Waiting, web: Web, max_own: int = 10) -> OrderingFetcher:
