@@ -29,6 +29,7 @@ from crawl.permits import Free, Permits
 from crawl.prefetch import Prefetch
 from crawl.request import Requests
 from crawl.seen import Seen
+from crawl.seendesk import SeenDesk
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -70,10 +71,8 @@ class Crawler:
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
         self._prefetch = Prefetch(self._frontier, locate)
-        self._seen, self._seen_thread = Seen(seen_folder, rng.randbytes(16)), ThreadPoolExecutor(1, "crawl-seen")
-        handover = Handover(
-            config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen, self._seen_thread
-        )
+        self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
+        handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
         self._requests = Requests(
             config, fetcher, decide, census, lastmods, stats, self._frontier, clock, Random(rng.random()), locate
         )
@@ -104,8 +103,7 @@ class Crawler:
 
     def close(self) -> None:
         """Give up the memory of URLs handed over; after `run`, and for good."""
-        self._seen_thread.submit(self._seen.close)
-        self._seen_thread.shutdown(wait=False)
+        self._seen.close()
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""

@@ -14,7 +14,8 @@ import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TypeVar
-from urllib.parse import urlsplit
+
+from dht import split_url
 
 PATTERN_PAGES = 20  # of one pattern, before it may be called a trap
 PATTERN_SHARE = 0.9  # of these say nothing new
@@ -95,7 +96,7 @@ class SiteStats:
 
 def pattern_of(url: str) -> str:
     """What URLs of one kind have in common: the path where there is a query, else the folder, numbers left out."""
-    parts = urlsplit(url)
+    parts = split_url(url)
     if parts.query:
         return f"{parts.path}?"
     folder, _, name = parts.path.rpartition("/")

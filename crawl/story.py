@@ -108,19 +108,26 @@ class Stories:
         else:
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
-                await self.handover.keep(turn, page_of(fetched, parsed, now, nofollow=nofollow))
-        if not nofollow:
-            await self._follow(turn, parsed)
+                page = page_of(fetched, parsed, now, nofollow=nofollow)
+                await self._follow(turn, parsed, page, nofollow=nofollow)
+                return visit
+        await self._follow(turn, parsed, None, nofollow=nofollow)
         return visit
 
-    async def _follow(self, turn: Turn, parsed: Parsed) -> None:
+    async def _follow(self, turn: Turn, parsed: Parsed, page: Page | None, *, nofollow: bool) -> None:
+        """Hand over what the page leads to, and where it is given the page with it."""
         visit = turn.visit
         depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
-        if parsed.canonical and site_of(parsed.canonical) == turn.site:
+        if not nofollow and parsed.canonical and site_of(parsed.canonical) == turn.site:
             await self.handover.discover(turn, [parsed.canonical], Trail(depth, visit.hops, scope))
-        if depth > 0:
+        links: list[str] = []
+        if depth > 0 and not nofollow:
             links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
-            await self.handover.discover(turn, links, Trail(depth - 1, 0, scope))
+        trail = Trail(max(0, depth - 1), 0, scope)
+        if page is not None:
+            await self.handover.keep(turn, page, links, trail)
+        else:
+            await self.handover.discover(turn, links, trail)
 
     async def _take_sitemap(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
         """A sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""

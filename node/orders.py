@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from msgspec import Meta
 
@@ -26,7 +25,7 @@ from crawl import (
     is_canonical,
     tells_of,
 )
-from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
 from node.ways import Way, way_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
@@ -136,7 +135,7 @@ class OrderingFetcher:
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
         robots.txt is told by its path, and where a redirect leads on by its bound."""
-        if self._by_client is None or max_bytes != self._max_bytes or urlsplit(url).path == "/robots.txt":
+        if self._by_client is None or max_bytes != self._max_bytes or split_url(url).path == "/robots.txt":
             return None
         self._pages += 1
         if not self._own.locked() and self._pages % CLIENTS_SHARE:
@@ -198,7 +197,7 @@ class OrderingFetcher:
         if refused := self._refusals.reason(order.url):
             return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
-        if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
+        if not decision.allowed and split_url(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""
 
