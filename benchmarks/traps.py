@@ -204,6 +204,7 @@ def repeats(rows: Iterable[Mapping[str, Any]], cut: Container[tuple[str, str]] =
 def figures(found: Crawl, delay_s: float) -> list[Row]:
     """The rows."""
     places = {host: addresses[0] for host, addresses in found.hosts.items()}
+    gap_s = least_gap_s(found.rows, found.cut)
     result = [
         row("it ended by itself", [float(found.ended)], "1 = yes", goal=1.0, at_least=True),
         row("seconds", [found.seconds], "s"),
