@@ -216,7 +216,7 @@ def figures(found: Crawl, delay_s: float) -> list[Row]:
         row("the same before the crawl", [found.idle_pss_mb], "MB"),
         row(
             "least gap at a host",
-            [least_gap_s(found.rows, found.cut)],
+            [gap_s],
             "s",
             goal=delay_s * GAP_GOAL_SHARE,
             at_least=True,
