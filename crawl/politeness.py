@@ -19,8 +19,9 @@ from crawl.config import DAY_S, CrawlConfig
 _SMOOTHING = 0.3  # weight of the newest latency
 _SLOWER = 2.0  # by a failure, or a site that says it is too much
 _WARNED = 1.5  # by an error that may be one page's own
-_RELAX = 0.85  # of the factor that errors left, with each good answer: a site with one error in six is not slowed down
-_MOST_FACTOR = 8.0  # left after a good answer, however bad it was before: undone by thirteen
+_RELAX = 0.7  # of the factor that errors left, with each good answer: a doubling is undone by two
+_LEARN = 0.9  # the same after 429, by seven: a site with a limit is asked about as often as that lets
+_MOST_FACTOR = 8.0  # left after a good answer, however bad it was before: undone by six, or twenty
 GIVE_UP_AFTER = 8  # times that a breaker opened in a row: by default three hours, the last of which one long wait
 _MAX_HOSTS = 50_000  # what is forgotten is learned again at the floor
 DOWN = frozenset((429, 502, 503, 504))  # the host, or what stands before it, cannot: 500 may be one page's own
@@ -30,6 +31,7 @@ DOWN = frozenset((429, 502, 503, 504))  # the host, or what stands before it, ca
 class _Host:
     latency_s: float = 0.0
     factor: float = 1.0  # by which errors slow us down
+    relax: float = _RELAX
     crawl_delay_s: float = 0.0
     breaker: Breaker = field(default_factory=Breaker)
 
@@ -52,7 +54,8 @@ class Politeness:
         """Seconds to rest after a response that shows no overload; `floor_s` is the strategy's minimum, `most_s` the
         most that it lets latency alone ask for."""
         host = self._answered(site)
-        host.factor = max(1.0, min(host.factor, _MOST_FACTOR) * _RELAX)
+        host.factor = max(1.0, min(host.factor, _MOST_FACTOR) * host.relax)
+        host.relax = host.relax if host.factor > 1.0 else _RELAX
         host.latency_s += (latency_s - host.latency_s) * (_SMOOTHING if host.latency_s else 1.0)
         return max(self._slowed(host, floor_s, self._config.max_delay_s, most_s), min(retry_after_s, DAY_S))
 
@@ -62,9 +65,12 @@ class Politeness:
         host.factor = min(_WARNED * host.factor, _MOST_FACTOR)
         return max(self._slowed(host, floor_s, self._config.max_delay_s), min(retry_after_s, DAY_S))
 
-    def after_failure(self, site: str, now: float, reason: str, floor_s: float, retry_after_s: float = 0.0) -> float:
-        """Seconds to rest after no response, or one of DOWN. `now`: steady seconds."""
+    def after_failure(
+        self, site: str, now: float, reason: str, floor_s: float, retry_after_s: float = 0.0, *, limited: bool = False
+    ) -> float:
+        """Seconds to rest after no response, or one of DOWN. `now`: steady seconds; `limited`: it was 429."""
         host, config = self._host(site), self._config
+        host.relax = _LEARN if limited else host.relax
         host.factor = min(_SLOWER * host.factor, 2.0**16)
         delay_s = self._slowed(host, floor_s, config.max_error_delay_s)
         most_s = config.max_error_delay_s

@@ -211,7 +211,8 @@ class Requests:
         now, floor_s = self._clock(), decision.min_delay_s
         wait_s = fetched.retry_after_s(now.wall)
         if fetched.status in DOWN:
-            return self.politeness.after_failure(site, now.steady, f"status {fetched.status}", floor_s, wait_s)
+            reason, limited = f"status {fetched.status}", fetched.status == 429
+            return self.politeness.after_failure(site, now.steady, reason, floor_s, wait_s, limited=limited)
         if fetched.status in RETRIED or fetched.status >= 500:
             return self.politeness.after_error(site, floor_s, wait_s)
         return self.politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, decision.max_delay_s)

@@ -35,11 +35,36 @@ def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: 
     assert [politeness.after_error("a", 0.0) for _ in range(7)] == pytest.approx(
         [1.5**n for n in range(1, 6)] + [8.0] * 2
     )
-    rests = [politeness.after_answer("a", 0.1, 0.0) for _ in range(13)]
+    rests = [politeness.after_answer("a", 0.1, 0.0) for _ in range(6)]
     assert rests == sorted(rests, reverse=True)
-    assert rests[0] == pytest.approx(6.8)
+    assert rests[0] == pytest.approx(5.6)
     assert rests[-1] == 1.0
     assert politeness.trouble("a") == "", "a site that answers with errors is there"
+
+
+def test_a_site_with_a_limit_is_asked_about_as_often_as_it_lets(politeness: Politeness) -> None:
+    """It answers 429, without Retry-After, to what comes within 3 s of what it answered last."""
+    now, answered_at, refused, asked = 0.0, -10.0, 0, 0
+    while now < 2_000:
+        asked += 1
+        if now - answered_at < 3.0:
+            refused += 1
+            now += politeness.after_failure("a", now, "status 429", 0.0, limited=True)
+        else:
+            answered_at = now
+            now += politeness.after_answer("a", 0.1, 0.0)
+    assert refused / asked < 0.2
+    assert asked - refused > 2_000 / 3.0 / 2
+
+
+def test_a_site_that_fails_now_and_then_is_hardly_slowed_down() -> None:
+    rng, politeness, rest_s = Random(4), Politeness(CONFIG, Random(1)), 0.0
+    for _ in range(2_000):
+        if rng.random() < 0.2:
+            rest_s += politeness.after_failure("a", 0.0, "status 503", 0.0)
+        else:
+            rest_s += politeness.after_answer("a", 0.1, 0.0)
+    assert rest_s < 2.5 * 2_000 * CONFIG.min_delay_s
 
 
 def test_a_host_that_is_down_is_asked_once_in_a_while_until_it_answers(politeness: Politeness) -> None:
