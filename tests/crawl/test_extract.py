@@ -26,7 +26,7 @@ def test_a_page_says_what_people_see(engine: str) -> None:
     assert (parsed.title, parsed.headings, parsed.language) == ("A title", ("Head line",), "en")
     assert parsed.text.split("\n") == ["Head line", "One", "Two to x againn jsmtop other"]
     assert "hidden" not in parsed.text
-    assert (parsed.noindex, parsed.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
+    assert (parsed.wishes.noindex, parsed.wishes.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
     assert parsed.links == (
         Link("http://a.test/sub/x", "to x", False),
         Link("http://a.test/n", "n", True),
@@ -55,8 +55,8 @@ def test_what_a_page_says_of_itself(engine: str) -> None:
     parsed = extract(replace(task(SELF, engine), agent="DSE-node"))
     assert parsed.description == "What it says"
     assert (parsed.published_at, parsed.modified_at) == (1_714_953_600.0, 1_715_040_000.0)
-    assert (parsed.noindex, parsed.nofollow) == (True, False)
-    assert not extract(task(SELF, engine)).noindex
+    assert (parsed.wishes.noindex, parsed.wishes.nofollow) == (True, False)
+    assert not extract(task(SELF, engine)).wishes.noindex
     assert [link.nofollow for link in parsed.links] == [True, True, False]
 
 
