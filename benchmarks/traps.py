@@ -173,12 +173,13 @@ def pss_mb(root: int) -> float:
 
 
 def least_gap_s(rows: Iterable[Mapping[str, Any]]) -> float:
-    """From the end of a request to the start of the next one to the same host."""
-    spans: dict[str, list[tuple[float, float]]] = defaultdict(list)
+    """From the end of a request to the start of the next one to the same host. That the node gave a body up (a drip, a
+    huge page) the server learns some milliseconds later: those ends say nothing."""
+    spans: dict[str, list[tuple[float, float, bool]]] = defaultdict(list)
     for each in rows:
-        spans[each["host"]].append((each["t"], each["t"] + each["ms"] / 1000))
-    gaps = [later[0] - earlier[1] for found in spans.values() for earlier, later in pairwise(sorted(found))]
-    return min(gaps, default=0.0)
+        spans[each["host"]].append((each["t"], each["t"] + each["ms"] / 1000, _is_cut(each)))
+    pairs = (pair for found in spans.values() for pair in pairwise(sorted(found)))
+    return min((later[0] - earlier[1] for earlier, later in pairs if not earlier[2]), default=0.0)
 
 
 def most_open(rows: Iterable[Mapping[str, Any]], of: Mapping[str, str]) -> int:
@@ -197,9 +198,15 @@ def most_open(rows: Iterable[Mapping[str, Any]], of: Mapping[str, str]) -> int:
 
 
 def repeats(rows: Iterable[Mapping[str, Any]]) -> int:
-    """Answers below 400 beyond the first for one URL."""
-    answers = Counter((r["host"], r["path"]) for r in rows if r["status"] < 400 and r["path"] not in NOT_REPEATS)
+    """Whole answers below 400 beyond the first for one URL."""
+    whole = (r for r in rows if r["status"] < 400 and not _is_cut(r) and r["path"] not in NOT_REPEATS)
+    answers = Counter((r["host"], r["path"]) for r in whole)
     return sum(count - 1 for count in answers.values())
+
+
+def _is_cut(each: Mapping[str, Any]) -> bool:
+    """Whether the body came to no end: the server counts no bytes of those."""
+    return each["status"] == 200 and not each["bytes"]
 
 
 def figures(found: Crawl, delay_s: float) -> list[Row]:
@@ -217,7 +224,7 @@ def figures(found: Crawl, delay_s: float) -> list[Row]:
         row("least gap at a host", [least_gap_s(found.rows)], "s", goal=delay_s * GAP_GOAL_SHARE, at_least=True),
         row("most open at a host", [most_open(found.rows, {})], "requests", goal=1.0),
         row("most open at an address", [most_open(found.rows, places)], "requests", goal=4.0),
-        row("answers below 400 beyond the first, by URL", [repeats(found.rows)], "requests", goal=0.0),
+        row("whole answers below 400 beyond the first, by URL", [repeats(found.rows)], "requests", goal=0.0),
     ]
     result += [row(f"URLs {kind}", [count], "URLs") for kind, count in found.reasons.most_common()]
     result += [row(f"links not taken: {kind}", [count], "links") for kind, count in found.links.most_common(12)]

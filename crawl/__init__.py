@@ -18,7 +18,8 @@ from crawl.errors import (
     ParserUnavailable,
 )
 from crawl.fetch import open_fetcher
-from crawl.fetched import Fetched, Fetcher, Locate, nowhere
+from crawl.fetched import Fetched, Fetcher, Late, Locate, nowhere
+from crawl.hours import Hours
 from crawl.inline import InlineParsers
 from crawl.keeper import Keeper
 from crawl.links import Trail, depth_of, refusal_of, waiting
@@ -57,8 +58,10 @@ __all__ = [
     "FetchFailed",
     "Fetched",
     "Fetcher",
+    "Hours",
     "InlineParsers",
     "Keeper",
+    "Late",
     "Link",
     "Locate",
     "Look",

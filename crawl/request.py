@@ -87,6 +87,8 @@ class Requests:
             return self._declined(visit, decision.refused_here)
         if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
             return Step(verdict=idle_parameters(visit, target, now, self._config))
+        if down := self.politeness.given_up(turn.site, self._clock().steady):
+            return self._without(failed(visit, f"host: {down}", now, self._config, self._config.max_retry_s))
         access = self._robots.find(visit.url)
         if not turn.address and not await self._place(turn):
             return Step()
@@ -153,6 +155,8 @@ class Requests:
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
         self._frontier.leave(turn, self._clock())
+        if self.politeness.given_up(site, self._clock().steady):
+            return Step(max(self._config.breaker_s, self._config.min_delay_s))
         if wait_s := self._frontier.borrow(site, turn.site, self._clock()):
             return Step(max(wait_s, self._config.min_delay_s))
         delay_s, address = self._config.min_delay_s, ""

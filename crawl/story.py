@@ -4,7 +4,6 @@ The steps that decide are pure and elsewhere (extract.py, links.py, outcome.py);
 """
 
 import asyncio
-from collections.abc import Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
@@ -19,7 +18,7 @@ from crawl.fingerprint import fingerprint, says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.lastmod import Lastmods
-from crawl.linkheader import HeaderLink, canonical_of, links_of
+from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
 from crawl.outcome import Next, gone, read, refused
@@ -112,23 +111,31 @@ class Stories:
             visit = replace(visit, unavailable_at=wishes.unavailable_at)
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
-                await self.handover.keep(turn, page_of(fetched, parsed, now, wishes))
-        if not wishes.nofollow:
-            await self._follow(turn, parsed, links_of(fetched.headers, fetched.url))
+                await self._follow(turn, parsed, wishes, fetched, page_of(fetched, parsed, now, wishes))
+                return visit
+        await self._follow(turn, parsed, wishes, fetched, None)
         return visit
 
-    async def _follow(self, turn: Turn, parsed: Parsed, named: Sequence[HeaderLink]) -> None:
+    async def _follow(self, turn: Turn, parsed: Parsed, wishes: Wishes, fetched: Fetched, page: Page | None) -> None:
+        """Hand over what the page leads to, and where it is given the page with it."""
         visit = turn.visit
         depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
-        canonical = parsed.canonical or canonical_of(named, visit.url)
-        if canonical and site_of(canonical) == turn.site:
-            await self.handover.discover(turn, [canonical], Trail(depth, visit.hops, scope))
-        if depth > 0:
+        links: list[str] = []
+        if not wishes.nofollow:
+            named = links_of(fetched.headers, fetched.url)
+            canonical = parsed.canonical or canonical_of(named, visit.url)
+            if canonical and site_of(canonical) == turn.site:
+                await self.handover.discover(turn, [canonical], Trail(depth, visit.hops, scope))
             feeds = [*parsed.feeds, *(each.url for each in named if each.is_feed)]
-            if news := self.feeds.news(turn.site, feeds):
+            if depth > 0 and (news := self.feeds.news(turn.site, feeds)):
                 await self.handover.discover(turn, news, Trail(depth - 1, 0, scope, is_sitemap=True))
+        if depth > 0 and not wishes.nofollow:
             links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
-            await self.handover.discover(turn, links, Trail(depth - 1, 0, scope))
+        trail = Trail(max(0, depth - 1), 0, scope)
+        if page is not None:
+            await self.handover.keep(turn, page, links, trail)
+        else:
+            await self.handover.discover(turn, links, trail)
 
     async def _take_sitemap(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
         """A sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""

@@ -39,6 +39,7 @@ from dht.keys import (
     site_of,
     slot_of,
     slot_start,
+    split_url,
 )
 from dht.knock import Knock, Question
 from dht.limits import Buckets
@@ -185,6 +186,7 @@ __all__ = [
     "slot_of",
     "slot_start",
     "solve_all",
+    "split_url",
     "system_clock",
     "verify",
     "work_of",

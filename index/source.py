@@ -46,5 +46,8 @@ class Feed(Protocol):
         """Up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor; the same cursor
         again where nothing follows. Returns at once, maybe empty."""
 
+    def lag(self, cursor: bytes) -> int:
+        """How many changes follow the cursor; more than that where not all of them concern the index."""
+
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""

@@ -186,9 +186,9 @@ class Answers:
         """See Service."""
         return await self._daemon.explanations.explain(url)
 
-    def pause(self, paused: bool) -> None:
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
         """See Service."""
-        self._daemon.pause(paused)
+        return self._daemon.pause(paused, for_s)
 
     async def publish_strategy(self, document: bytes) -> Json:
         """See Service. Only the next version is taken from people; older ones and forks come from peers, who prove
@@ -212,8 +212,8 @@ class Answers:
 
     def _client_reason(self) -> str:
         polls = self._daemon.polls
-        if polls.is_paused:
-            return "paused by its operator; `dse-node resume` ends that"
+        if polls.resting:
+            return polls.resting
         return f"a client: asks {polls.polled} nodes for orders, {polls.carried} pages fetched for others"
 
     def _others(self) -> list[NodeId]:

@@ -6,10 +6,11 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Decision, Fetcher, Locate, Parsers, Refusals, nowhere
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
@@ -28,6 +29,7 @@ from node.polls import Polls
 from node.progress import Progress
 from node.ruling import Ruling
 from node.seeds import Seeds
+from node.standstill import Standstill
 from node.teams import Report, Teams, report_of
 from node.tickets import Tickets
 from store import Kind, RecordStore, Replicator, StoreConfig
@@ -52,6 +54,7 @@ class Shells:
     seen_path: Path | None  # the same; emptied at every start
     expects_others: bool  # the peer cache or the network file names somebody
     locate: Locate = nowhere  # where the fetcher will find a host
+    late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
 
 
@@ -95,6 +98,7 @@ class Daemon:
             refusals=self.refusals,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
+        self._standstill = Standstill(Hours.parse(crawl.hours))
         self.crawler = Crawler(
             crawl,
             self.ingest,
@@ -106,6 +110,7 @@ class Daemon:
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
             shells.seen_path,
             shells.locate,
+            shells.late,
         )
         shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
@@ -132,10 +137,28 @@ class Daemon:
             tasks.create_task(self._announce(), name="announce")
             tasks.create_task(self.polls.run(), name="polls")
 
-    def pause(self, paused: bool) -> None:
-        """Fetch nothing, for this node or for others, until told otherwise."""
-        self.crawler.pause(paused)
-        self.polls.is_paused = paused
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        """Fetch nothing, for this node or for others, for so long or (None) until told otherwise; the reason that is
+        shown meanwhile."""
+        if paused:
+            self._standstill.pause(self._clock().steady, self._local(), for_s)
+        else:
+            self._standstill.resume()
+        self._stand()
+        return self.standstill()
+
+    def standstill(self) -> str:
+        """Why the owner of this machine lets it fetch nothing just now, "" where it may."""
+        return self._standstill.paused(self._clock().steady) or self._standstill.closed(self._local())
+
+    def _stand(self) -> None:
+        """Tell everybody who would fetch."""
+        reason = self.standstill()
+        self.polls.resting = self._fetcher.resting = reason
+        self.crawler.hinder(reason or self.hindrance())
+
+    def _local(self) -> datetime:
+        return datetime.fromtimestamp(self._clock().wall)  # what the clock on the wall shows
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
@@ -214,7 +237,7 @@ class Daemon:
             self._show(self.replicator.ready_slots())
             if rounds % ANNOUNCE_DUE == 0:
                 self._tell(looks=True)
-            self.crawler.hinder(self.hindrance())
+            self._stand()
             rounds += 1
             await asyncio.sleep(ANNOUNCE_EVERY_S)
 

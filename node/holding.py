@@ -5,7 +5,7 @@ store's change log says what was found or visited, whoever wrote it. A slot lost
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from crawl import Crawler, Visit, decode_visit
@@ -73,7 +73,7 @@ class Holding:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._observe(slot, record)
+                self._observe(slot, record, self._crawler.recall)
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
@@ -85,15 +85,15 @@ class Holding:
             self._sequence = change.sequence
             slot = slot_of(change.key, self._slot_bits)
             if change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id)
+                record = self._store.find(Kind.VISIT, change.id, content=False)
                 if record is not None:
-                    self._observe(slot, record)
+                    self._observe(slot, record, self._crawler.observe)
 
-    def _observe(self, slot: Slot, record: Record) -> None:
+    def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
         """What lies where its site was before it was spread is crawled by the holder of its place now."""
         visit = visit_of(record)
         if record.key == self._places.place(visit.url):
-            self._crawler.observe(slot, visit)
+            tell(slot, visit)
 
 
 def visit_of(record: Record) -> Visit:

@@ -30,8 +30,9 @@ class Ingest:
         """`place`: where the records of a canonical URL live now."""
         self._writer, self._clock, self._place = writer, clock, place
 
-    async def keep(self, page: Page, epoch: int) -> None:
-        """Store a page under the lease epoch of its slot; returns when min_acks owners have it on disk."""
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
+        """Store a page under the lease epoch of its slot, and hand over what it links to; returns when min_acks owners
+        have each of them on disk."""
         draft = Draft(
             kind=Kind.DOCUMENT,
             id=document_id(page.url),
@@ -42,17 +43,20 @@ class Ingest:
             body=encode_document(document_of(page)),
             content=page.content,
         )
-        await self._writer.write([draft])
+        await self._writer.write([draft, *self._found(found)])
 
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand found URLs to their owners."""
-        expires_day = self._day() + KEEP_VISIT_DAYS
-        await self._writer.write([self._visit(visit, 0, reach(visit), expires_day) for visit in found])
+        await self._writer.write(self._found(found))
 
     async def record(self, visit: Visit, epoch: int) -> None:
         """Write an outcome; from then on no other holder fetches this URL before it is due."""
         at_ms = int(visit.visited_at * 1000)
         await self._writer.write([self._visit(visit, epoch, at_ms, self._day() + KEEP_VISIT_DAYS)])
+
+    def _found(self, found: Sequence[Visit]) -> list[Draft]:
+        expires_day = self._day() + KEEP_VISIT_DAYS
+        return [self._visit(visit, 0, reach(visit), expires_day) for visit in found]
 
     def _visit(self, visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
         return visit_draft(visit, epoch, at_ms, expires_day, self._place(visit.url))

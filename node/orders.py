@@ -10,7 +10,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 from typing import Annotated
-from urllib.parse import urlsplit
 
 from msgspec import Meta
 
@@ -26,7 +25,7 @@ from crawl import (
     is_canonical,
     tells_of,
 )
-from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of
+from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
 from node.ways import Way, way_of
 
 ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
@@ -92,6 +91,7 @@ class OrderingFetcher:
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
         self._by_client, self._pages = by_client, 0
+        self.resting = ""  # why the owner of this machine lets it fetch nothing just now
         overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
@@ -135,7 +135,7 @@ class OrderingFetcher:
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
         robots.txt is told by its path, and where a redirect leads on by its bound."""
-        if self._by_client is None or max_bytes != self._max_bytes or urlsplit(url).path == "/robots.txt":
+        if self._by_client is None or max_bytes != self._max_bytes or split_url(url).path == "/robots.txt":
             return None
         self._pages += 1
         if not self._own.locked() and self._pages % CLIENTS_SHARE:
@@ -190,12 +190,14 @@ class OrderingFetcher:
         view = self._overlay.view
         if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
             return "orders a fetch in a slot that is not its own"
+        if self.resting:
+            return f"orders a fetch of a node that rests: {self.resting}"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
         if refused := self._refusals.reason(order.url):
             return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
-        if not decision.allowed and urlsplit(order.url).path != "/robots.txt":
+        if not decision.allowed and split_url(order.url).path != "/robots.txt":
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""
 

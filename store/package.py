@@ -131,7 +131,11 @@ def draft_flaw(draft: Draft) -> str:
     """Why a draft must not be written, "" where it may."""
     if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
         return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
-    return _misplaced(draft.kind, draft.id, draft.key, draft.body) or _too_big(len(draft.body) + len(draft.content))
+    try:
+        url = _headed.decode(draft.body).url
+    except ValueError as error:
+        return f"body is no {draft.kind.name}: {error}"
+    return _elsewhere(url, draft.id, draft.key) or _too_big(len(draft.body) + len(draft.content))
 
 
 def pack(records: Sequence[Record]) -> bytes:
@@ -201,13 +205,17 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
             if not isfinite(at := getattr(document, name)):
                 return f"{name} is {at}"
         url = document.url if document is not None else _headed.decode(body).url
-        if len(url) > MAX_URL_CHARS:
-            return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
-        if document_id(url) != id:
-            return "id is not that of its URL"
-        return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
+        return _elsewhere(url, id, key)
     except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
         return f"body is no {kind.name}: {error}"
+
+
+def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
+    if len(url) > MAX_URL_CHARS:
+        return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
+    if document_id(url) != id:
+        return "id is not that of its URL"
+    return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
 
 
 def _displaced(r: Record, places: Places | None) -> str:

@@ -171,5 +171,5 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
-    "Pause": _object("paused", paused=_FLAG),
+    "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
 }

@@ -3,7 +3,9 @@
 import asyncio
 import itertools
 import re
+from collections import Counter
 from datetime import UTC, datetime
+from email.utils import formatdate
 from itertools import pairwise
 
 import pytest
@@ -188,6 +190,45 @@ async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: C
     assert state(crawl, site.url("a.test")) == (State.FAILED, "robots.txt unreachable: status 503")
 
 
+async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site: Web, crawl: Crawl) -> None:
+    now = system_clock().wall
+    site.add("a.test", {"/robots.txt": answer(503, retry_after="300"), "/": linked()})
+    site.add("b.test", {"/": answer(429, retry_after=formatdate(now + 300, usegmt=True)), "/x": linked()})
+    urls = [site.url("a.test"), site.url("b.test"), site.url("b.test", "/x")]
+    crawl.crawler.hold(SLOT, 1, [seed(url) for url in urls])
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await crawl.until(lambda: len(site.log) == 3 and crawl.crawler.status().open == 0)
+        for url in urls:
+            assert 290 < crawl.crawler.look(url).queued.host_rest_s <= 300
+        assert crawl.crawler.status().reason.startswith("all 2 due URLs wait until their sites may be asked again")
+        running.cancel()
+    assert site.paths("a.test") == ["/robots.txt"], "no rules, no page"
+    visit = crawl.owner.visits[site.url("b.test")]
+    assert (visit.state, visit.reason) == (State.FAILED, "status 429")
+    assert visit.due_at >= now + 299
+
+
+async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason(
+    site: Web, config: CrawlConfig
+) -> None:
+    config = replace(config, breaker_fails=2, breaker_s=0.01, max_error_delay_s=0.04, max_retry_s=100.0)
+    site.add("a.test", {"/robots.txt": "", **{f"/{n}": answer(503) for n in range(40)}, "/": linked()})
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        crawl = Crawl(config, fetcher, InlineParsers(), fetcher.locate)
+        crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test", f"/{n}")) for n in range(40)])
+        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(crawl.crawler.run())
+            await crawl.until(lambda: len(crawl.owner.visits) == 40)
+            status = crawl.crawler.status()
+            assert status.broken == 1
+            running.cancel()
+    assert len(site.log) < 25
+    reasons = Counter(visit.reason.partition(":")[0] for visit in crawl.owner.visits.values())
+    assert reasons["host"] > 15
+    assert set(reasons) == {"host", "status 503"}
+
+
 async def test_private_addresses_and_missing_families_are_told_apart(
     site: Web, crawl: Crawl, config: CrawlConfig
 ) -> None:
@@ -244,7 +285,7 @@ async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, cr
 
 async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/": linked()})
-    crawl.crawler.pause(True)
+    crawl.crawler.hinder("paused")
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
@@ -253,7 +294,7 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
         status = crawl.crawler.status()
         assert (status.state, status.waiting, status.open) == ("paused", 1, 0)
         assert not site.log
-        crawl.crawler.pause(False)
+        crawl.crawler.hinder("")
         await crawl.finished()
         running.cancel()
     assert site.url("a.test") in crawl.owner.pages

@@ -212,6 +212,17 @@ async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
     assert not web.asked
 
 
+async def test_a_node_that_rests_carries_nothing_for_others() -> None:
+    pair = Pair()
+    web, fetcher = holder(pair, decide)
+    fetcher.resting = "outside crawl.hours (22:00-07:00); goes on at 22:00"
+    with pytest.raises(BadMessage, match=r"a node that rests: outside crawl[.]hours"):
+        await order(pair)
+    assert not web.asked
+    fetcher.resting = ""
+    assert (await order(pair)).status == 200
+
+
 BROUGHT = FetchAnswer(200, body=b"by a client", address="9.9.9.9")
 
 
