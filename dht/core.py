@@ -52,6 +52,7 @@ BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
+PING, ANSWERS = Kind.PING, frozenset(kind for kind in Kind if kind.is_answer)
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
@@ -324,9 +325,9 @@ class Core:
             if not self._peers.take(packet.public_key, now.steady):
                 return "peer over its rate"
             self._compare_strategy(now, packet)
-        elif packet.kind is not Kind.PING:
+        elif packet.kind is not PING:
             return "no MAC"
-        return self._answered(now, packet) if packet.kind.is_answer else self._asked(now, packet, source, key)
+        return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source, key)
 
     def _asked(self, now: Now, packet: Packet, source: Address, key: bytes) -> str:
         body = decode_body(packet)

@@ -92,7 +92,7 @@ class Members:
         news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = Known(opened, *_dated(opened, old, now, direct), turned)
-        self.lines.change(peer, opened.line)
+        self.lines.change(peer, opened.line, known.sent_steady)
         self._keep(peer, known)
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._weigh(peer, known, old, news, now)
@@ -102,9 +102,9 @@ class Members:
         """Take the first heartbeat of a peer."""
         if peer == self.own or peer in self.blocked or not self._make_room(peer, now):
             return News.OLD
-        self.lines.add(peer, opened.line)
-        self.ages.heard(peer, now.wall)
         known = Known(opened, *_dated(opened, None, now, direct), 0)
+        self.lines.add(peer, opened.line, known.sent_steady)
+        self.ages.heard(peer, now.wall)
         self._keep(peer, known)
         self._weigh(peer, known, None, News.NEW, now)
         return News.NEW

@@ -32,7 +32,7 @@ class Responder:
         """The answer in at most `room` bytes, or None where the question is not worth one; raises RemoteError."""
         if isinstance(body, Put):
             return self._put(now, packet, body, source)
-        if not isinstance(body, Find | Get) or len(body.target) != KEY_BYTES:
+        if not isinstance(body, (Find, Get)) or len(body.target) != KEY_BYTES:
             return None
         token = self._token(packet.public_key, source, int(now.steady // TOKEN_S))
         nearest = self._contacts(packet.public_key, self._routing.closest(body.target, K + 1))

@@ -175,7 +175,7 @@ class Swarm:
                 self.on_event(self, bee, event)
         due = bee.core.next_due
         if due < bee.wake_at:
-            bee.wake_at = due = max(due, self.time)
+            bee.wake_at = due = due if due > self.time else self.time
             self._push(due, self._wake, (bee, due))
 
     def _wake(self, bee: Bee, at: float) -> None:
