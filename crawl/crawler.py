@@ -30,6 +30,7 @@ from crawl.prefetch import Prefetch
 from crawl.request import Requests
 from crawl.seen import Seen
 from crawl.seendesk import SeenDesk
+from crawl.sitefeeds import SiteFeeds
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -91,6 +92,7 @@ class Crawler:
             stats=stats,
             frontier=self._frontier,
             listed=self._listed,
+            feeds=SiteFeeds(),
             clock=clock,
             sitemap_thread=self._thread,
         )

@@ -161,7 +161,9 @@ class Answers:
         """See Service."""
         url = known_url(url)
         record = (await self._daemon.known.records([url], content=True)).get(url)
-        if record is None or record.content is None or decode_document(record.body).gone:
+        if record is None or record.content is None:
+            return None
+        if not may_be_shown(decode_document(record.body)):
             return None
         return self._document(record), record.content
 
@@ -252,6 +254,11 @@ class Answers:
         if now - self._settled[0] >= SETTLED_FOR_S:
             self._settled = now, await self._daemon.teams.is_settled()
         return self._settled[1]
+
+
+def may_be_shown(document: Document) -> bool:
+    """Whether a copy of the page may be shown: by its author's word (noarchive), and where there is a page at all."""
+    return not (document.gone or document.noarchive)
 
 
 def _version(entry: Entry, in_force: int) -> Json:
