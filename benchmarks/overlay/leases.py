@@ -2,9 +2,9 @@
 a slot ever has two holders.
 
 One story a seed: formed; all hear of each other; every slot gets its holder; then traffic; then a few nodes die without
-a word and their slots are taken by others; then a tenth of all packets is lost, while nodes die, teammates of each other
-among them, and come back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as many
-nodes in a neighbourhood, as 1,000 have.
+a word and others take their slots; then a tenth of all packets is lost, while nodes die, some with teammates, and come
+back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as many nodes in a
+neighbourhood, as 1,000 have.
 """
 
 from collections import Counter
@@ -19,7 +19,7 @@ from node.simulation.forming import form
 from node.simulation.readings import slot_bits_for
 from node.simulation.swarm import Bee, Swarm
 
-MEET_S, SETTLE_S, TRAFFIC_S = 35.0, 30.0, 26.0  # who was remembered is greeted first; traffic: two renewals
+MEET_S, SETTLE_S, TRAFFIC_S = 35.0, 30.0, 24.0  # who was remembered is greeted first; traffic: two renewals
 TAKEN_WITHIN_S, LOSSY_S = 60.0, 40.0
 DYING = 0.03  # of the nodes, at once
 LOSS, DEAD_S, DEATH_EVERY_S = 0.1, 20.0, 5.0
