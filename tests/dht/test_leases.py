@@ -82,7 +82,9 @@ class Town:
     def restart(self, peer: Peer) -> Peer:
         """Kill -9 and start again: votes are forgotten, so it abstains until the last one has run out."""
         self.kill(peer)
-        return self.start(peer.id, abstain_until=peer.last_vote + 30.0)
+        reborn = self.start(peer.id, abstain_until=peer.last_vote + 30.0)
+        reborn.last_vote = peer.last_vote  # noted on disk
+        return reborn
 
     def teams(self, peer: Peer) -> dict[Slot, Team]:
         """The live ones of the sticky owners, and stand-ins while fewer than two are live."""
