@@ -70,6 +70,7 @@ class Swarm:
     bees: list[Bee] = field(default_factory=list, init=False)
     time: float = field(default=0.0, init=False)
     sent: int = field(default=0, init=False)  # packets
+    sent_bytes: int = field(default=0, init=False)  # what they carried
     rng: Random = field(init=False)
     _heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = field(default_factory=list, init=False)
     _order: int = field(default=0, init=False)
@@ -191,6 +192,7 @@ class Swarm:
     def _send(self, bee: Bee, data: bytes, target: Address) -> None:
         there, source = self._places.get(target), bee.addresses[target.family]
         self.sent += 1
+        self.sent_bytes += len(data)
         self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
         if bee.doors is not None:
             bee.doors[target] = self.time + NAT_S
