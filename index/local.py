@@ -28,7 +28,7 @@ from index.statistics import FINGERPRINT_BYTES, Statistics
 log = logging.getLogger(__name__)
 
 COMMIT_REST = 10.0  # times what the last batch took: documents share commits, each of which costs as much as a hundred
-REST_MOST_S = 2.0  # a page is found soon, also on a machine with too much to do
+MAX_REST_S = 3.0  # so long at most: what is found is to be searchable within seconds
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
@@ -89,7 +89,7 @@ class LocalIndex:
                 await self._feed.wait(self._cursor)
                 self._current = False
             if self._feed.lag(self._cursor) < self._config.batch_count:
-                await asyncio.sleep(max(self._config.commit_s, min(COMMIT_REST * took_s, REST_MOST_S)))
+                await asyncio.sleep(max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
 
     async def step(self) -> bool:
         """Index one batch; False where nothing was left to do."""
