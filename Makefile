@@ -2,21 +2,22 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-BENCHMARKS := overlay freshness duplicates seen
+BENCHMARKS := overlay freshness duplicates seen traps
 
 .PHONY: demo test check prove bench clean
 
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
 
-test: $(READY)
-	$(BIN)/python -m pytest -m "not prove"
+test: $(READY) # those that start processes of their own come after the others, one by one
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not prove and not e2e"
+	$(BIN)/python -m pytest -m "e2e and not prove"
 
 check: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
-	$(BIN)/python -m pytest -m "not prove"
+	$(MAKE) test
 
 prove: $(READY)
 	$(BIN)/python -m pytest -m prove -v

@@ -21,6 +21,7 @@ import msgspec
 
 from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
+from crawl.addressturns import AddressTurns
 from crawl.frontier import Frontier
 from crawl.outcome import read
 from crawl.pace import Census
@@ -79,7 +80,7 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
     """Freshness under the crawler's own policy, and the visits that it took."""
     pages = len(world.rates)
     census = Census(config)
-    frontier = Frontier(pages, pages, census)
+    frontier = Frontier(pages, AddressTurns(pages, 0.0), census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
         first, _ = read(Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census)
         due_at = START + (first.due_at - START) * Random(page).random()

@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from crawl.hours import Hours
 from crawl.refusals import Refusals
 
 DAY_S = 86_400.0
@@ -16,7 +17,7 @@ DAY_S = 86_400.0
 # Fields that must not be 0 either, and the least that works.
 _AT_LEAST: dict[str, float] = {
     **dict.fromkeys(("max_open_fetches", "max_open_per_address", "max_pending_pages", "max_frontier_urls"), 1),
-    **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_robots_hosts", "max_fails"), 1),
+    **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_robots_hosts", "max_fails", "breaker_fails"), 1),
     **dict.fromkeys(("connect_timeout_s", "read_timeout_s", "total_timeout_s", "parser_stall_s"), 0.001),
     **dict.fromkeys(("revisit_s", "min_revisit_s", "max_revisit_s"), 1.0),
     **dict.fromkeys(("dns_threads", "parser_batch"), 1),
@@ -29,19 +30,26 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
-    info_url: str = ""  # page about the bot, put into User-Agent, so that a site owner finds whom to ask
+    info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
 
     # how much at once
     max_open_fetches: int = 64  # 32–128 measured best with one event loop
-    max_open_per_address: int = 8  # requests at once to one server address: shared hosting is one machine
+    max_open_per_address: int = 4  # requests at once to one server address: shared hosting is one machine
+    address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
     max_frontier_urls: int = 500_000  # URL states in memory, about 0.5 kB each; the rest stays in the replica
+
+    # what the owner of this machine lets it take
+    max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit
+    hours: str = ""  # local time, such as "22:00-07:00, 12:30-13:30"; nothing is fetched outside of them; empty: always
 
     # politeness, per host, from the end of one request to the start of the next
     min_delay_s: float = 1.0  # the floor that most site owners take for granted
     max_delay_s: float = 60.0  # slowness and errors raise the delay up to this
-    max_error_delay_s: float = 3_600.0  # each error in a row doubles the delay, up to this
+    max_error_delay_s: float = 3_600.0  # each failure in a row doubles the delay, up to this
     max_crawl_delay_s: float = 300.0  # a larger Crawl-delay counts as this, or one line would freeze a site for ever
+    breaker_fails: int = 5  # failures in a row after which a host is asked once in a while: chance seldom makes five
+    breaker_s: float = 60.0  # its first such while; each further failure doubles it, up to max_error_delay_s
     latency_factor: float = 2.0  # a slow server rests this many times as long as it worked
 
     # one fetch
@@ -103,6 +111,12 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             Refusals(self.refuse)
         except ValueError as error:
             raise ValueError(f"refuse: {error}") from None
+        try:
+            Hours.parse(self.hours)
+        except ValueError as error:
+            raise ValueError(f"hours: {error}") from None
+        if 0 < self.max_bytes_s < 1024:
+            raise ValueError(f"max_bytes_s: {self.max_bytes_s:g} is not 0 (no limit), nor 1024 or more")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):

@@ -3,8 +3,9 @@
 Pure: values and a protocol.
 """
 
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
+from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
@@ -46,7 +47,9 @@ class Fetched:
         if value.isascii() and value.isdigit():
             return float(value[:9])
         try:
-            return max(0.0, parsedate_to_datetime(value).timestamp() - now)
+            at = parsedate_to_datetime(value)
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)  # HTTP dates are GMT (RFC 9110, 5.6.7)
+            return max(0.0, at.timestamp() - now)
         except (ValueError, TypeError, OverflowError):
             return 0.0
 
@@ -56,3 +59,16 @@ class Fetcher(Protocol):
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """Raises FetchFailed, AddressRefused or FamilyMissing."""
+
+
+Locate = Callable[[str], Awaitable[str]]
+"""The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
+
+
+Late = Callable[[], float]
+"""Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
+
+
+async def nowhere(url: str) -> str:
+    """A `Locate` that knows nothing: hosts count at their address once they have answered."""
+    return ""

@@ -9,9 +9,6 @@ import re
 from hashlib import blake2b
 
 HASH_BYTES = 8  # a collision within one page's history is all that counts
-OPEN, CLOSE = "\x1c", "\x1d"  # around boilerplate in what an engine read; white space to everybody else
-_INNERMOST = re.compile(f"{OPEN}[^{OPEN}{CLOSE}]*{CLOSE}")
-_MAX_NESTED = 8
 _CLOCKS = re.compile(
     r"[0-9]+|Mon(?:day)?\b|Tue(?:sday)?\b|Wed(?:nesday)?\b|Thu(?:rsday)?\b|Fri(?:day)?\b|Sat(?:urday)?\b|Sun(?:day)?\b"
     r"|Jan(?:uary)?\b|Feb(?:ruary)?\b|Mar(?:ch)?\b|Apr(?:il)?\b|May\b|June?\b|July?\b|Aug(?:ust)?\b|Sep(?:tember)?\b"
@@ -19,13 +16,8 @@ _CLOCKS = re.compile(
 )
 
 
-def main_text(text: str, without_boilerplate: str) -> str:
-    """What the page is about; where nearly all of it is called boilerplate, that is its text."""
-    return text if 4 * len(without_boilerplate) < len(text) else without_boilerplate
-
-
 def fingerprint(title: str, text: str, main: str) -> bytes:
-    """16 bytes, of all the text and of its main part, each with the title."""
+    """16 bytes, of all the text and of its steady part, each with the title."""
     steady = _CLOCKS.sub("", f"{title}\n{main}")
     if 4 * len("".join(steady.split())) < len("".join(main.split())):  # a table of numbers: they are what it says
         steady = f"{title}\n{main}"
@@ -45,17 +37,6 @@ def is_same(fingerprint: bytes, other: bytes) -> bool:
 def says_the_same(fingerprint: bytes, other: bytes) -> bool:
     """Nothing has changed that a reader would call a change."""
     return bool(fingerprint) and fingerprint[HASH_BYTES:] == other[HASH_BYTES:]
-
-
-def without_boilerplate(marked: str) -> str:
-    """What stands outside all pairs of marks; unpaired ones count for nothing."""
-    for _ in range(_MAX_NESTED):
-        if OPEN not in marked:
-            break
-        marked, found = _INNERMOST.subn("", marked)
-        if not found:
-            break
-    return marked
 
 
 def _hash(text: str) -> bytes:

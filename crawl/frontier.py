@@ -8,13 +8,14 @@ Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap o
 """
 
 import heapq
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import islice
 
 from msgspec.structs import replace
 
+from crawl.addressturns import AddressTurns
 from crawl.duework import DueWork
 from crawl.look import Queued, Stand
 from crawl.pace import Census
@@ -22,6 +23,7 @@ from crawl.visits import State, Visit, reach
 from dht import Now, Slot, site_of
 
 MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
+MAX_UNPLACED = 10_000  # new hosts whose address is to be asked for; others are asked for at their first turn
 BUSY_S = 1.0  # until a host with an open request is asked for again
 
 
@@ -33,8 +35,9 @@ class Turn:
     slot: Slot
     epoch: int
     site: str
-    address: str  # where the site was last found, "" unknown; counted against the address's limit
+    address: str  # where the site was last found, "" unknown; counted against the address's bounds
     newer: Visit | None = None
+    counted: float = 0.0  # what AddressTurns.begin said
 
 
 @dataclass(slots=True)
@@ -62,22 +65,22 @@ class _Held:
 
 
 class Frontier:
-    """The due URLs of the held slots. `limit` bounds the URLs in memory, `per_address` the open requests to one;
+    """The due URLs of the held slots. `limit` bounds the URLs in memory, `addresses` the requests to one server;
     `census` is told which pages are known."""
 
-    def __init__(self, limit: int, per_address: int, census: Census) -> None:
-        self._limit, self._per_address, self._census = limit, per_address, census
+    def __init__(self, limit: int, addresses: AddressTurns, census: Census) -> None:
+        self._limit, self._addresses, self._census = limit, addresses, census
         self._slots: dict[Slot, _Held] = {}
         self._entries: dict[str, _Entry] = {}
         self._flight: dict[str, Turn] = {}
         self._later: list[tuple[float, int, str]] = []  # (due_at wall, number, URL)
         self._hosts: dict[str, _Host] = {}
         self._turns: list[tuple[float, int, str]] = []  # (free_at steady, number, site)
-        self._blocked: dict[str, deque[str]] = {}  # address: sites that wait for it
-        self._open_at: Counter[str] = Counter()
+        self._unplaced: dict[str, None] = {}  # new hosts whose address nobody has asked for yet
         self._open_in: Counter[Slot] = Counter()
         self._due = DueWork()
         self._incomplete: dict[Slot, None] = {}
+        self._again: set[str] = set()  # URLs in flight that are due again as soon as their outcome is settled
         self._number = 0
         self._ready = 0
         self._swept = 1_000
@@ -136,9 +139,10 @@ class Frontier:
                 heapq.heapify(host.ready)
 
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
-        """Slots are numbered anew, and none is held: URLs in flight return to the slots that this names."""
+        """Slots are numbered anew, or sites lie elsewhere: URLs in flight return to the slots that this names."""
         for url, turn in self._flight.items():
             turn.slot = slot_of(url)
+        self._open_in = Counter(turn.slot for turn in self._flight.values())
 
     def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
         """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""
@@ -186,31 +190,68 @@ class Frontier:
             self._forget(url)
             self._insert(url, _Entry(replace(entry.visit, due_at=now.wall), entry.slot, self._next_number()), now)
 
+    def again(self, url: str, now: Now) -> None:
+        """A URL is due again at once, one in flight when its outcome is settled; known here alone."""
+        if url in self._flight:
+            self._again.add(url)
+        else:
+            self.hasten(url, now)
+
     def pop(self, now: Now) -> Turn | None:
         """The next URL to fetch; its host is taken until `rest`, the URL until `settle`. None: ask at `next_due`."""
         self._promote(now)
+        for site in self._addresses.due(now.steady):
+            self._hosts[site].queued = False
+            self._queue(site, self._hosts[site])
         while self._turns and self._turns[0][0] <= now.steady:
             _, _, site = heapq.heappop(self._turns)
             host = self._hosts[site]
             host.queued = False
-            if host.open or host.free_at > now.steady:  # it was lent since it was queued
-                self._unblock(host.address)
-                self._queue(site, host)
-                continue
-            if now.steady < host.wanted_until:
-                self._unblock(host.address)
-                self._queue(site, host, host.wanted_until)
-                continue
             self._skip_stale(host)
-            if not host.ready:
-                self._unblock(host.address)  # it may have been let in before another that still waits
-                continue
-            if host.address and self._open_at[host.address] >= self._per_address:
+            if host.open or host.free_at > now.steady:  # it was lent since it was queued
+                self._pass(site, host, now)
+            elif now.steady < host.wanted_until:
+                self._pass(site, host, now, host.wanted_until)
+            elif not host.ready:
+                self._pass(site, host, now)
+            elif host.address and self._addresses.wait_s(host.address, now.steady) != 0.0:
                 host.queued = True
-                self._blocked.setdefault(host.address, deque()).append(site)
-                continue
-            return self._take(site, host)
+                self._addresses.line_up(host.address, site, now.steady)
+            else:
+                return self._take(site, host, now)
         return None
+
+    def unplaced(self) -> str | None:
+        """A host with ready URLs whose address is unknown, each host once."""
+        while self._unplaced:
+            site = next(iter(self._unplaced))
+            del self._unplaced[site]
+            if (host := self._hosts.get(site)) and host.ready and not host.address:
+                return site
+        return None
+
+    def place(self, site: str, address: str) -> None:
+        """A host that was not asked yet is at this address."""
+        host = self._hosts.get(site)
+        if host and not host.address and not host.open:
+            host.address = address
+
+    def move(self, turn: Turn, address: str, now: Now) -> bool:
+        """A turn's host, which was given without an address, is found at this one, and counted there from now on.
+
+        False: the address has no room; the turn is to be ended without a request.
+        """
+        self._hosts[turn.site].address = address
+        if self._addresses.wait_s(address, now.steady) != 0.0:
+            return False
+        turn.address, turn.counted = address, self._addresses.begin(address, now.steady)
+        return True
+
+    def leave(self, turn: Turn, now: Now) -> None:
+        """A turn will not ask its host: others may have its place at the address."""
+        if turn.address:
+            self._addresses.undo(turn.address, turn.counted, now.steady)
+            turn.address = ""
 
     def next_due(self, now: Now) -> float | None:
         """Seconds until `pop` may give something (≥ 0), None if nothing is scheduled."""
@@ -219,10 +260,14 @@ class Frontier:
             waits.append(self._later[0][0] - now.wall)
         if self._turns:
             waits.append(self._turns[0][0] - now.steady)
+        if (free_at := self._addresses.next_due()) is not None:
+            waits.append(free_at - now.steady)
         return max(0.0, min(waits)) if waits else None
 
     def rest(self, turn: Turn, now: Now, delay_s: float, address: str = "") -> None:
-        """The request to the turn's host has ended; leave the host alone for a while."""
+        """The request to the turn's host has ended; leave the host alone for a while. 0.0: there was none."""
+        if not delay_s:
+            self.leave(turn, now)
         self._end(turn.site, turn.address, now, delay_s, address)
 
     def borrow(self, site: str, by: str, now: Now) -> float:
@@ -230,17 +275,15 @@ class Frontier:
         seconds until it is worth asking again: until then the host steps aside, or its own URLs would always be first.
         """
         host = self._hosts.setdefault(site, _Host())
-        if host.open or (host.address and self._open_at[host.address] >= self._per_address):
-            wait_s = BUSY_S
-        else:
-            wait_s = host.free_at - now.steady
+        room_s = self._addresses.wait_s(host.address, now.steady) if host.address else 0.0
+        wait_s = BUSY_S if host.open or room_s is None else max(room_s, host.free_at - now.steady)
         if wait_s > 0:
             margin_s = BUSY_S / (2 if by < site else 4)  # unequal, or two that want each other would wait in step
             host.wanted_until = now.steady + wait_s + margin_s
             return wait_s
         host.open, host.wanted_until = True, 0.0
         if host.address:
-            self._open_at[host.address] += 1
+            self._addresses.begin(host.address, now.steady)
         return 0.0
 
     def give_back(self, site: str, now: Now, delay_s: float, address: str = "") -> None:
@@ -254,8 +297,7 @@ class Frontier:
         host.free_at = now.steady + delay_s
         self._due.rests(site, delay_s)
         if counted:
-            self._open_at[counted] -= 1
-            self._unblock(counted)
+            self._addresses.end(counted, now.steady)
         host.address = address or host.address
         self._queue(site, host)
 
@@ -265,16 +307,19 @@ class Frontier:
         self._open_in[turn.slot] -= 1
         if turn.slot in self._slots:
             self.observe(turn.slot, _newest(turn.newer, outcome or turn.visit), now)
+            if turn.visit.url in self._again and outcome is not None:
+                self.hasten(turn.visit.url, now)
+        self._again.discard(turn.visit.url)
         self._sweep(now)
 
-    def _take(self, site: str, host: _Host) -> Turn:
+    def _take(self, site: str, host: _Host, now: Now) -> Turn:
         _, _, url = heapq.heappop(host.ready)
         entry = self._entries[url]
         self._forget(url)
         host.open = True
-        if host.address:
-            self._open_at[host.address] += 1
         turn = Turn(entry.visit, entry.slot, self._slots[entry.slot].epoch, site, host.address)
+        if host.address:
+            turn.counted = self._addresses.begin(host.address, now.steady)
         self._flight[url] = turn
         self._open_in[turn.slot] += 1
         return turn
@@ -295,6 +340,8 @@ class Frontier:
         self._ready += 1
         site = site_of(url)
         self._due.add(entry.slot, site)
+        if site not in self._hosts and len(self._unplaced) < MAX_UNPLACED:
+            self._unplaced[site] = None
         host = self._hosts.setdefault(site, _Host())
         heapq.heappush(host.ready, (-entry.visit.depth, entry.number, url))
         self._queue(site, host)
@@ -322,16 +369,11 @@ class Frontier:
             host.queued = True
             heapq.heappush(self._turns, (max(at, host.free_at), self._next_number(), site))
 
-    def _unblock(self, address: str) -> None:
-        """One request to the address has ended: one of the sites that wait for it may race again."""
-        waiting = self._blocked.get(address)
-        if not waiting:
-            return
-        site = waiting.popleft()
-        if not waiting:
-            del self._blocked[address]
-        self._hosts[site].queued = False
-        self._queue(site, self._hosts[site])
+    def _pass(self, site: str, host: _Host, now: Now, at: float = 0.0) -> None:
+        """A host's turn has come to nothing; it may have been let in before another that waits for its address."""
+        if host.address:
+            self._addresses.passed(host.address, now.steady)
+        self._queue(site, host, at)
 
     def _forget(self, url: str) -> None:
         entry = self._entries.pop(url, None)

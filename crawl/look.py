@@ -39,7 +39,8 @@ class Queued:
 @dataclass(frozen=True, slots=True)
 class Look:
     """All of it. `trap`: why what was learned about the site speaks against the URL, "" where nothing does.
-    `robots_why`: why its rules could not be read. `hindrance`: why nothing at all is fetched here just now."""
+    `robots_why`: why its rules could not be read. `hindrance`: why nothing at all is fetched here just now.
+    `trouble`: why the host is asked once in a while alone."""
 
     queued: Queued = Queued()
     robots: RobotsSay = RobotsSay.UNKNOWN
@@ -47,3 +48,4 @@ class Look:
     crawl_delay_s: float = 0.0
     trap: str = ""
     hindrance: str = ""
+    trouble: str = ""

@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from crawl.page import Link
+from crawl.wishes import Wishes
 
 Engine = Literal["lexbor", "lxml"]
 
@@ -26,7 +27,9 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
-    """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed."""
+    """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed.
+
+    `text` is the main text, `boilerplate` all the rest that people see: crawl/maintext.py."""
 
     charset: str
     language: str
@@ -34,14 +37,15 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     headings: tuple[str, ...]
     text: str
     links: tuple[Link, ...]
-    noindex: bool = False
-    nofollow: bool = False
+    wishes: Wishes = Wishes()
     fingerprint: bytes = b""  # of title and text: crawl/fingerprint.py
-    signature: bytes = b""  # of the text without boilerplate: crawl/similarity.py
+    signature: bytes = b""  # of the text: crawl/similarity.py
     description: str = ""
     published_at: float = 0.0  # Unix seconds, 0.0 unknown
     modified_at: float = 0.0
     canonical: str = ""  # the URL that the page names as its own, where that is another one
+    boilerplate: str = ""
+    feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
 
 
 class Parsers(Protocol):

@@ -4,17 +4,19 @@ A turn is one request to its host: the page itself, or robots.txt or a sitemap i
 for the host's next turn. So every request counts for politeness, and a host never has two open.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from random import Random
 
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
 from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
-from crawl.fetched import Fetched, Fetcher
+from crawl.fetched import Fetched, Fetcher, Locate
 from crawl.frontier import Frontier, Turn
 from crawl.lastmod import TEST_EACH, Lastmods
 from crawl.links import refusal_of
 from crawl.look import Look, Queued, RobotsSay
 from crawl.outcome import (
+    RETRIED,
     Next,
     Verdict,
     after_error,
@@ -28,7 +30,7 @@ from crawl.outcome import (
     validators,
 )
 from crawl.pace import Census
-from crawl.politeness import Politeness
+from crawl.politeness import DOWN, Politeness
 from crawl.robots import Robots
 from crawl.robots_cache import Asked, Barred, RobotsCache
 from crawl.scope import WHOLE
@@ -65,11 +67,14 @@ class Requests:
         stats: SiteStats,
         frontier: Frontier,
         clock: Clock,
+        rng: Random,
+        locate: Locate,
     ) -> None:
+        self._locate = locate
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
         self._census, self._lastmods, self._stats, self._frontier = census, lastmods, stats, frontier
         self._robots = RobotsCache(config, fetcher, clock)
-        self._politeness = Politeness(config)
+        self.politeness = Politeness(config, rng)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
 
     async def make(self, turn: Turn) -> Step:
@@ -82,7 +87,11 @@ class Requests:
             return self._declined(visit, decision.refused_here)
         if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
             return Step(verdict=idle_parameters(visit, target, now, self._config))
+        if down := self.politeness.given_up(turn.site, self._clock().steady):
+            return self._without(failed(visit, f"host: {down}", now, self._config, self._config.max_retry_s))
         access = self._robots.find(visit.url)
+        if not turn.address and not await self._place(turn):
+            return Step()
         if access is None:
             return await self._ask_robots(turn, decision)
         if isinstance(access, Barred):
@@ -98,12 +107,18 @@ class Requests:
     def look(self, site: str, url: str, queued: Queued, hindrance: str) -> Look:
         """What stands before a URL's fetch, as far as it is known without a request."""
         access, trap = self._robots.find(url), self._stats.refusal(site, url)
+        look = Look(queued, trap=trap, hindrance=hindrance, trouble=self.politeness.trouble(site))
         if access is None:
-            return Look(queued, trap=trap, hindrance=hindrance)
+            return look
         if isinstance(access, Barred):
-            return Look(queued, RobotsSay.BARRED, access.reason, trap=trap, hindrance=hindrance)
+            return replace(look, robots=RobotsSay.BARRED, robots_why=access.reason)
         says = RobotsSay.ALLOWED if access.allows(url) else RobotsSay.DISALLOWED
-        return Look(queued, says, "", access.crawl_delay_s, trap, hindrance)
+        return replace(look, robots=says, crawl_delay_s=access.crawl_delay_s)
+
+    async def _place(self, turn: Turn) -> bool:
+        """Whether there is room at the address of a host that was not asked yet."""
+        address = await self._locate(turn.visit.url)
+        return not address or self._frontier.move(turn, address, self._clock())
 
     def _without(self, visit: Visit) -> Step:
         """No request: the outcome is known already."""
@@ -139,6 +154,9 @@ class Requests:
         decision = self._decide(target)
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
+        self._frontier.leave(turn, self._clock())
+        if self.politeness.given_up(site, self._clock().steady):
+            return Step(max(self._config.breaker_s, self._config.min_delay_s))
         if wait_s := self._frontier.borrow(site, turn.site, self._clock()):
             return Step(max(wait_s, self._config.min_delay_s))
         delay_s, address = self._config.min_delay_s, ""
@@ -152,23 +170,21 @@ class Requests:
     def _learn_robots(self, turn: Turn, site: str, asked: Asked, decision: Decision) -> tuple[float, str]:
         """Take over what was learned; the rest of the host that was asked, and its address."""
         if isinstance(asked.access, Robots):
-            self._politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
+            self.politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
             named = (find_url(text, turn.visit.url) for text in asked.access.sitemaps)
             self.sitemaps.start(turn.site, [url for url in named if url], turn.visit.depth, turn.visit.scope)
         if asked.answer is None:
-            return self._politeness.after_failure(site, decision.min_delay_s), ""
-        return self._rest(site, asked.answer, decision, isinstance(asked.access, Barred)), asked.answer.address
+            return self._after_silence(site, asked.reason, decision), ""
+        return self._rest(site, asked.answer, decision), asked.answer.address
 
     async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
         try:
             fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
-        except (
-            FetchFailed,
-            AddressRefused,
-            FamilyMissing,
-        ):  # a hint lost until robots.txt is read anew
-            return Step(self._politeness.after_failure(turn.site, decision.min_delay_s))
-        delay_s = self._rest(turn.site, fetched, decision, fetched.status == 429 or fetched.status >= 500)
+        except (AddressRefused, FamilyMissing):  # a hint lost until robots.txt is read anew
+            return Step()
+        except FetchFailed as error:
+            return Step(self._after_silence(turn.site, error.reason, decision))
+        delay_s = self._rest(turn.site, fetched, decision)
         if fetched.status != 200:
             return Step(delay_s, fetched.address)
         return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth, sitemap_scope=scope)
@@ -185,14 +201,22 @@ class Requests:
             return self._declined(visit, error.reason)
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
-            delay_s = self._politeness.after_failure(turn.site, decision.min_delay_s)
+            delay_s = self._after_silence(turn.site, error.reason, decision)
             return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
         verdict = judge(visit, fetched, self._clock().wall, config, self._census)
-        return Step(self._rest(turn.site, fetched, decision, verdict.overloaded), fetched.address, verdict, fetched)
+        return Step(self._rest(turn.site, fetched, decision), fetched.address, verdict, fetched)
 
-    def _rest(self, site: str, fetched: Fetched, decision: Decision, overloaded: bool) -> float:
-        wait_s = fetched.retry_after_s(self._clock().wall)
-        floor_s, most_s = decision.min_delay_s, decision.max_delay_s
-        if overloaded:
-            return self._politeness.after_failure(site, floor_s, wait_s)
-        return self._politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, most_s)
+    def _rest(self, site: str, fetched: Fetched, decision: Decision) -> float:
+        """Seconds that a host rests after a response."""
+        now, floor_s = self._clock(), decision.min_delay_s
+        wait_s = fetched.retry_after_s(now.wall)
+        if fetched.status in DOWN:
+            reason, limited = f"status {fetched.status}", fetched.status == 429
+            return self.politeness.after_failure(site, now.steady, reason, floor_s, wait_s, limited=limited)
+        if fetched.status in RETRIED or fetched.status >= 500:
+            return self.politeness.after_error(site, floor_s, wait_s)
+        return self.politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, decision.max_delay_s)
+
+    def _after_silence(self, site: str, reason: str, decision: Decision) -> float:
+        """Seconds that a host rests after a request without a usable response."""
+        return self.politeness.after_failure(site, self._clock().steady, reason, decision.min_delay_s)

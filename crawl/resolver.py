@@ -1,7 +1,9 @@
 """From a host name to addresses that a crawler may contact: hosts file first, then the system's resolver.
 
 The filter sits here, behind every name that the HTTP client looks up, so that no redirect, cache or second look-up
-can lead a request past it. Answers are kept for `dns_ttl_s`; so are failures, for a shorter time.
+can lead a request past it; and the client connects to what came out of here, never to the name. The system does not
+say how long an answer holds, so answers are kept for `dns_ttl_s`; so are failures, for a shorter time. Who asks for a
+name that is being asked for already waits for the same answer.
 """
 
 import asyncio
@@ -21,6 +23,7 @@ from dht import Clock
 MAX_NAMES = 20_000  # kept at once; 300 bytes each
 MAX_ADDRESSES = 16  # of one name; more are never tried
 FAILURE_TTL_S = 30.0  # a name that was not found is not asked for again so soon
+BUSY_TTL_S = 2.0  # the same where the name server gave no answer: it may in a moment
 _FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 
@@ -30,6 +33,7 @@ class Resolver(AbstractResolver):
     def __init__(self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], clock: Clock) -> None:
         self._config, self._hosts, self._clock = config, hosts, clock
         self._kept: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()  # name: (until, addresses)
+        self._asking: dict[str, asyncio.Future[tuple[str, ...] | None]] = {}
         self._threads = ThreadPoolExecutor(config.dns_threads, "crawl-dns")
 
     async def resolve(
@@ -39,6 +43,14 @@ class Resolver(AbstractResolver):
         usable = usable_addresses(host, await self._addresses(host), self._config)
         return [_result(host, address, port) for address in usable]
 
+    async def first(self, host: str) -> str:
+        """The address that is tried first, of a name or of a literal; raises as `resolve`."""
+        try:
+            addresses: Sequence[str] = [str(ip_address(host))]
+        except ValueError:
+            addresses = await self._addresses(host)
+        return usable_addresses(host, addresses, self._config)[0]
+
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
 
@@ -47,23 +59,31 @@ class Resolver(AbstractResolver):
         name = host.lower().rstrip(".")
         if name in self._hosts:
             return tuple(self._hosts[name])
-        now = self._clock().steady
         until, addresses = self._kept.get(name, (0.0, ()))
-        if until <= now:
+        if until <= self._clock().steady:
             addresses = await self._ask(name)
-            self._keep(name, addresses, now + (self._config.dns_ttl_s if addresses else FAILURE_TTL_S))
         if not addresses:
             raise OSError(f"no address is known for {host}")
         return addresses
 
     async def _ask(self, name: str) -> tuple[str, ...]:
+        """Ask the system, once for all who want to know; the answer is kept."""
         if not self._config.dns:
             return ()
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._threads, _look_up, name)
+        asked = self._asking.get(name)
+        if asked is None:
+            asked = asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
+            self._asking[name] = asked
+            asked.add_done_callback(lambda answer: self._learn(name, answer))
+        return await asyncio.shield(asked) or ()  # one who gives up does not end it for others
 
-    def _keep(self, name: str, addresses: tuple[str, ...], until: float) -> None:
-        self._kept[name] = (until, addresses)
+    def _learn(self, name: str, answer: "asyncio.Future[tuple[str, ...] | None]") -> None:
+        del self._asking[name]
+        if answer.cancelled() or answer.exception():
+            return
+        found = answer.result()
+        ttl_s = BUSY_TTL_S if found is None else self._config.dns_ttl_s if found else FAILURE_TTL_S
+        self._kept[name] = (self._clock().steady + ttl_s, found or ())
         self._kept.move_to_end(name)
         if len(self._kept) > MAX_NAMES:
             self._kept.popitem(last=False)
@@ -85,11 +105,13 @@ def usable_addresses(host: str, addresses: Sequence[str], config: CrawlConfig) -
     return usable
 
 
-def _look_up(name: str) -> tuple[str, ...]:
-    """Ask the system; () where it knows no such name. Blocks."""
+def _look_up(name: str) -> tuple[str, ...] | None:
+    """Ask the system; () where it knows no such name, None where it could not find out. Blocks."""
     try:
         found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
-    except (OSError, UnicodeError):  # unknown, no answer, or a label that IDNA cannot hold
+    except socket.gaierror as error:
+        return None if error.errno == socket.EAI_AGAIN else ()
+    except (OSError, UnicodeError):  # no memory, or a label that IDNA cannot hold
         return ()
     return tuple(dict.fromkeys(str(address[0]) for *_, address in found))[:MAX_ADDRESSES]
 

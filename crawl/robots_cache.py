@@ -8,7 +8,6 @@ Each call of `ask` makes one request, so that a redirect waits for a turn of the
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
@@ -16,7 +15,7 @@ from crawl.fetched import Fetched, Fetcher
 from crawl.revisit import due_after_failure
 from crawl.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.urls import find_url
-from dht import Clock
+from dht import Clock, split_url
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
@@ -43,6 +42,7 @@ class Asked:
 
     access: Access | None
     answer: Fetched | None
+    reason: str = ""  # why there is no answer
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,8 +91,9 @@ class RobotsCache:
             access = self._lead_on(origin, way, answer)
         if access is None:
             return Asked(self.find(url), answer)
+        reason = access.reason if isinstance(access, Barred) else ""
         if isinstance(access, Barred):
-            access = self._barred(access, before)
+            access = self._barred(access, before, answer)
         now = self._clock().wall
         until = access.until if isinstance(access, Barred) else now + self._config.robots_ttl_s
         if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
@@ -100,7 +101,7 @@ class RobotsCache:
         elif isinstance(access, Robots) and _is_robots(way.url):
             self._keep(_origin(way.url), until, access)
         self._keep(origin, until, access)
-        return Asked(access, answer)
+        return Asked(access, answer, reason)
 
     async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
         """One request; no access where it redirects."""
@@ -150,20 +151,21 @@ class RobotsCache:
             return parse_robots(*args)
         return await asyncio.get_running_loop().run_in_executor(None, parse_robots, *args)
 
-    def _barred(self, barred: Barred, before: Access | None) -> Access:
-        """Old rules serve on; without them the wait grows with each failure."""
+    def _barred(self, barred: Barred, before: Access | None, answer: Fetched | None) -> Access:
+        """Old rules serve on; without them the wait grows with each failure, and is not shorter than Retry-After."""
         if isinstance(before, Robots) and not barred.for_good:
             return before
         now = self._clock().wall
         if barred.for_good:
             return Barred(barred.reason, now + self._config.robots_ttl_s, 0, for_good=True)
         fails = min((before.fails if isinstance(before, Barred) else 0) + 1, self._config.max_fails)
-        return Barred(barred.reason, due_after_failure(fails, now, self._config), fails)
+        wait_s = answer.retry_after_s(now) if answer else 0.0
+        return Barred(barred.reason, due_after_failure(fails, now, self._config, wait_s), fails)
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    parts = split_url(url)
+    return f"{parts.scheme}://{parts.site}"
 
 
 def _is_robots(url: str) -> bool:

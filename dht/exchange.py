@@ -7,13 +7,15 @@ know it, pulling ends it when most do, and no answer repeats what its asker has.
 anti-entropy).
 """
 
+from bisect import bisect_left
+from collections.abc import Iterable
 from itertools import islice
-from struct import unpack
 
 from dht.chance import Rng
 from dht.clock import Now
 from dht.herald import Herald
 from dht.keys import NodeId
+from dht.lines import SEQUENCE, read_digest
 from dht.members import Known, Members
 from dht.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, Block
 from dht.packets import ROOM_BYTES, Ping
@@ -44,10 +46,9 @@ def make_ping(
     """What to tell a peer; `partner` is None where its id is not known yet. `behind`: we know few of many peers, and
     ask for others than near ones too."""
     near = partner is None or members.is_near(partner)
-    block, ids = _digested(members, rng, near=near and not behind)
-    marks = [known.opened.mark for peer in ids if (known := members.find(peer))]
-    marks.append(herald.mark)  # whoever knows a newer heartbeat of ours tells us
-    room = ROOM_BYTES - FIELDS_BYTES - 8 * len(marks) - len(suspects)
+    block, first, end = _digested(members, rng, near=near and not behind)
+    digest = members.lines.digest(first, end) + herald.mark  # whoever knows a newer heartbeat of ours tells us
+    room = ROOM_BYTES - FIELDS_BYTES - len(digest) - len(suspects)
     news = [herald.raw] if herald.raw else []  # a client has none
     room -= sum(len(n) + FRAME_BYTES for n in news)
     told: set[NodeId] = set()
@@ -56,29 +57,25 @@ def make_ping(
     room -= sum(len(n) + FRAME_BYTES for n in heard)
     if near:
         news += _newest(members, partner, now, room, told)
-    return Ping(block.first, block.last, b"".join(marks), tuple(news), suspects)
+    return Ping(block.first, block.last, digest, tuple(news), suspects)
 
 
 def make_answer(
     ping: Ping, asker: NodeId, members: Members, herald: Herald, rumours: Rumours, room: int
 ) -> tuple[bytes, ...]:
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
-    theirs, near = _read_digest(ping.digest), members.block_of(asker)
-    digested = members.known_in(Block(*(min(PREFIXES - 1, max(0, end)) for end in (ping.first, ping.last))))
-    wanted: list[tuple[int, int, bytes]] = []
-    for known in digested:
-        opened = known.opened
-        value = worth(known, theirs.get(opened.prefix, 0), near=near.first <= opened.prefix <= near.last)
-        if value:
-            wanted.append((value, opened.prefix, opened.raw))
-    wanted.sort(reverse=True)
-    own_sequence = int.from_bytes(herald.mark[4:], "big")
-    news = [raw for _, _, raw in wanted]
-    if herald.raw and theirs.get(int.from_bytes(herald.mark[:4], "big"), 0) < own_sequence:
+    theirs = sorted(read_digest(ping.digest))  # as good as sorted already
+    block = Block(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
+    first, end = members.lines.span(block)
+    near = members.near if members.is_near(asker) else members.block_of(asker)
+    news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
+    own = int.from_bytes(herald.mark, "big")
+    place = bisect_left(theirs, own)  # the first line with our prefix that has this sequence or a later one
+    if herald.raw and not (place < len(theirs) and theirs[place] <= own | SEQUENCE):
         news.insert(0, herald.raw)
     fitting = _fit(news, room - FIELDS_BYTES)
     room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
-    said = {known.opened.contact.node_id for known in digested} if len(rumours) else set()
+    said = set(members.lines.ids(first, end)) if len(rumours) else set()
     return (*fitting, *rumours.tell(asker, room, said))
 
 
@@ -96,14 +93,28 @@ def worth(known: Known, theirs: int, *, near: bool) -> int:
     return turned + gap if turned or gap >= REFRESH_S else 0
 
 
+def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Block) -> list[bytes]:
+    """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
+    with which sequence the asker does."""
+    wanted: list[tuple[int, int, bytes]] = []
+    for peer, sequence in peers:
+        if known := members.find(peer):
+            opened = known.opened
+            value = worth(known, sequence, near=near.first <= opened.prefix <= near.last)
+            if value:
+                wanted.append((value, opened.prefix, opened.raw))
+    wanted.sort(reverse=True)
+    return [raw for _, _, raw in wanted]
+
+
 def _newest(members: Members, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
     """What was heard last of the live near peers: the partner may not have heard it yet."""
     news: list[bytes] = []
-    for peer, known in islice(members.known(), NEWEST):
+    for peer, known in islice(reversed(members.near_known().items()), NEWEST):
         size = len(known.opened.raw) + FRAME_BYTES
         if size > room:
             break
-        if peer != partner and peer not in told and members.is_near(peer) and members.is_live(peer, now):
+        if peer != partner and peer not in told and members.is_live(peer, now):
             news.append(known.opened.raw)
             room -= size
     return news
@@ -118,24 +129,17 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
     return tuple(fitting)
 
 
-def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, list[NodeId]]:
-    """What the digest is about: all, the neighbourhood, or an arc of the ids; and the peers known in it."""
-    if len(members) <= DIGEST_PEERS:
-        return WHOLE, members.ids()
-    block, most = members.near, DIGEST_PEERS
+def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, int]:
+    """What the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
+    lines, block, most = members.lines, members.near, DIGEST_PEERS
+    if len(lines) <= DIGEST_PEERS:
+        return WHOLE, 0, len(lines)
     if not near or block == WHOLE or rng.random() < FAR_SHARE:
         block, most = WHOLE, DIGEST_PEERS if members.near == WHOLE else FAR_DIGEST_PEERS
-    ids = members.ids(block)
-    if len(ids) <= most:
-        return block, ids
-    start = rng.randrange(len(ids) + most - 1) - most + 1  # so that the ends are chosen as often as the middle
-    arc = ids[max(0, start) : start + most]
-    first = int.from_bytes(arc[0][:4], "big") if start > 0 else block.first
-    last = int.from_bytes(arc[-1][:4], "big") if start + most < len(ids) else block.last
-    return Block(first, last), arc
-
-
-def _read_digest(digest: bytes) -> dict[int, int]:
-    """Id prefix → sequence; whatever is left over at the end is ignored."""
-    numbers = unpack(f">{len(digest) // 8 * 2}I", digest[: len(digest) // 8 * 8])
-    return dict(zip(numbers[::2], numbers[1::2], strict=True))
+    low, high = lines.span(block)
+    if high - low <= most:
+        return block, low, high
+    start = low + rng.randrange(high - low + most - 1) - most + 1  # so that the ends are chosen as often as the middle
+    first, end = max(low, start), min(high, start + most)
+    left = lines.prefix(first) if start > low else block.first
+    return Block(left, lines.prefix(end - 1) if end < high else block.last), first, end

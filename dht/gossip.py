@@ -46,6 +46,7 @@ HAMLET = 16  # up to here, all hear it at once
 CROWD = 36  # live near peers at which exchanges come at their fastest; a neighbourhood of a large network has as many
 GREET_S = 0.4  # between exchanges while new near peers wait to be met: only who was met can be seen to die
 ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may be
+CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
 
 
 class Self(NamedTuple):
@@ -104,25 +105,32 @@ class Gossip:
 
     @property
     def next_due(self) -> float:
-        return min(self._herald.next_due, self.doors.next_due, self._exchange_at)
+        herald, doors, exchange = self._herald.next_due, self.doors.next_due, self._exchange_at
+        due = herald if herald < doors else doors
+        return due if due < exchange else exchange
 
     def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
-        news = [self.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
-        behind = [peer for told, peer in news if told is News.NEW]
-        enough = 1 if now.steady < self._behind_until else FEW_NEW
-        if len(behind) >= enough and len(self._members) > SMALL_NETWORK:
-            self._behind_until = now.steady + BEHIND_S
-            if self._catch_ups.take("", now.steady):
-                self._soon(now)
-        else:
-            for told, peer in news:
-                if told >= News.CHANGED:
-                    self._spread(now, peer)
+        told = [self.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
+        news = [each for each in told if each[0] >= CHANGED]
+        if news:
+            self._consider(now, news)
         if body.suspects and sender is not None:
             if self._watch.rumour(now, body.suspects):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
+
+    def _consider(self, now: Now, news: list[tuple[News, NodeId]]) -> None:
+        """Spread what came, unless it says that it is we who are behind."""
+        behind = sum(told is NEW for told, _ in news)
+        enough = 1 if now.steady < self._behind_until else FEW_NEW
+        if behind >= enough and len(self._members) > SMALL_NETWORK:
+            self._behind_until = now.steady + BEHIND_S
+            if self._catch_ups.take("", now.steady):
+                self._soon(now)
+        else:
+            for _, peer in news:
+                self._spread(now, peer)
 
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
@@ -140,7 +148,7 @@ class Gossip:
             self._herald.outrun(opened.sequence)
             return News.OLD, peer
         news = self._members.add(opened, now, direct=author == sender)
-        if news is News.NEW and self._members.is_near(peer):
+        if news is NEW and self._members.is_near(peer):
             self._partners.greet(peer)
         return news, peer
 
@@ -276,7 +284,8 @@ class Gossip:
 
     def _exchange(self, now: Now) -> None:
         self._members.expire(now)
-        self._remember(now, self._members.take_forgotten())
+        if forgotten := self._members.take_forgotten():
+            self._remember(now, forgotten)
         live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
         newcomer = self._partners.newcomer()
         others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few

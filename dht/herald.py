@@ -84,6 +84,8 @@ class Herald:
 
     def seen_at(self, host: str, witness: NodeId) -> bool:
         """A peer says from which address our packets came; True where it is another one than is announced still."""
+        if not self._learns:
+            return False
         family = Address(host, 0).family
         if family not in self._learns or not self._reach.allows(host):
             return False

@@ -20,12 +20,20 @@ class Buckets:
 
     def take(self, key: Hashable, now: float, cost: float = 1.0) -> bool:
         """Whether the key may spend `cost` now; if not, nothing is taken."""
-        level, at = self._levels.pop(key, (self._burst, now))
-        level = min(self._burst, level + max(0.0, now - at) * self._rate)
+        levels, burst = self._levels, self._burst
+        before = levels.pop(key, None)  # the most recently used is last
+        if before is None:
+            level = burst
+            if len(levels) >= self._keys:
+                del levels[next(iter(levels))]
+        else:
+            level, at = before
+            if now > at:
+                level += (now - at) * self._rate
+                if level > burst:
+                    level = burst
         allowed = level >= cost
-        if len(self._levels) >= self._keys:
-            del self._levels[next(iter(self._levels))]
-        self._levels[key] = (level - cost if allowed else level, now)
+        levels[key] = (level - cost if allowed else level, now)
         return allowed
 
     def __len__(self) -> int:

@@ -7,16 +7,19 @@ those of far ones when their standing changed and every ten minutes or so.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
-from typing import NamedTuple
+from itertools import chain
+
+import msgspec
 
 from dht.ages import Ages
 from dht.clock import Now
 from dht.keys import NodeId, distance
-from dht.neighbourhood import WHOLE, Block, block_of, span
+from dht.lines import Lines
+from dht.neighbourhood import WHOLE, Block, block_of
 from dht.puzzle import work_of
-from dht.records import GRACES, Graces, Opened
+from dht.records import GRACES, Graces, Heartbeat, Opened
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
@@ -39,7 +42,7 @@ class News(IntEnum):
     NEW = 3  # a peer that was not known
 
 
-class Known(NamedTuple):
+class Known(msgspec.Struct, frozen=True, gc=False):
     """A peer's newest heartbeat; `sent_steady`: when it was sent, on this node's steady clock, at the latest."""
 
     opened: Opened
@@ -57,8 +60,9 @@ class Members:
         self.ages = Ages(own)
         self._own_member = own_member
         self._limit = limit
-        self._known: dict[NodeId, Known] = {}
-        self._ids: list[NodeId] = []  # of `_known`, sorted
+        self._near: dict[NodeId, Known] = {}  # the one heard of last at the end
+        self._far: dict[NodeId, Known] = {}  # all others
+        self.lines = Lines()  # of all
         self._sorted: list[NodeId] = [own] if own_member else []  # members
         self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
@@ -78,29 +82,50 @@ class Members:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
         self._at = now.steady
         peer = opened.contact.node_id
-        old = self._known.get(peer)
-        if peer == self.own or peer in self.blocked or (old and opened.sequence <= old.opened.sequence):
+        old = self.find(peer)
+        if old is None:
+            return self._meet(peer, opened, now, direct)
+        was = old.opened
+        if opened.sequence <= was.sequence:
             return News.OLD
-        if old is None and not self._make_room(peer, now):
+        is_live, says_same = self.is_live(peer, now), opened.words == was.words
+        news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
+        turned = opened.sequence if news is News.CHANGED else old.turned
+        known = Known(opened, *_dated(opened, old, now, direct), turned)
+        self.lines.change(peer, opened.line, known.sent_steady)
+        self._keep(peer, known)
+        if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
+            self._weigh(peer, known, old, news, now)
+        return news
+
+    def _meet(self, peer: NodeId, opened: Opened, now: Now, direct: bool) -> News:
+        """Take the first heartbeat of a peer."""
+        if peer == self.own or peer in self.blocked or not self._make_room(peer, now):
             return News.OLD
-        news = News.NEW if old is None else News.SAME
-        if old and (_differs(old.opened, opened) or not self.is_live(peer, now)):
-            news = News.CHANGED
-        turned = 0 if old is None else opened.sequence if news is News.CHANGED else old.turned
-        if self._known.pop(peer, None) is None:  # the newest heard of is last
-            insort(self._ids, peer)
-            self.ages.heard(peer, now.wall)
-        self._known[peer] = known = Known(opened, *_dated(opened, old, now, direct), turned)
+        known = Known(opened, *_dated(opened, None, now, direct), 0)
+        self.lines.add(peer, opened.line, known.sent_steady)
+        self.ages.heard(peer, now.wall)
+        self._keep(peer, known)
+        self._weigh(peer, known, None, News.NEW, now)
+        return News.NEW
+
+    def _keep(self, peer: NodeId, known: Known) -> None:
+        pool = self._near if peer in self._near or self.near.has(peer) else self._far
+        pool.pop(peer, None)
+        pool[peer] = known
+
+    def _weigh(self, peer: NodeId, known: Known, old: Known | None, news: News, now: Now) -> None:
+        """What follows from a heartbeat that differs from the one before."""
+        beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
             del self._suspected[peer]
         self._next_expiry = min(self._next_expiry, self._ends(known))
-        if opened.heartbeat.member != (old is not None and old.opened.heartbeat.member):
-            self._enlist(peer, member=opened.heartbeat.member)
-        elif old is not None and opened.heartbeat.member and _stands(old.opened) != _stands(opened):
+        if beat.member != (was is not None and was.member):
+            self._enlist(peer, member=beat.member)
+        elif was is not None and beat.member and _stands_elsewhere(was, beat):
             self.epoch += 1
         self.version += news is not News.SAME
-        self.told += news is not News.SAME or (_leases_differ(old, opened) and self.is_near(peer))
-        return news
+        self.told += news is not News.SAME or (was is not None and was.leased != beat.leased and self.is_near(peer))
 
     def take_part(self, own_member: bool) -> None:
         """Whether this node is a member itself."""
@@ -109,14 +134,22 @@ class Members:
             self._enlist(self.own, member=own_member)
 
     def find(self, peer: NodeId) -> Known | None:
-        return self._known.get(peer)
+        return self._near.get(peer) or self._far.get(peer)
 
     def known(self) -> Iterator[tuple[NodeId, Known]]:
-        """Every peer, the one heard of last first; bare bootstrap nodes too."""
-        return reversed(self._known.items())
+        """Every peer, near ones and then far ones, the one heard of last first; bare bootstrap nodes too."""
+        return chain(reversed(self._near.items()), reversed(self._far.items()))
+
+    def near_known(self) -> dict[NodeId, Known]:
+        """The near ones of them, the one heard of last at the end: most that is done concerns these."""
+        return self._near
+
+    def far_known(self) -> dict[NodeId, Known]:
+        """The others."""
+        return self._far
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self.lines)
 
     def members(self, now: Now) -> tuple[NodeId, ...]:
         """Nodes that may own slots: heartbeat within its grace; this node among them if it is one; sorted."""
@@ -127,7 +160,7 @@ class Members:
 
     def forget_idle(self, puzzle_bits: int) -> None:
         """These are no members any more: their identities have less work behind them than the strategy asks for."""
-        beats = [(peer, known.opened.heartbeat) for peer, known in self._known.items()]
+        beats = [(peer, known.opened.heartbeat) for peer, known in self.known()]
         for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
             self._drop(peer)
 
@@ -141,19 +174,11 @@ class Members:
 
     def ids(self, block: Block = WHOLE) -> list[NodeId]:
         """The known peers of a block, sorted; bare bootstrap nodes too."""
-        first, end = span(self._ids, block)
-        return self._ids[first:end]
-
-    def known_in(self, block: Block) -> list[Known]:
-        """What is known of the peers of a block, by id."""
-        known = self._known
-        return [known[peer] for peer in self.ids(block)]
+        return self.lines.ids(*self.lines.span(block))
 
     def named(self, prefix: bytes) -> NodeId | None:
         """The known peer whose id begins with these bytes; the first, where there are several."""
-        place = bisect_left(self._ids, prefix)
-        found = self._ids[place] if place < len(self._ids) else None
-        return found if found is not None and found.startswith(prefix) else None
+        return self.lines.named(prefix)
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace; `take_forgotten` has them."""
@@ -162,10 +187,10 @@ class Members:
             self.awake(now)
         if now.steady < self._next_expiry:
             return
-        for peer in [p for p, known in self._known.items() if now.steady > self._ends(known)]:
-            self._forgotten = [*self._forgotten[-FORGOTTEN:], self._known[peer].opened]
+        for peer, known in [(p, known) for p, known in self.known() if now.steady > self._ends(known)]:
+            self._forgotten = [*self._forgotten[-FORGOTTEN:], known.opened]
             self._drop(peer)
-        self._next_expiry = min(map(self._ends, self._known.values()), default=float("inf"))
+        self._next_expiry = min((self._ends(known) for _, known in self.known()), default=float("inf"))
 
     def judge_by(self, graces: Graces) -> None:
         """The graces of the strategy in force from now on."""
@@ -185,23 +210,37 @@ class Members:
 
     def take_forgotten(self) -> list[Opened]:
         """Who was forgotten for its silence since the last call, the last of them."""
-        forgotten, self._forgotten = self._forgotten, []
+        forgotten = self._forgotten
+        if forgotten:
+            self._forgotten = []
         return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""
-        known = self._known.get(peer)
+        known = self.find(peer)
         if known is None:
             return peer == self.own
-        if peer in self._suspected or known.opened.heartbeat.leaving:
+        age_s = now.steady - known.sent_steady
+        if age_s > LIVE_S and age_s > self._window_s(known.opened.prefix, now):
             return False
-        return now.steady - known.sent_steady <= self._window_s(known.opened.prefix, now)
+        return peer not in self._suspected and not known.opened.heartbeat.leaving
+
+    def live_of(self, peers: Iterable[tuple[NodeId, Known]], now: Now) -> list[NodeId]:
+        """Those of some known peers that are live, in their order: `is_live` of many at once."""
+        judged_near, found = self._judged_near(now), list[NodeId]()
+        first, last = judged_near.first, judged_near.last
+        for peer, known in peers:
+            age_s, opened = now.steady - known.sent_steady, known.opened
+            is_heard = age_s <= LIVE_S or (age_s <= FAR_LIVE_S and not first <= opened.prefix <= last)
+            if is_heard and not opened.heartbeat.leaving and peer not in self._suspected:
+                found.append(peer)
+        return found
 
     def live(self, now: Now) -> tuple[list[tuple[NodeId, Opened]], float]:
         """All peers that are live, with what they said last; this node is not among them. And until when (steady
         time) all of them stay so at least, whatever is heard; nobody joins them before `version` changes."""
         found, until = [], self._settled_at if self._settled_at > now.steady else float("inf")
-        for peer, known in self._known.items():
+        for peer, known in self.known():
             ends = known.sent_steady + self._window_s(known.opened.prefix, now)
             if ends >= now.steady and peer not in self._suspected and not known.opened.heartbeat.leaving:
                 found.append((peer, known.opened))
@@ -211,28 +250,33 @@ class Members:
     def block(self, peers: frozenset[NodeId]) -> None:
         """These are no members from now on, and nobody else is kept out."""
         self.blocked = peers
-        for peer in peers & self._known.keys():
-            self._drop(peer)
+        for peer in peers:
+            if self.find(peer) is not None:
+                self._drop(peer)
 
     def suspect(self, peer: NodeId, since: float) -> None:
         """It has not answered since then (steady), or refused a connection: not live until a later heartbeat."""
-        if peer in self._known:
+        if self.find(peer) is not None:
             self._suspected[peer] = since
             self.version += 1
             self.told += 1
 
     def _window_s(self, prefix: int, now: Now) -> float:
         """For how long a heartbeat of this author is a sign of life."""
-        block = self.near if now.steady >= self._settled_at else self._judged
+        block = self._judged_near(now)
         return LIVE_S if block.first <= prefix <= block.last else FAR_LIVE_S
+
+    def _judged_near(self, now: Now) -> Block:
+        """Who is judged as near; see SETTLE_S."""
+        return self.near if now.steady >= self._settled_at else self._judged
 
     def _make_room(self, peer: NodeId, now: Now) -> bool:
         """Drop the longest silent peer, or the furthest one if all are live; False if that is the new one."""
-        if len(self._known) < self._limit:
+        if len(self) < self._limit:
             return True
-        oldest = min(self._known, key=lambda p: (self._known[p].sent_steady, p))
+        _, oldest = min((known.sent_steady, p) for p, known in self.known())
         if self.is_live(oldest, now):
-            oldest = max(self._known, key=lambda p: distance(p, self.own))
+            oldest = max((p for p, _ in self.known()), key=lambda p: distance(p, self.own))
             if distance(oldest, self.own) <= distance(peer, self.own):
                 return False
         self._drop(oldest)
@@ -241,8 +285,9 @@ class Members:
     def _drop(self, peer: NodeId) -> None:
         self.version += 1
         self.told += 1
-        del self._ids[bisect_left(self._ids, peer)]
-        if self._known.pop(peer).opened.heartbeat.member:
+        self.lines.drop(peer)
+        known = self._near.pop(peer, None) or self._far.pop(peer)
+        if known.opened.heartbeat.member:
             self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
         self.ages.forget(peer)
@@ -261,6 +306,9 @@ class Members:
             self._judged = min(judged, block, key=lambda b: b.width)  # one of them is inside the other
             self._settled_at = self._at + SETTLE_S
             self.near = block
+            all_known = [*self._far.items(), *self._near.items()]
+            self._near = {other: known for other, known in all_known if block.has(other)}
+            self._far = {other: known for other, known in all_known if not block.has(other)}
             self.told += 1
 
 
@@ -279,10 +327,14 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     return now.steady - (delay - base), base, late_s
 
 
-def _stands(opened: Opened) -> tuple[object, ...]:
-    """What decides beside whom a member keeps copies (diversity.py); addresses inside a prefix may come and go."""
-    hosts = (host for host, _, _ in opened.heartbeat.endpoints)
-    return opened.heartbeat.operator, *(host[:3] if len(host) == 4 else host[:6] for host in hosts)
+def _stands_elsewhere(a: Heartbeat, b: Heartbeat) -> bool:
+    """Whether what decides beside whom a member keeps copies (diversity.py) changed."""
+    return a.operator != b.operator or (a.endpoints != b.endpoints and _prefixes(a) != _prefixes(b))
+
+
+def _prefixes(beat: Heartbeat) -> list[bytes]:
+    """Of its addresses, which may come and go inside them."""
+    return [host[:3] if len(host) == 4 else host[:6] for host, _, _ in beat.endpoints]
 
 
 def _differs(old: Opened, new: Opened) -> bool:
@@ -291,7 +343,3 @@ def _differs(old: Opened, new: Opened) -> bool:
     if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
         return True
     return (a.member, a.strategy_version, a.slot_bits) != (b.member, b.strategy_version, b.slot_bits)
-
-
-def _leases_differ(old: Known | None, new: Opened) -> bool:
-    return old is None or old.opened.heartbeat.leased != new.heartbeat.leased

@@ -19,8 +19,9 @@ class Met:
 
     def note(self, peer: NodeId, address: Address, now: float) -> None:
         """The peer answered what was sent to this address."""
-        self._at.pop((peer, address.family), None)
-        self._at[peer, address.family] = (address.host, now)
+        where = peer, address.family
+        self._at.pop(where, None)
+        self._at[where] = (address.host, now)
         if len(self._at) > MET_LIMIT:
             del self._at[next(iter(self._at))]
 

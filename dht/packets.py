@@ -122,10 +122,12 @@ Body = Ping | Pong | Find | Found | Get | Got | Put | Stored
 _BODIES: tuple[type[Body], ...] = (Ping, Pong, Find, Found, Get, Got, Put, Stored)
 _DECODERS = {Kind(n): msgspec.msgpack.Decoder(body) for n, body in enumerate(_BODIES, 1)}
 _KINDS = {body: Kind(n) for n, body in enumerate(_BODIES, 1)}
+_KIND_OF = {int(kind): kind for kind in Kind}
+_NUMBERS = {body: n for n, body in enumerate(_BODIES, 1)}
 _encoder = msgspec.msgpack.Encoder()
 
 
-class Packet(NamedTuple):
+class Packet(msgspec.Struct, frozen=True, gc=False):
     """A packet whose form is right; its sender is proved by `is_from` only."""
 
     kind: Kind
@@ -136,10 +138,7 @@ class Packet(NamedTuple):
     strategy_digest: bytes
     body: bytes
     data: bytes
-
-    @property
-    def has_mac(self) -> bool:
-        return self.data[-MAC_BYTES:] != NO_MAC
+    has_mac: bool
 
 
 class Stamp(NamedTuple):
@@ -164,9 +163,10 @@ def body_size(body: Body) -> int:
 def encode_packet(stamp: Stamp, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
     """A datagram, padded to `size`; `key`: shared with the recipient, None where it is not known."""
     encoded = _encoder.encode(body)
-    header = HEADER.pack(VERSION, kind_of(body), stamp.network, transaction, *stamp[1:], len(encoded))
-    padding = size - len(header) - len(encoded) - MAC_BYTES
-    data = header + encoded + bytes(padding) if padding > 0 else header + encoded
+    network, public_key, version, digest = stamp
+    number = _NUMBERS[type(body)]
+    header = HEADER.pack(VERSION, number, network, transaction, public_key, version, digest, len(encoded))
+    data = (header + encoded).ljust(size - MAC_BYTES, b"\0")
     if len(data) + MAC_BYTES > PACKET_LIMIT:
         raise ValueError(f"packet of {len(data) + MAC_BYTES} bytes, {PACKET_LIMIT} is the limit")
     return data + (_mac(key, data) if key is not None else NO_MAC)
@@ -176,13 +176,15 @@ def decode_packet(data: bytes) -> Packet:
     """Read the outer form; raises BadMessage. The body is decoded apart, once the sender is proved."""
     if not HEADER.size + MAC_BYTES <= len(data) <= PACKET_LIMIT:
         raise BadMessage("", f"packet of {len(data)} bytes")
-    version, kind, network, transaction, public_key, strategy_version, digest, length = HEADER.unpack_from(data)
-    if version != VERSION or not Kind.PING <= kind <= Kind.STORED:
-        raise BadMessage("", f"packet of version {version}, kind {kind}")
+    version, number, network, transaction, public_key, strategy_version, digest, length = HEADER.unpack_from(data)
+    kind = _KIND_OF.get(number)
+    if version != VERSION or kind is None:
+        raise BadMessage("", f"packet of version {version}, kind {number}")
     if HEADER.size + length + MAC_BYTES > len(data):
         raise BadMessage("", f"body of {length} bytes in a packet of {len(data)}")
     body = data[HEADER.size : HEADER.size + length]
-    return Packet(Kind(kind), network, transaction, public_key, strategy_version, digest, body, data)
+    has_mac = data[-MAC_BYTES:] != NO_MAC
+    return Packet(kind, network, transaction, public_key, strategy_version, digest, body, data, has_mac)
 
 
 def decode_body(packet: Packet) -> Body:

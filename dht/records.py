@@ -106,7 +106,8 @@ class Opened(msgspec.Struct, frozen=True):
     families: frozenset[Family]
     prefix: int  # first 4 bytes of the id
     sequence: int
-    mark: bytes  # both, 4 bytes each: its line in a digest
+    line: int  # of a digest: both, 32 bits each
+    words: bytes  # what it says that a peer may act on; all else changes with every heartbeat
 
     @property
     def ready(self) -> frozenset[Slot]:
@@ -156,7 +157,7 @@ def open_heartbeat(
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
         raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
-    if min(heartbeat.expires_at, heartbeat.sent_at + graces.of(heartbeat.stable)) <= now.wall:
+    if heartbeat.expires_at <= now.wall or heartbeat.sent_at + graces.of(heartbeat.stable) <= now.wall:
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
     return opened
 
@@ -164,11 +165,17 @@ def open_heartbeat(
 def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
     """What follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot sets."""
     contact = heartbeat.contact
-    mark = contact.node_id[:4] + heartbeat.sequence.to_bytes(4, "big")
     check_slots(heartbeat.ready, heartbeat.slot_bits)
     check_slots(heartbeat.leased, heartbeat.slot_bits)
-    prefix = int.from_bytes(mark[:4], "big")
-    return Opened(raw, heartbeat, contact, contact.families, prefix, heartbeat.sequence, mark)
+    prefix, sequence = int.from_bytes(contact.node_id[:4], "big"), heartbeat.sequence
+    line = prefix << 32 | sequence
+    return Opened(raw, heartbeat, contact, contact.families, prefix, sequence, line, _words(heartbeat))
+
+
+def _words(beat: Heartbeat) -> bytes:
+    """Encoded, so that comparing them is comparing bytes."""
+    stands = beat.endpoints, beat.operator, beat.stable, beat.member, beat.leaving
+    return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
 
 
 @lru_cache(maxsize=16384)

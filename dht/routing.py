@@ -8,11 +8,12 @@ somebody waits for its place, and dropped only then: after an isolation everybod
 Source: Maymounkov & Mazières 2002.
 """
 
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dht.contact import Contact
-from dht.keys import KEY_BITS, NodeId, distance
+from dht.keys import KEY_BITS, NodeId
 from dht.timing import Timing
 
 K = 16
@@ -30,16 +31,21 @@ class Entry:
     place: bytes | None = None  # the prefix from which it answered, see `Reach.block`
     fails: int = 0
     timing: Timing = field(default_factory=Timing)
+    number: int = field(init=False)  # its id
+
+    def __post_init__(self) -> None:
+        self.number = int.from_bytes(self.contact.node_id, "big")
 
 
 class Routing:
     """Contacts by distance from `own`."""
 
     def __init__(self, own: NodeId, k: int = K) -> None:
-        self._own = own
+        self._own, self._number = own, int.from_bytes(own, "big")
         self._k = k
         self._buckets: dict[int, dict[NodeId, Entry]] = {}
         self._waiting: dict[int, dict[NodeId, Entry]] = {}
+        self._places: Counter[bytes | None] = Counter()  # contacts in the buckets, by place
         self._timing = Timing(gain=1 / 32)  # of all answers together
 
     def find(self, peer: NodeId) -> Entry | None:
@@ -57,21 +63,25 @@ class Routing:
             return
         index = self._index(contact.node_id)
         bucket = self._buckets.setdefault(index, {})
-        old = bucket.pop(contact.node_id, None)
-        entry = old or Entry(public_key, contact)
-        stays = old is not None and old.place == place
+        self._timing.took(rtt_s)
+        entry = bucket.get(contact.node_id)
+        if entry is not None and entry.place == place:
+            entry.contact, entry.fails = contact, 0
+            entry.timing.took(rtt_s)
+            bucket[contact.node_id] = bucket.pop(contact.node_id)  # who answered last is last
+            return
+        entry = self._take_out(bucket, contact.node_id) or Entry(public_key, contact)
         entry.contact, entry.place, entry.fails = contact, place, 0
         entry.timing.took(rtt_s)
-        self._timing.took(rtt_s)
-        if not stays and self._is_crowded(bucket, place):
+        if self._is_crowded(bucket, place):
             return
         if len(bucket) >= self._k:
             gone = next((peer for peer, old in bucket.items() if old.fails >= FAILS), None)
             if gone is None:
                 self._wait(index, entry)
                 return
-            del bucket[gone]
-        bucket[contact.node_id] = entry
+            self._take_out(bucket, gone)
+        self._put_in(bucket, entry)
 
     def failed(self, peer: NodeId) -> None:
         """A request to it was lost, with its repetitions."""
@@ -84,25 +94,25 @@ class Routing:
         entry.fails += 1
         fits = (p for p in reversed(waiting) if not self._is_crowded(bucket, waiting[p].place))
         if entry.fails >= FAILS and (newest := next(fits, None)):
-            del bucket[peer]
-            bucket[newest] = waiting.pop(newest)
+            self._take_out(bucket, peer)
+            self._put_in(bucket, waiting.pop(newest))
 
     def forget(self, peer: NodeId) -> None:
         """Give up a contact, wherever it is."""
         index = self._index(peer)
-        self._buckets.get(index, {}).pop(peer, None)
+        self._take_out(self._buckets.get(index, {}), peer)
         self._waiting.get(index, {}).pop(peer, None)
 
     def closest(self, target: bytes, count: int) -> list[Entry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
-        own, found = distance(target, self._own), list[Entry]()
+        goal, found = int.from_bytes(target, "big"), list[Entry]()
+        own = goal ^ self._number
         # Whoever differs from us in a bit where the target differs too is nearer to it than we are: the higher that
         # bit, the nearer. Whoever differs in another bit is further: the higher, the further. Buckets do not overlap.
-        nearer = sorted(i for i in self._buckets if own >> (KEY_BITS - 1 - i) & 1)
-        further = sorted((i for i in self._buckets if not own >> (KEY_BITS - 1 - i) & 1), reverse=True)
-        for index in (*nearer, *further):
+        for index in sorted(self._buckets, key=lambda i: i if own >> (KEY_BITS - 1 - i) & 1 else 2 * KEY_BITS - i):
             good = [e for e in self._buckets[index].values() if not e.fails]
-            good.sort(key=lambda e: distance(e.contact.node_id, target))
+            if len(good) > 1:
+                good.sort(key=lambda e: e.number ^ goal)
             found += good
             if len(found) >= count:
                 break
@@ -117,13 +127,25 @@ class Routing:
         return sum(len(b) for b in self._buckets.values())
 
     def _is_crowded(self, bucket: dict[NodeId, Entry], place: bytes | None) -> bool:
-        if place is None:
+        count = self._places[place]
+        if place is None or count < PLACE_IN_BUCKET:
             return False
-        here = sum(entry.place == place for entry in bucket.values())
-        return here >= PLACE_IN_BUCKET or sum(entry.place == place for entry in self.entries()) >= PLACE_IN_TABLE
+        return count >= PLACE_IN_TABLE or sum(entry.place == place for entry in bucket.values()) >= PLACE_IN_BUCKET
+
+    def _put_in(self, bucket: dict[NodeId, Entry], entry: Entry) -> None:
+        bucket[entry.contact.node_id] = entry
+        self._places[entry.place] += 1
+
+    def _take_out(self, bucket: dict[NodeId, Entry], peer: NodeId) -> Entry | None:
+        entry = bucket.pop(peer, None)
+        if entry is not None:
+            self._places[entry.place] -= 1
+            if not self._places[entry.place]:
+                del self._places[entry.place]
+        return entry
 
     def _index(self, peer: NodeId) -> int:
-        return KEY_BITS - distance(peer, self._own).bit_length()
+        return KEY_BITS - (int.from_bytes(peer, "big") ^ self._number).bit_length()
 
     def _wait(self, index: int, entry: Entry) -> None:
         waiting = self._waiting.setdefault(index, {})

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 
 from dht import Slot
 from index.engine import Candidates, Scale
-from index.forward import by_field, decode_forward
+from index.forward import by_field, decode_forward, within_fields
 from index.messages import BestAnswer, HitRow, StatisticsAnswer
 from index.query import Query
 from index.ranking import (
@@ -118,7 +118,7 @@ class _Top:
 
     def _score(self, row: Row) -> HitRow | None:
         forward, leaves = decode_forward(row.record), self._query.leaves
-        places = [occurrences(forward, leaf) for leaf in leaves]
+        places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
         tfs = tuple(map(by_field, places))
         alone = bm25(tfs, forward.lengths, self._scale.idf, self._scale.average)
         if alone * self._most < self.least:

@@ -6,7 +6,8 @@ signed document, so both give the same numbers. A record never leaves the machin
 Layout: digest (16) · four field lengths (u16) · number of terms (u32) · size of the term table (u32) · the table,
 "\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) · positions (u16).
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
-and headings are one position apart, so nothing matches across a border.
+and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
+it, but it is no field, so no score and no length knows of it.
 """
 
 from __future__ import annotations
@@ -14,8 +15,10 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate, chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -26,6 +29,10 @@ TITLE, HEADINGS, URL, BODY = range(4)
 FIELDS = ("title", "headings", "url", "body")
 LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BASES = (0, 1024, 4096, 8192)  # the first position of each field
+BOILERPLATE_BASE, BOILERPLATE_LIMIT = (
+    28_672,
+    8_000,
+)  # after the last of the body; a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
@@ -44,6 +51,7 @@ class Fields(NamedTuple):
     headings: list[list[str]]
     url: list[str]
     body: list[str]
+    boilerplate: list[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,12 +90,18 @@ def analyse(text: Text) -> Fields:
             headings.append(found)
     address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
     title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
-    return Fields(terms(title, LIMITS[TITLE]), headings, terms(address, LIMITS[URL]), terms(body, LIMITS[BODY]))
+    return Fields(
+        terms(title, LIMITS[TITLE]),
+        headings,
+        terms(address, LIMITS[URL]),
+        terms(body, LIMITS[BODY]),
+        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT),
+    )
 
 
 def encode_forward(text: Text, fields: Fields) -> bytes:
     """The record of a document."""
-    where: dict[str, list[int]] = {}
+    where: defaultdict[str, list[int]] = defaultdict(list)
     _place(where, fields.title, BASES[TITLE])
     position = BASES[HEADINGS]
     for heading in fields.headings:
@@ -95,11 +109,10 @@ def encode_forward(text: Text, fields: Fields) -> bytes:
         position += len(heading) + 1
     _place(where, fields.url, BASES[URL])
     _place(where, fields.body, BASES[BODY])
-    table = b"\0" + "".join(f"{term}\0" for term in where).encode() if where else b""
-    starts, places = array("I", [0]), array("H")
-    for found in where.values():
-        places.extend(found)
-        starts.append(len(places))
+    _place(where, fields.boilerplate, BOILERPLATE_BASE)
+    table = ("\0" + "\0".join(where) + "\0").encode() if where else b""
+    starts = array("I", accumulate(map(len, where.values()), initial=0))
+    places = array("H", chain.from_iterable(where.values()))
     head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(where), len(table))
     return head + table.ljust(_padded(len(table)), b"\0") + starts.tobytes() + places.tobytes()
 
@@ -120,8 +133,15 @@ def lengths_of(fields: Fields) -> Counts:
     return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
 
 
+def within_fields(positions: array[int]) -> array[int]:
+    """Those of a term's (or phrase's) positions that count for a score: all but the boilerplate's."""
+    if not positions or positions[-1] < BOILERPLATE_BASE:
+        return positions
+    return positions[: bisect_left(positions, BOILERPLATE_BASE)]
+
+
 def by_field(positions: array[int]) -> Counts:
-    """How many of a term's (or phrase's) positions lie in each field."""
+    """How many of a term's (or phrase's) positions lie in each field; they are `within_fields`."""
     total = len(positions)
     if not total or positions[0] >= BASES[BODY]:
         return 0, 0, 0, total
@@ -131,15 +151,13 @@ def by_field(positions: array[int]) -> Counts:
 
 def content_digest(text: Text) -> bytes:
     """Equal for pages that say the same under different addresses (mirrors)."""
-    return sha256(len(text.title).to_bytes(4, "big") + text.title.encode() + text.body.encode()).digest()[:16]
+    sizes = len(text.title).to_bytes(4, "big") + len(text.boilerplate).to_bytes(4, "big")
+    return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
 
 
-def _place(where: dict[str, list[int]], found: list[str], base: int) -> None:
+def _place(where: defaultdict[str, list[int]], found: list[str], base: int) -> None:
     for position, term in enumerate(found, base):
-        if term in where:
-            where[term].append(position)
-        else:
-            where[term] = [position]
+        where[term].append(position)
 
 
 def _padded(size: int) -> int:

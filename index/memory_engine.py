@@ -11,7 +11,7 @@ from index.forward import Fields
 from index.query import Language, Node, Phrase, Query, Site, Term, select
 from index.statistics import CELL_BITS
 
-_Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address and body
+_Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address, body and boilerplate
 
 
 class MemoryEngine:
@@ -67,7 +67,13 @@ class MemoryEngine:
 
 
 def _lines(fields: Fields) -> _Lines:
-    return (tuple(fields.title), *map(tuple, fields.headings), tuple(fields.url), tuple(fields.body))
+    return (
+        tuple(fields.title),
+        *map(tuple, fields.headings),
+        tuple(fields.url),
+        tuple(fields.body),
+        tuple(fields.boilerplate),
+    )
 
 
 def _keys(entry: Entry, lines: _Lines) -> set[Term | Site | Language]:

@@ -11,7 +11,8 @@ Pure: integers in, one float out, always in the same order of operations.
 It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza & Taylor 2004): a field's weight is as
 if its text stood there that many times. Whole weights make an ordinary engine's score of the repeated text a close
 upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term. Ties
-go by document id. A change here must raise `RANKING`.
+go by document id. Boilerplate (menus, footers) is searched but is no field: whoever matches by it alone scores 0. A
+change here must raise `RANKING`.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from index.forward import FIELDS, Counts, Forward, by_field
+from index.forward import FIELDS, Counts, Forward, by_field, within_fields
 from index.query import Leaf, Phrase, Query, Term
 from index.statistics import Statistics
 
@@ -98,7 +99,7 @@ def score_of(numbers: Numbers, statistics: Statistics) -> float:
 
 def measure(forward: Forward, query: Query) -> Numbers:
     """A document's numbers for a query."""
-    places = [occurrences(forward, leaf) for leaf in query.leaves]
+    places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     return Numbers(tuple(map(by_field, places)), forward.lengths, closeness(query.leaves, places))
 
 

@@ -24,7 +24,7 @@ from index.whoosh_engine import WhooshEngine
 
 log = logging.getLogger(__name__)
 
-LAYOUT = 2  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class Shelf:

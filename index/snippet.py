@@ -30,7 +30,14 @@ def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
     return frozenset(term for leaf in leaves for term in ((leaf.term,) if isinstance(leaf, Term) else leaf.terms))
 
 
-def make_snippet(body: str, wanted: Set[str], chars: int) -> Snippet:
+def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int) -> Snippet:
+    """A window of the first of these texts that holds any wanted term, else the beginning of the first text."""
+    found = (_cut_out(text, wanted, chars) for text in texts if text and chars > 0)
+    first = next(found, Snippet("", ()))
+    return first if first.highlights else next((other for other in found if other.highlights), first)
+
+
+def _cut_out(body: str, wanted: Set[str], chars: int) -> Snippet:
     """The window of about `chars` characters with most different wanted terms, then most of them, then the first."""
     found = tokens(body[:LOOKED_CHARS], LOOKED_TOKENS, wanted)
     marks = [(token.start, token.end, token.term) for token in found]

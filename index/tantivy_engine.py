@@ -4,7 +4,8 @@ All text is one field in which a title stands as many times as its weight says (
 tantivy's own BM25 is ours except for its idf, its average length and its rounded lengths. A boost replaces the idf;
 lengths are rounded down, which only raises a score; so the score of the last candidate, times the ratio of average
 lengths where the network's is the larger, bounds the bm25 of everything left out. tantivy counts deleted documents in
-its own N and df until a merge: that changes the boost's divisor only, never a count that leaves this file.
+its own N and df until a merge: that changes the boost's divisor only, never a count that leaves this file. Boilerplate
+is a field of its own, which matches and scores nothing.
 """
 
 import json
@@ -33,7 +34,8 @@ def _schema() -> tantivy.Schema:
     build.add_unsigned_field("number", indexed=True, fast=True)
     build.add_unsigned_field("cell", fast=True)
     build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `_slot_term`
-    build.add_text_field("text", tokenizer_name="whitespace", index_option="position")
+    for name in ("text", "boilerplate"):
+        build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     for name in ("site", "language", "every"):
         build.add_text_field(name, tokenizer_name="raw", index_option="basic")
     return build.build()
@@ -134,9 +136,12 @@ class TantivyEngine:
             return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
         if isinstance(node, Language):
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
-        if isinstance(node, Term):
-            return tantivy.Query.term_query(self._schema, "text", node.term)
-        return tantivy.Query.phrase_query(self._schema, "text", list(node.terms))
+        return _any_of(self._in(node, "text"), self._in(node, "boilerplate"))
+
+    def _in(self, leaf: Leaf, field: str) -> tantivy.Query:
+        if isinstance(leaf, Term):
+            return tantivy.Query.term_query(self._schema, field, leaf.term)
+        return tantivy.Query.phrase_query(self._schema, field, list(leaf.terms))
 
     def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tantivy.Query:
         """A query that matches the tree and scores every leaf that a document holds."""
@@ -154,7 +159,6 @@ class TantivyEngine:
         return _boolean(root, children, map(self._match, root.without))
 
     def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, idf: float) -> tantivy.Query:
-        match = self._match(leaf)
         documents = searcher.doc_freq("every", _EVERY)
         words = (leaf.term,) if isinstance(leaf, Term) else leaf.terms
         theirs = 0.0
@@ -162,8 +166,9 @@ class TantivyEngine:
             df = searcher.doc_freq("text", word)
             theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
         if idf == 0.0 or theirs == 0.0:
-            return _silent(match)
-        return tantivy.Query.boost_query(match, idf / (theirs * (K1 + 1)))
+            return _silent(self._match(leaf))
+        boosted = tantivy.Query.boost_query(self._in(leaf, "text"), idf / (theirs * (K1 + 1)))
+        return _any_of(boosted, _silent(self._in(leaf, "boilerplate")))
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
         scored = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
@@ -197,6 +202,8 @@ def _document(entry: Entry) -> tantivy.Document:
     for line in lines + [entry.fields.body] * body:
         if line:
             document.add_text("text", " ".join(line))
+    if entry.fields.boilerplate:
+        document.add_text("boilerplate", " ".join(entry.fields.boilerplate))
     for host in entry.hosts:
         document.add_text("site", host)
     document.add_text("language", entry.language)
@@ -210,6 +217,10 @@ def _boolean(group: Group, children: Sequence[tantivy.Query], without: Iterator[
         return tantivy.Query.boolean_query([(Occur.Must, query) for query in children] + excluded)
     wanted = [(Occur.Should, query) for query in children]
     return tantivy.Query.boolean_query(wanted + excluded, minimum_number_should_match=group.minimum)
+
+
+def _any_of(*queries: tantivy.Query) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(Occur.Should, query) for query in queries])
 
 
 def _silent(query: tantivy.Query) -> tantivy.Query:

@@ -125,7 +125,7 @@ def _query(leaf: Term | Phrase | Site | Language) -> query.Query:
 
 def _document(entry: Entry) -> dict[str, object]:
     found = entry.fields
-    lines = [found.title, *found.headings, found.url, found.body]
+    lines = [found.title, *found.headings, found.url, found.body, found.boilerplate]
     return {
         "number": entry.number,
         "cell": entry.cell,

@@ -22,7 +22,7 @@ from crawl import (
     refusal_of,
     tells_of,
 )
-from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, slot_of
+from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
 from node.handin import GIVE_URL
 from node.known import KnownVisits
 from node.verdict import Facts, changes, verdict
@@ -57,6 +57,7 @@ class ToldAbout(Message, frozen=True, array_like=True):
     trap: Reason = ""
     hindrance: Reason = ""
     is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
+    trouble: Reason = ""  # why its host is asked once in a while alone
 
 
 class Explanations:
@@ -83,6 +84,7 @@ class Explanations:
         except BadUrl as error:
             return {"url": text, "canonical": None, "answer": "no", "why": f"{error.reason}; {GIVE_URL}"}
         now = self._clock().wall
+        await self._places.hosts.learn([site_of(url)])
         view, place = self._overlay.view, self._places.place(url)
         slot, decision = slot_of(place, view.strategy.slot_bits), self._decide(url)
         holder = self._holder(slot)
@@ -147,6 +149,7 @@ class Explanations:
             look.trap[:MAX_REASON_CHARS],
             look.hindrance[:MAX_REASON_CHARS],
             bool(self._refusals.reason(url)),
+            look.trouble[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
@@ -178,6 +181,7 @@ def look_of(told: ToldAbout) -> Look:
         told.crawl_delay_s,
         told.trap,
         told.hindrance,
+        told.trouble,
     )
 
 
@@ -225,5 +229,6 @@ def _look(told: ToldAbout | None) -> Json | None:
         "crawl_delay_s": told.crawl_delay_s,
         "trap": told.trap,
         "hindrance": told.hindrance,
+        "trouble": told.trouble,
         "refused_here": told.is_refused,
     }

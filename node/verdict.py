@@ -55,6 +55,9 @@ def _due(facts: Facts) -> tuple[str, str]:
         return "yes", f"due; {facts.holder} holds the lease of its slot, but did not answer"
     if look.hindrance:
         return "later", f"due, but {facts.holder} fetches nothing: {look.hindrance}"
+    if look.trouble:
+        wait = span(look.queued.host_rest_s)
+        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {look.trouble}"
     if look.robots == RobotsSay.BARRED:
         return "later", f"due, but the site's robots.txt could not be read: {look.robots_why}"
     whom = f"by {facts.holder}"

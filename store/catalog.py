@@ -188,8 +188,17 @@ class Catalog:
 
     # looking thread
 
+    def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
+        """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
+        query = (
+            "SELECT substr(key, 1, 10), count(*) FROM records WHERE removed_day = 0 AND kind = ? "
+            "AND key BETWEEN ? AND ? GROUP BY 1 HAVING count(*) >= ?"
+        )
+        with self._wrapped():
+            return self._looker.execute(query, (kind, first, last, least)).fetchall()
+
     def rows(self, first: bytes, last: bytes) -> list[Row]:
-        """Live rows of a key range, both kinds, by kind, key and id."""
+        """Live rows of a key range, all kinds, by kind, key and id."""
         return [row for kind in Kind for row in self._steps(self._looker, kind, first, last)]
 
     # event loop

@@ -26,6 +26,9 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     description: str = ""  # by the page's own word, as are the two times
     published_at: float = 0.0  # 0.0 unknown
     modified_at: float = 0.0
+    boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/maintext.py)
+    max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
+    noarchive: bool = False  # its author lets nobody show a copy
 
 
 _encoder = msgspec.msgpack.Encoder()

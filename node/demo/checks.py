@@ -137,6 +137,7 @@ def text_of_row(row: dict[str, Any]) -> Text:
         body=row["text"],
         language=row["language"],
         fetched_at=row["fetched_at"],
+        boilerplate=row["boilerplate"],
     )
 
 

@@ -88,9 +88,13 @@ def host_folders(root: Path) -> list[str]:
 class SampleServer:
     """All hosts of one folder, the request log and the counters."""
 
-    def __init__(self, root: Path, log: TextIO | None, times: Times, seed: str, cache_bytes: int) -> None:
+    def __init__(
+        self, root: Path, log: TextIO | None, times: Times, seed: str, cache_bytes: int, *, is_calm: bool = False
+    ) -> None:
         self._times, self._log, self._budget = times, log, Budget(cache_bytes)
-        self.sites = {name.lower(): Site(name, root, times, seed, self._budget) for name in host_folders(root)}
+        self.sites = {
+            name.lower(): Site(name, root, times, seed, self._budget, is_calm=is_calm) for name in host_folders(root)
+        }
         self._seen: dict[str, Seen] = {}
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:

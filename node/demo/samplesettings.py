@@ -3,10 +3,12 @@
 Pure: text in, settings out.
 """
 
+import re
 import tomllib
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from dht import InputError
 
@@ -68,3 +70,14 @@ def parse_settings(text: str, where: str) -> SiteSettings:
         return msgspec.convert(tomllib.loads(text), SiteSettings)
     except (tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
         raise BadSite(f"{where}: {error}") from error
+
+
+_CRAWL_DELAY = re.compile(r"^[ \t]*crawl-delay[^\n]*\n?", re.IGNORECASE | re.MULTILINE)
+
+
+def calmed(settings: SiteSettings) -> SiteSettings:
+    """The same host without what makes two visits differ: latency, errors, limits, changes, traps, redirects, and
+    without a Crawl-delay of its own. Its files, charset, compression and the rest of its robots.txt stay."""
+    kept = ("front", "mirror_of", "families", "compress", "validators", "charset", "charset_header")
+    robots = None if settings.robots is None else _CRAWL_DELAY.sub("", settings.robots)
+    return replace(SiteSettings(robots=robots), **{name: getattr(settings, name) for name in kept})

@@ -18,7 +18,7 @@ from pathlib import Path
 from urllib.parse import quote
 
 from node.demo.samplereply import HTML, Budget, Reply, ReplyCache, listing, page, redirect, reply
-from node.demo.samplesettings import SiteSettings, parse_settings
+from node.demo.samplesettings import SiteSettings, calmed, parse_settings
 from node.demo.sampletraps import ENTRANCES, spring, trap_at
 
 SETTINGS_FILE = "_site.toml"
@@ -57,10 +57,13 @@ def seeded(*parts: object) -> random.Random:
 class Site:
     """One virtual host."""
 
-    def __init__(self, name: str, root: Path, times: Times, seed: str, budget: Budget) -> None:
+    def __init__(
+        self, name: str, root: Path, times: Times, seed: str, budget: Budget, *, is_calm: bool = False
+    ) -> None:
         self.name, self.port, self._seed, self._times = name, 0, seed, times  # the port is known once it is bound
         file = root / name / SETTINGS_FILE
         self.settings = parse_settings(file.read_text("utf-8"), str(file)) if file.is_file() else SiteSettings()
+        self.settings = calmed(self.settings) if is_calm else self.settings
         self.random = seeded(seed, name, "requests")
         self.cache = ReplyCache(budget)
         self._root = root / (self.settings.mirror_of or name)

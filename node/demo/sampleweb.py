@@ -55,6 +55,7 @@ class ServeOptions:
     time_scale: float = 1.0  # hurries the clock that pages change by
     cache_bytes: int = 128 << 20  # memory for finished responses
     spread: int = 16  # how many 127.0.1.x addresses hosts share
+    is_calm: bool = False  # no latency, errors, limits, changes, traps or redirects: every visitor sees the same
     mix_families: bool = False  # hosts that declare none: 60 % both, 25 % IPv4, 15 % IPv6, instead of both
 
 
@@ -109,7 +110,7 @@ async def serve(
     async with contextlib.AsyncExitStack() as stack:
         lines = stack.enter_context(log.open("a", encoding="utf-8", buffering=1)) if log else None
         times = Times(time.time(), options.time_scale)
-        server = SampleServer(root, lines, times, options.seed, options.cache_bytes)
+        server = SampleServer(root, lines, times, options.seed, options.cache_bytes, is_calm=options.is_calm)
         hosts = {host: _addresses(site, options, usable, has_ipv6) for host, site in server.sites.items()}
         every = {IPV4, *([IPV6] if has_ipv6 else []), *(a for found in hosts.values() for a in found)}
         port = await _listen(stack, server.handle, sorted(every), port)
@@ -181,6 +182,8 @@ def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     parser.add_argument("--hosts-file", type=Path, help="write 'host address' lines here")
     parser.add_argument("--no-ipv6", action="store_true", help="IPv4 only")
     parser.add_argument("--mix-families", action="store_true", help="some hosts IPv4-only, some IPv6-only")
+    parser.add_argument("--calm", action="store_true", help="hosts keep their files and robots.txt, and no odd ways")
+    parser.add_argument("--cache-mb", type=int, default=128, help="memory for finished responses")
     parser.add_argument("--seed", default="1", help="seed of everything random")
     parser.add_argument("--time-scale", type=float, default=1.0, help="hurry the clock that pages change by")
     return parser.parse_args(arguments)
@@ -191,7 +194,13 @@ async def run(args: argparse.Namespace, root: Path) -> None:
     stop, loop = asyncio.Event(), asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    options = ServeOptions(seed=args.seed, time_scale=args.time_scale, mix_families=args.mix_families)
+    options = ServeOptions(
+        seed=args.seed,
+        time_scale=args.time_scale,
+        cache_bytes=args.cache_mb << 20,
+        is_calm=args.calm,
+        mix_families=args.mix_families,
+    )
     async with serve(root, args.port, args.admin_port, args.log, ipv6=not args.no_ipv6, options=options) as served:
         if args.hosts_file:
             args.hosts_file.write_text(hosts_file(served), "utf-8")

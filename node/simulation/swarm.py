@@ -1,7 +1,8 @@
 """Overlay cores by the thousand: one heap of events and no asyncio, around the very `Core` of a real node.
 
-What differs from a real node: the key that two nodes share is a hash instead of a key exchange, which would be most
-of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are really signed.
+What differs from a real node: the key that two nodes share is the XOR of their public keys instead of a key exchange,
+which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
+really signed.
 Time, delays, losses and identities follow from one seed; `trace_hash` runs over every packet sent.
 
     swarm = Swarm(seed=1)
@@ -30,11 +31,14 @@ SENT = Struct("<dIIB")  # one line of the trace: when, from, to, kind of packet
 
 
 class SwarmIdentity(Identity):
-    """Signs as any other; the key that it shares with a peer is a hash of both public keys, so no secret."""
+    """Signs as any other; the key that it shares with a peer is the XOR of both public keys, so no secret."""
+
+    def __init__(self, seed: bytes) -> None:
+        super().__init__(seed)
+        self._number = int.from_bytes(self.public_key, "big")
 
     def shared_key(self, public_key: bytes) -> bytes:
-        own = self.public_key
-        return blake2b(own + public_key if own < public_key else public_key + own, digest_size=32).digest()
+        return (self._number ^ int.from_bytes(public_key, "big")).to_bytes(32, "big")
 
 
 @dataclass(slots=True, eq=False)
@@ -173,7 +177,7 @@ class Swarm:
                 self.on_event(self, bee, event)
         due = bee.core.next_due
         if due < bee.wake_at:
-            bee.wake_at = due = max(due, self.time)
+            bee.wake_at = due = due if due > self.time else self.time
             self._push(due, self._wake, (bee, due))
 
     def _wake(self, bee: Bee, at: float) -> None:

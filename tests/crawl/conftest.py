@@ -7,7 +7,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 
-from crawl import CrawlConfig, Fetcher, InlineParsers, open_fetcher
+from crawl import CrawlConfig, InlineParsers, open_fetcher
+from crawl.fetch import HttpFetcher
 from dht import system_clock
 from tests.crawl.world import Crawl, Web
 
@@ -46,14 +47,14 @@ def config(tmp_path: Path) -> CrawlConfig:
 
 
 @pytest.fixture
-async def fetcher(config: CrawlConfig) -> AsyncIterator[Fetcher]:
+async def fetcher(config: CrawlConfig) -> AsyncIterator[HttpFetcher]:
     async with open_fetcher(config, "0", system_clock) as fetcher:
         yield fetcher
 
 
 @pytest.fixture
-async def crawl(config: CrawlConfig, fetcher: Fetcher) -> AsyncIterator[Crawl]:
+async def crawl(config: CrawlConfig, fetcher: HttpFetcher) -> AsyncIterator[Crawl]:
     async with AsyncExitStack() as stack:
         parsers = InlineParsers()
         stack.callback(parsers.close)
-        yield Crawl(config, fetcher, parsers)
+        yield Crawl(config, fetcher, parsers, fetcher.locate)

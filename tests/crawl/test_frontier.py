@@ -7,6 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, State, Visit
+from crawl.addressturns import AddressTurns
 from crawl.frontier import BUSY_S, Frontier, Turn
 from crawl.pace import Census
 from dht import Now, Slot, site_of
@@ -47,7 +48,7 @@ class Oracle:
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**6))
 def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
-    rng, oracle, frontier = Random(seed), Oracle(), Frontier(10_000, 100, Census(CrawlConfig()))
+    rng, oracle, frontier = Random(seed), Oracle(), Frontier(10_000, AddressTurns(100, 0.0), Census(CrawlConfig()))
     asking: list[Turn] = []
     handing: list[Turn] = []
     lent: list[str] = []
@@ -109,7 +110,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
 
 
 def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
-    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
@@ -127,7 +128,7 @@ def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
 
 
 def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
-    frontier, now, borrowed = Frontier(100, 8, Census(CrawlConfig())), 0.0, ""
+    frontier, now, borrowed = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig())), 0.0, ""
     frontier.hold(Slot(1), 1, [visit(1, 1), visit(2, 1)], at(0))
     while not borrowed:
         assert now < 10
@@ -144,7 +145,7 @@ def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
 
 
 def test_somebody_elses_outcome_counts() -> None:
-    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     frontier.observe(Slot(1), visit(1, 1, state=State.FETCHED, visited_at=START, due_at=START + 100), at(0))
     frontier.observe(Slot(1), visit(1, 1), at(0))
@@ -155,7 +156,7 @@ def test_somebody_elses_outcome_counts() -> None:
 
 
 def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
-    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig()))
     visits = [visit(1, page) for page in range(5)]
     frontier.hold(Slot(1), 1, visits, at(0))
     frontier.drop(Slot(1))
@@ -166,7 +167,7 @@ def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
 
 
 def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
-    frontier = Frontier(100, 2, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(2, 0.0), Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(host, page) for host in range(5) for page in range(2)], at(0))
     first = [turn for _ in range(5) if (turn := frontier.pop(at(0)))]
     for turn in first:
@@ -182,14 +183,37 @@ def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
     assert taken == 5
 
 
+def test_hosts_that_were_never_asked_are_counted_at_the_address_that_dns_says() -> None:
+    frontier = Frontier(100, AddressTurns(2, 5.0), Census(CrawlConfig()))
+    frontier.hold(Slot(1), 1, [visit(host, 0) for host in range(6)], at(0))
+    named = [frontier.unplaced() for _ in range(7)]
+    assert named == [f"h{host}.test" for host in range(6)] + [None]
+    for site in named[:4]:
+        assert site is not None
+        frontier.place(site, "192.0.2.1")
+    turns = [turn for _ in range(6) if (turn := frontier.pop(at(0)))]
+    assert [turn.site for turn in turns] == ["h0.test", "h4.test", "h5.test"], "one begins, two are elsewhere"
+    assert not frontier.move(turns[1], "192.0.2.1", at(0)), "not so soon after the other"
+    frontier.rest(turns[1], at(0), 0.0)
+    frontier.settle(turns[1], None, at(0))
+    assert frontier.pop(at(4.9)) is None
+    assert frontier.move(turns[2], "192.0.2.1", at(5))
+    assert frontier.pop(at(20)) is None, "two are open"
+    frontier.rest(turns[2], at(20), 0.0)
+    last = frontier.pop(at(20))
+    assert last is not None
+    frontier.rest(last, at(20), 0.0)
+    assert frontier.pop(at(20)) is not None, "who made no request is in nobody's way"
+
+
 def test_what_does_not_fit_is_told() -> None:
-    frontier = Frontier(3, 8, Census(CrawlConfig()))
+    frontier = Frontier(3, AddressTurns(8, 0.0), Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, page) for page in range(5)], at(0))
     assert (len(frontier), frontier.incomplete) == (3, (Slot(1),))
 
 
 def test_the_deepest_scope_comes_first() -> None:
-    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1, depth=0), visit(1, 2, depth=4), visit(1, 3, depth=2)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
@@ -197,7 +221,7 @@ def test_the_deepest_scope_comes_first() -> None:
 
 
 def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
-    frontier = Frontier(100, 8, Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(8, 0.0), Census(CrawlConfig()))
     later = replace(Visit(url="http://h0.test/", depth=1), due_at=1e6)
     frontier.hold(Slot(0), 1, [later], Now(0.0, 0.0))
     assert frontier.pop(Now(0.0, 0.0)) is None

@@ -5,6 +5,7 @@ import asyncio
 from aiohttp import web
 
 from crawl import Queued, RobotsSay, Stand, Visit
+from crawl.addressturns import AddressTurns
 from crawl.config import CrawlConfig
 from crawl.frontier import Frontier
 from crawl.pace import Census
@@ -13,7 +14,7 @@ from tests.crawl.world import SLOT, Crawl, Web, seed
 
 
 def test_a_urls_place_in_the_frontier() -> None:
-    frontier, now = Frontier(100, 4, Census(CrawlConfig())), Now(1e6, 10.0)
+    frontier, now = Frontier(100, AddressTurns(4, 0.0), Census(CrawlConfig())), Now(1e6, 10.0)
     url = "http://a.test/{}".format
     visits = [Visit(url(n), 1) for n in range(3)] + [Visit(url("deep"), 2), Visit(url("late"), 1, due_at=2e6)]
     frontier.hold(Slot(0), 1, visits, now)
@@ -35,10 +36,10 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
     site.add("b.test", {"/robots.txt": overloaded})
     assert crawl.crawler.look(site.url("a.test")).robots == RobotsSay.UNKNOWN
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test")), seed(site.url("b.test"))])
-    crawl.crawler.pause(True)
+    crawl.crawler.hinder("paused by its operator")
     waits = crawl.crawler.look(site.url("a.test"))
-    assert (waits.queued.stand, waits.hindrance) == (Stand.READY, "paused by its operator; `dse-node resume` ends that")
-    crawl.crawler.pause(False)
+    assert (waits.queued.stand, waits.hindrance) == (Stand.READY, "paused by its operator")
+    crawl.crawler.hinder("")
     await crawl.run(seed(site.url("b.test")), within_s=5.0)
     assert crawl.crawler.look(site.url("b.test")).robots == RobotsSay.BARRED
     assert "503" in crawl.crawler.look(site.url("b.test")).robots_why

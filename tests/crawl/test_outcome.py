@@ -1,8 +1,6 @@
-"""What responses mean, how hosts rest and when URLs come back: the policies, by their tables."""
+"""What responses mean and when URLs come back: the policies, by their tables."""
 
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, Fetched, State, Visit
@@ -10,7 +8,6 @@ from crawl.changerate import History
 from crawl.config import DAY_S
 from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, judge, read, validators
 from crawl.pace import Census
-from crawl.politeness import Politeness
 
 NOW = 1_700_000_000.0
 CONFIG = CrawlConfig()
@@ -97,38 +94,3 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
     assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
     assert validators(replace(known, state=State.REFUSED), NOW) == {}
-
-
-def test_a_host_rests_by_what_it_shows() -> None:
-    politeness = Politeness(CONFIG)
-    assert politeness.after_answer("a", 0.1, 0.0) == 1.0
-    assert politeness.after_answer("a", 0.1, 5.0) == 5.0
-    assert politeness.after_answer("slow", 4.0, 0.0) == 8.0
-    assert politeness.after_answer("slower", 400.0, 0.0) == 60.0
-    assert [politeness.after_failure("b", 0.0) for _ in range(3)] == [2.0, 4.0, 8.0]
-    assert politeness.after_answer("b", 0.1, 0.0) == 1.0
-    assert politeness.after_failure("b", 0.0, 100.0) == 100.0
-    politeness.asked_delay("c", 20.0)
-    assert politeness.after_answer("c", 0.1, 0.0) == 20.0
-    politeness.asked_delay("c", 1e9)
-    assert politeness.after_answer("c", 0.1, 0.0) == 300.0
-
-
-@settings(max_examples=200, deadline=None)
-@given(st.lists(st.tuples(st.booleans(), st.floats(0, 1e6), st.floats(0, 100), st.floats(0, 1e12)), max_size=30))
-def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[tuple[bool, float, float, float]]) -> None:
-    politeness = Politeness(CONFIG)
-    for fine, latency_s, floor_s, retry_s in turns:
-        if fine:
-            rest_s = politeness.after_answer("a", latency_s, floor_s, retry_s)
-        else:
-            rest_s = politeness.after_failure("a", floor_s, retry_s)
-        assert max(CONFIG.min_delay_s, floor_s, min(retry_s, DAY_S)) <= rest_s <= DAY_S
-
-
-def test_the_strategy_caps_what_latency_alone_asks_for() -> None:
-    politeness = Politeness(CONFIG)
-    assert politeness.after_answer("slow.test", 20.0, 1.0) > 10.0
-    assert politeness.after_answer("slow.test", 20.0, 1.0, most_s=5.0) == 5.0
-    assert politeness.after_answer("slow.test", 20.0, 1.0, retry_after_s=50.0, most_s=5.0) == 50.0
-    assert politeness.after_answer("slow.test", 20.0, 9.0, most_s=5.0) == 9.0, "a floor is a floor"

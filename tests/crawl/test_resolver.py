@@ -1,12 +1,13 @@
 """Names to addresses: hosts file before the system, the filter behind both."""
 
+import asyncio
 import socket
 
 import pytest
 from msgspec.structs import replace
 
 from crawl import AddressRefused, CrawlConfig, FamilyMissing
-from crawl.resolver import FAILURE_TTL_S, Resolver
+from crawl.resolver import BUSY_TTL_S, FAILURE_TTL_S, Resolver
 from dht import Now
 
 CONFIG = replace(CrawlConfig(), allow_private=True, dns_ttl_s=300.0)
@@ -19,12 +20,13 @@ class Names:
         self.table: dict[str, list[str]] = {}
         self.asked: list[str] = []
         self.now = 0.0
+        self.fault = socket.EAI_NONAME
         monkeypatch.setattr(socket, "getaddrinfo", self.look_up)
 
     def look_up(self, name: str, *_: object, **__: object) -> list[tuple[object, ...]]:
         self.asked.append(name)
         if name not in self.table:
-            raise socket.gaierror(-2, "Name or service not known")
+            raise socket.gaierror(self.fault, "no")
         return [(2, 1, 6, "", (address, 0)) for address in self.table[name]]
 
     def clock(self) -> Now:
@@ -75,4 +77,37 @@ async def test_only_addresses_that_may_be_contacted_come_out(names: Names) -> No
     with pytest.raises(FamilyMissing) as missing:
         await addresses(resolver, "six.test")
     assert (missing.value.host, missing.value.family) == ("six.test", 6)
+    await resolver.close()
+
+
+async def test_one_look_up_answers_all_who_ask_meanwhile_and_one_who_gives_up_ends_it_for_nobody(names: Names) -> None:
+    resolver = Resolver(CONFIG, {}, names.clock)
+    names.table["a.test"] = ["8.8.8.8"]
+    async with asyncio.TaskGroup() as tasks:
+        first = tasks.create_task(addresses(resolver, "a.test"))
+        await asyncio.sleep(0)
+        first.cancel()
+        answers = [tasks.create_task(addresses(resolver, "a.test")) for _ in range(3)]
+    assert [task.result() for task in answers] == [["8.8.8.8"]] * 3
+    assert names.asked == ["a.test"]
+    await resolver.close()
+
+
+async def test_where_the_name_server_is_silent_it_is_asked_again_sooner(names: Names) -> None:
+    resolver = Resolver(CONFIG, {}, names.clock)
+    names.fault = socket.EAI_AGAIN
+    with pytest.raises(OSError, match="no address is known"):
+        await addresses(resolver, "a.test")
+    names.table["a.test"], names.now = ["8.8.8.8"], BUSY_TTL_S + 0.1
+    assert await addresses(resolver, "a.test") == ["8.8.8.8"]
+    await resolver.close()
+
+
+async def test_the_first_address_is_that_which_a_fetch_tries_first(names: Names) -> None:
+    resolver = Resolver(replace(CONFIG, allow_private=False), {}, names.clock)
+    names.table["a.test"] = ["10.0.0.1", "2001:4860::1", "8.8.8.8"]
+    assert await resolver.first("a.test") == "2001:4860::1"
+    assert await resolver.first("8.8.4.4") == "8.8.4.4"
+    with pytest.raises(AddressRefused):
+        await resolver.first("127.0.0.1")
     await resolver.close()

@@ -11,11 +11,13 @@ from crawl import (
     Crawler,
     Decision,
     Fetcher,
+    Locate,
     Page,
     Parsers,
     State,
     Visit,
     canonical_url,
+    nowhere,
     reach,
 )
 from dht import PeerTimeout, Slot, system_clock
@@ -67,13 +69,17 @@ class Owner:
         self.crawler: Crawler | None = None
         self.deaf = 0  # so many calls more are not acknowledged
 
-    async def keep(self, page: Page, epoch: int) -> None:
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         self._acknowledge()
         self.story.append(("keep", page.url))
         self.pages[page.url] = page
+        self._discover(found)
 
     async def discover(self, found: Sequence[Visit]) -> None:
         self._acknowledge()
+        self._discover(found)
+
+    def _discover(self, found: Sequence[Visit]) -> None:
         for visit in found:
             self.story.append(("discover", visit.url))
             known = self.visits.get(visit.url)
@@ -99,10 +105,12 @@ class Owner:
 class Crawl:
     """One crawler at work on one slot."""
 
-    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers) -> None:
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers, locate: Locate = nowhere) -> None:
         self.owner = Owner()
         self.denied: tuple[str, ...] = ()
-        self.crawler = Crawler(config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1))
+        self.crawler = Crawler(
+            config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1), locate=locate
+        )
         self.owner.crawler = self.crawler
 
     def decide(self, url: str) -> Decision:

@@ -1,6 +1,7 @@
 """Small random webs for the index's tests: several languages, phrases that repeat, mirrors, awkward titles."""
 
 import random
+from dataclasses import replace
 
 from dht import document_id, placement_key
 from index.source import Text
@@ -48,6 +49,7 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
         body=words(40),
         language=language,
         fetched_at=1.7e9 + rng.randrange(1000),
+        boilerplate=words(12) if rng.random() < 0.5 else "",
     )
 
 
@@ -59,6 +61,6 @@ def web(rng: random.Random, count: int) -> list[Text]:
         made = text(rng, url)
         if out and rng.random() < 0.12:
             twin = rng.choice(out)
-            made = Text(made.id, made.key, made.version, url, twin.title, (), twin.body, twin.language, made.fetched_at)
+            made = replace(twin, id=made.id, key=made.key, version=made.version, url=url, headings=())
         out.append(made)
     return out

@@ -11,6 +11,8 @@ from index.analysis import terms
 from index.forward import (
     BASES,
     BODY,
+    BOILERPLATE_BASE,
+    BOILERPLATE_LIMIT,
     LIMITS,
     MAX_BODY_CHARS,
     MAX_LINE_CHARS,
@@ -20,6 +22,7 @@ from index.forward import (
     content_digest,
     encode_forward,
     forward_of,
+    within_fields,
 )
 from index.query import Phrase, Term
 from index.ranking import occurrences
@@ -35,22 +38,34 @@ def test_positions_and_lengths_are_those_of_a_plain_reading(seed: int) -> None:
             len(fields.url),
             len(terms(text.body)),
         )
-        for term in {*fields.body, *fields.title, *chain(*fields.headings), *fields.url, "absent", "ru"}:
+        lists = (fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate)
+        for term in {*chain(*lists), "absent", "ru"}:
             found = list(forward.positions(term))
             assert found == sorted(found)
-            body = [p - BASES[BODY] for p in found if p >= BASES[BODY]]
+            body = [p - BASES[BODY] for p in found if BASES[BODY] <= p < BOILERPLATE_BASE]
             assert body == [place for place, other in enumerate(fields.body) if other == term]
+            rest = [p - BOILERPLATE_BASE for p in found if p >= BOILERPLATE_BASE]
+            assert rest == [place for place, other in enumerate(fields.boilerplate) if other == term]
             counts = [fields.title.count(term), sum(h.count(term) for h in fields.headings)]
-            assert by_field(forward.positions(term)) == (*counts, fields.url.count(term), fields.body.count(term))
+            counts += [fields.url.count(term), fields.body.count(term)]
+            assert by_field(within_fields(forward.positions(term))) == tuple(counts)
 
 
 def test_phrases_do_not_cross_borders() -> None:
     text = corpus.text(random.Random(1), "http://a.example/tail")
-    text = replace(text, title="alpha", headings=("beta", "gamma delta"), body="epsilon zeta alpha")
+    text = replace(
+        text, title="alpha", headings=("beta", "gamma delta"), body="epsilon zeta alpha", boilerplate="eta theta"
+    )
     forward = forward_of(text)
     assert len(occurrences(forward, Phrase(("gamma", "delta")))) == 1
     assert len(occurrences(forward, Phrase(tuple(terms("epsilon zeta"))))) == 1
-    for first, second in [("alpha", "beta"), ("beta", "gamma"), ("delta", "epsilon"), ("tail", "epsilon")]:
+    for first, second in [
+        ("alpha", "beta"),
+        ("beta", "gamma"),
+        ("delta", "epsilon"),
+        ("tail", "epsilon"),
+        ("alpha", "eta"),
+    ]:
         assert not occurrences(forward, Phrase((first, second)))
     assert by_field(occurrences(forward, Term("alpha"))) == (1, 0, 0, 1)
 
@@ -60,7 +75,9 @@ def test_a_huge_document_is_cut_and_an_empty_one_is_none() -> None:
     huge = replace(text, title="t " * 9999, headings=("h " * 999,) * 999, body="b " * 99_999)
     assert forward_of(huge).lengths[:2] == LIMITS[:2]
     assert forward_of(huge).lengths[3] == LIMITS[BODY]
-    empty = forward_of(replace(text, title="", headings=(), body="", url=""))
+    menu = forward_of(replace(huge, boilerplate="b " * 99_999)).positions("b")
+    assert len(menu) == LIMITS[BODY] + BOILERPLATE_LIMIT and menu[-1] < 1 << 16
+    empty = forward_of(replace(text, title="", headings=(), body="", url="", boilerplate=""))
     assert empty.lengths == (0, 0, 0, 0)
     assert not empty.positions("a")
 

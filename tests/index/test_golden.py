@@ -27,7 +27,7 @@ def test_another_stemmer_is_named_with_the_remedy(forgetful: None, monkeypatch: 
     right = analysis._stem
     old = {"internal": "intern"}  # what PyStemmer 3.0 makes of it
     monkeypatch.setattr(analysis, "_stem", lambda word: old.get(word) or right(word))
-    with pytest.raises(AnalyzerDiffers, match=r"analyzer 1: .*PyStemmer \d.*Unicode \d.*pip install"):
+    with pytest.raises(AnalyzerDiffers, match=r"analyzer 2: .*PyStemmer \d.*Unicode \d.*pip install"):
         LocalIndex.open(IndexConfig(engine="memory"), None, None, None)  # type: ignore[arg-type]
 
 

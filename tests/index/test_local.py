@@ -11,6 +11,7 @@ import pytest
 from index_network import BITS, FakeOverlay, ListFeed, Network
 
 from dht import NodeId, Slot, slot_of
+from index.analysis import ANALYZER
 from index.config import IndexConfig
 from index.local import LocalIndex
 from index.messages import AskStatistics
@@ -43,7 +44,7 @@ class Bench:
     async def count(self, query: str) -> tuple[int, int]:
         """Documents answered for, and how many of them hold the query's first leaf."""
         answer = await self.overlay.handlers[AskStatistics](
-            ME, AskStatistics(1, self.network.strategy.slot_bits, tuple(range(16)), query)
+            ME, AskStatistics(ANALYZER, self.network.strategy.slot_bits, tuple(range(16)), query)
         )
         return sum(answer.documents), sum(map(sum, answer.df[:1]))
 

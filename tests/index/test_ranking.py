@@ -52,7 +52,7 @@ def test_the_formula_written_plainly(seed: int) -> None:
                     plain += math.log(1 + (sums.documents - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * norm)
             plain *= 1 + (P_MAX - 1) * numbers.closeness / CLOSE_ONE
             got = score(forward_of(text), query, sums)
-            assert got.score == pytest.approx(plain, rel=1e-5)
+            assert got.score == pytest.approx(plain, rel=1e-4)
             assert got.score == score_of(got.numbers, sums)
             assert got.score <= upper_bound(query, sums)
             assert explain(query, got, sums)["score"] == got.score
@@ -71,6 +71,18 @@ def test_a_title_beats_a_mention_and_neighbours_beat_strangers() -> None:
     far = page("", f"blue {filler} whale", "http://a.example/4")
     assert first([far, near], "blue whale") == near.url
     assert first([far, near], '"blue whale"') == near.url
+
+
+def test_a_word_that_only_the_menu_names_is_found_and_adds_nothing() -> None:
+    menu = "Home sqlite downloads support"
+    about = replace(page("Pragmas", "how sqlite keeps its pragmas in a file", "http://a.example/1"), boilerplate=menu)
+    texts = [replace(page("Trees", "short words", f"http://a.example/{n}"), boilerplate=menu) for n in range(2, 9)]
+    found = BruteForce([*texts, about]).search("sqlite")
+    assert found.total == 8
+    assert found.hits[0].text == about and found.hits[0].scored.score > 0
+    assert {hit.scored.score for hit in found.hits[1:]} == {0.0}
+    near = BruteForce([*texts, about]).search("sqlite downloads")
+    assert near.hits[0].scored.numbers.closeness == 0, "they stand side by side in the menu alone"
 
 
 def test_a_rare_word_weighs_more_and_one_that_is_nowhere_nothing() -> None:

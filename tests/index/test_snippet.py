@@ -11,7 +11,7 @@ FILLER = "lorem ipsum dolor sit amet " * 40
 
 
 def snippet(body: str, query: str, chars: int = 120) -> tuple[str, list[str]]:
-    made = make_snippet(body, terms_of(parse_query(query).leaves), chars)
+    made = make_snippet((body,), terms_of(parse_query(query).leaves), chars)
     return made.text, [made.text[a:b] for a, b in made.highlights]
 
 
@@ -40,10 +40,18 @@ def test_without_a_match_it_is_the_beginning() -> None:
 @given(st.text(alphabet="ab \n北京大.", max_size=300), st.integers(20, 80))
 def test_highlights_are_inside_apart_and_of_the_wanted_terms(body: str, chars: int) -> None:
     wanted = terms_of(parse_query("a OR 北京").leaves)
-    made = make_snippet(body, wanted, chars)
+    made = make_snippet((body,), wanted, chars)
     assert len(made.text) <= chars + 2
     last = -1
     for start, end in made.highlights:
         assert last < start < end <= len(made.text)
         assert wanted & set(terms(made.text[start:end]))
         last = end
+
+
+def test_boilerplate_is_shown_only_where_nothing_else_was_found() -> None:
+    wanted = terms_of(parse_query("sqlite").leaves)
+    assert make_snippet(("about sqlite", "menu sqlite"), wanted, 80).text == "about sqlite"
+    assert make_snippet(("about trees", "menu sqlite"), wanted, 80).text == "menu sqlite"
+    assert make_snippet(("about trees", "menu"), wanted, 80).text == "about trees"
+    assert make_snippet(("", "menu"), wanted, 80).text == "menu"

@@ -118,7 +118,7 @@ def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():
         fields = {name: getattr(after, name) for name in Strategy.__struct_fields__}
         gap = Strategy(**fields | {"version": 5})
         assert any("could not be published" in note for note in (await previewed(node, gap))["notes"])
-        wishes = Wishes({"analyzer": 2}, slot_bits=7, block=[node.overlay.node_id.hex()])
+        wishes = Wishes({"analyzer": 3}, slot_bits=7, block=[node.overlay.node_id.hex()])
         notes = " ".join((await previewed(node, drafted(node, wishes)))["notes"])
         assert "8 times as many slots" in notes and "analyzer" in notes and "this very node" in notes
         with pytest.raises(BadStrategy, match="network: is"):

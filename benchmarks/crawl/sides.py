@@ -1,0 +1,122 @@
+"""The programs that crawl, each as processes of its own: this node, Scrapy, and our client alone."""
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import aiohttp
+
+from benchmarks.crawl.cpu import threads_s, tree_s
+from node.demo.layout import DemoNode, config_text
+from node.demo.network import write_network
+from node.demo.nodes import Asker
+from node.demo.processes import Child, Children, free_ports
+from node.demo.sampleweb import ServedWeb, start_urls
+
+DEPTH = 60
+SETTLED_WITHIN_S = 900.0
+LOOK_EVERY_S = 1.0
+QUIET_LOOKS = 2
+INDEX_THREADS = ("index-write", "index-read", "thrd-tantivy", "merge_thread", "segment_updat", "segment_updater")
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """Seconds of processor time while a side crawled; `index_s` of it by threads that only index, `parsers_s` by
+    other processes of the side."""
+
+    cpu_s: float
+    index_s: float = 0.0
+    parsers_s: float = 0.0
+
+
+class SideFailed(Exception):
+    """A side did not finish; the text is the plain reason."""
+
+
+async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
+    """A network of one node crawls from the front pages until nothing waits and all is indexed."""
+    children = Children(folder)
+    ports = free_ports(1, 18_090), free_ports(1, 19_090)
+    node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
+    network = write_network(folder / "network.toml", [node], web.hosts, delay_s)
+    node.data_dir.mkdir()
+    config = node.data_dir / "config.toml"
+    config.write_text(config_text(node, network, folder / "hosts", delay_s))
+    try:
+        child = children.start("node-1", "benchmarks.crawl.named", "node.cli", "run", "--config", str(config))
+        async with aiohttp.ClientSession() as session:
+            asker, pid = Asker(session), child.process.pid
+            await _until(child, asker, node, _is_ready)
+            before, threads = tree_s(pid), threads_s(pid)
+            await asker.crawl(node, start_urls(web), DEPTH)
+            await _until(child, asker, node, _is_done, QUIET_LOOKS)
+            cpu_s, after = tree_s(pid) - before, threads_s(pid)
+        spent = {name: after[name] - threads.get(name, 0.0) for name in after}
+        index_s = sum(s for name, s in spent.items() if name.startswith(INDEX_THREADS))
+        return Spent(cpu_s, index_s, cpu_s - sum(spent.values()))
+    finally:
+        await children.stop()
+
+
+async def scrapy(web: ServedWeb, folder: Path, delay_s: float, agent: str, seeds: Sequence[str] | None) -> Spent:
+    """Scrapy from the front pages, with all that ours does, or over `seeds`, with none of it."""
+    order = {
+        "seeds": list(start_urls(web) if seeds is None else seeds),
+        "hosts": {host: addresses[0] for host, addresses in web.hosts.items()},
+        "delay_s": delay_s,
+        "agent": agent,
+        "follow": seeds is None,
+        "sink": str(folder / f"{agent}.zst") if seeds is None else None,
+        "settings": {},
+    }
+    return await _program("benchmarks.crawl.spider", order, folder / f"{agent}.json")
+
+
+async def bare(folder: Path, delay_s: float, seeds: Sequence[str]) -> Spent:
+    """Our client alone over `seeds`."""
+    return await _program("benchmarks.crawl.bare", {"seeds": list(seeds), "delay_s": delay_s}, folder / "bare.json")
+
+
+async def _program(module: str, order: dict[str, object], path: Path) -> Spent:
+    report = path.with_suffix(".report.json")
+    path.write_text(json.dumps(order | {"report": str(report)}))
+    process = await asyncio.create_subprocess_exec(sys.executable, "-m", module, str(path))
+    try:
+        async with asyncio.timeout(SETTLED_WITHIN_S):
+            await process.wait()
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+    if not report.is_file():
+        raise SideFailed(f"{module} ended without a report, status {process.returncode}")
+    return Spent(json.loads(report.read_text())["cpu_s"])
+
+
+async def _until(child: Child, asker: Asker, node: DemoNode, check: object, times: int = 1) -> None:
+    end, seen = time.monotonic() + SETTLED_WITHIN_S, 0
+    while time.monotonic() < end:
+        if not child.is_running:
+            raise SideFailed(f"the node ended by itself: {child.last_words()}")
+        status = await asker.status(node)
+        seen = seen + 1 if status and check(status) else 0  # type: ignore[operator]
+        if seen == times:
+            return
+        await asyncio.sleep(LOOK_EVERY_S)
+    raise SideFailed(f"the node was not done within {SETTLED_WITHIN_S:.0f} s")
+
+
+def _is_ready(status: dict[str, dict[str, int]]) -> bool:
+    slots = status["slots"]
+    return slots["ready"] == slots["owned"] == slots["leased"] == slots["all"] > 0
+
+
+def _is_done(status: dict[str, object]) -> bool:
+    crawl = status["crawl"]
+    assert isinstance(crawl, dict)
+    return bool(status["settled"] and status["documents"]) and crawl["frontier"] == 0 and crawl["open"] == 0

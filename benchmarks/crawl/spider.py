@@ -1,0 +1,152 @@
+"""Scrapy as a program: `python -m benchmarks.crawl.spider ORDER.json`. Writes its processor time to ORDER's `report`.
+
+An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, report, settings}. With `follow` each page is parsed with
+selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file; without, the seeds
+are fetched and nothing is done with them.
+"""
+
+import codecs
+import json
+import os
+import sys
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import ada_url
+import msgspec
+import scrapy
+import zstandard
+from scrapy.crawler import AsyncCrawlerProcess
+from scrapy.http import Response
+from scrapy.resolver import dnscache
+from selectolax.lexbor import LexborHTMLParser
+
+from crawl.fingerprint import fingerprint
+from crawl.similarity import signature
+
+HIDDEN = "script,style,noscript,template"
+MAX_LINKS = 1_000  # of a page, as ours
+SETTINGS: dict[str, Any] = {
+    "TWISTED_REACTOR": "twisted.internet.asyncioreactor.AsyncioSelectorReactor",
+    "ASYNCIO_EVENT_LOOP": "uvloop.Loop",
+    "ROBOTSTXT_OBEY": True,
+    "CONCURRENT_REQUESTS": 256,
+    "CONCURRENT_REQUESTS_PER_DOMAIN": 1,  # as ours
+    "RANDOMIZE_DOWNLOAD_DELAY": False,
+    "DOWNLOAD_DELAY_JITTER": 0,
+    "DEPTH_PRIORITY": 0,
+    "LOG_ENABLED": False,
+    "LOGSTATS_INTERVAL": 0,
+    "STATS_CLASS": "scrapy.statscollectors.DummyStatsCollector",
+    "DOWNLOADER_STATS": False,
+    "TELNETCONSOLE_ENABLED": False,
+    "REMOTE_CONTROL_ENABLED": False,
+    "MEMUSAGE_ENABLED": False,
+    "COOKIES_ENABLED": False,
+    "REFERER_ENABLED": False,
+    "RETRY_ENABLED": False,
+    "METAREFRESH_ENABLED": False,
+    "HTTPPROXY_ENABLED": False,
+    "AUTOTHROTTLE_ENABLED": False,
+    "WARN_ON_GENERATOR_RETURN_VALUE": False,
+    "DOWNLOADER_MIDDLEWARES": dict.fromkeys(
+        (
+            "scrapy.downloadermiddlewares.httpauth.HttpAuthMiddleware",
+            "scrapy.downloadermiddlewares.offsite.OffsiteMiddleware",
+            "scrapy.downloadermiddlewares.downloadtimeout.DownloadTimeoutMiddleware",
+        )
+    ),
+    "SPIDER_MIDDLEWARES": dict.fromkeys(
+        (
+            "scrapy.spidermiddlewares.referer.RefererMiddleware",
+            "scrapy.spidermiddlewares.depth.DepthMiddleware",
+            "scrapy.spidermiddlewares.urllength.UrlLengthMiddleware",
+        )
+    ),
+}
+
+
+class Pages(scrapy.Spider):
+    """Fetches what the order names, and what its pages link to."""
+
+    name = "pages"
+
+    def __init__(self, order: dict[str, Any]) -> None:
+        super().__init__()
+        self._order, self._hosts = order, frozenset(order["hosts"])
+        self._seen: set[str] = set()
+        self._sink = None if order["sink"] is None else zstandard.open(order["sink"], "wb")
+        self._began: os.times_result | None = None
+
+    async def start(self) -> AsyncIterator[scrapy.Request]:
+        self._began = os.times()
+        for url in self._order["seeds"]:
+            self._seen.add(url)
+            yield scrapy.Request(url, dont_filter=True)
+
+    def parse(self, response: Response) -> Iterator[scrapy.Request]:
+        kind, _, rest = (response.headers.get("Content-Type") or b"").decode().partition(";")
+        if not self._order["follow"] or kind != "text/html":
+            return
+        html = response.body.decode(_charset(rest), "replace")
+        tree = LexborHTMLParser(html)
+        found: dict[str, None] = {}
+        for node in tree.css("a[href],area[href]")[: 2 * MAX_LINKS]:
+            values = node.attributes
+            if "nofollow" not in (values.get("rel") or ""):
+                try:
+                    url = ada_url.join_url(response.url, values.get("href") or "").partition("#")[0]
+                except ValueError:
+                    continue
+                if url.startswith("http://") and len(found) < MAX_LINKS:
+                    found[url] = None
+        self._keep(response, tree, list(found))
+        for url in found:
+            if url not in self._seen:
+                self._seen.add(url)
+                if url[7:].partition("/")[0].partition(":")[0] in self._hosts:
+                    yield scrapy.Request(url, dont_filter=True)
+
+    def closed(self, reason: str) -> None:
+        """Tell what all this took, from the first request on."""
+        if self._sink is not None:
+            self._sink.close()
+        now, began = os.times(), self._began
+        assert began is not None
+        Path(self._order["report"]).write_text(json.dumps({"cpu_s": sum(now[:4]) - sum(began[:4]), "why": reason}))
+
+    def _keep(self, response: Response, tree: LexborHTMLParser, links: list[str]) -> None:
+        title = tree.css_first("title")
+        for node in tree.css(HIDDEN):
+            node.decompose()
+        text = " ".join(tree.body.text(separator=" ").split()) if tree.body else ""
+        name = title.text() if title else ""
+        marks = fingerprint(name, text, text), signature(text)
+        record = (response.url, response.status, response.headers.to_unicode_dict(), name, text, links, *marks)
+        assert self._sink is not None
+        self._sink.write(msgspec.msgpack.encode((*record[:2], dict(record[2]), *record[3:], response.body)))
+
+
+def _charset(parameters: str) -> str:
+    name = parameters.partition("charset=")[2].strip().strip('"') or "utf-8"
+    try:
+        return codecs.lookup(name).name
+    except LookupError:
+        return "utf-8"
+
+
+def main() -> None:
+    """Run an order."""
+    order = json.loads(Path(sys.argv[1]).read_text())
+    for host, address in order["hosts"].items():
+        dnscache[host] = address
+    process = AsyncCrawlerProcess(
+        settings=SETTINGS | {"USER_AGENT": order["agent"], "DOWNLOAD_DELAY": order["delay_s"]} | order["settings"]
+    )
+    process.crawl(Pages, order=order)
+    process.start()
+
+
+if __name__ == "__main__":
+    main()

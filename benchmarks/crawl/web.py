@@ -1,0 +1,75 @@
+"""The web that both crawl: which pages, and a server for them in a process of its own.
+
+The medium tier (about 10,000 pages of 235 hosts) where `--web` names its folder; else the demo's bundled sample, each
+host of it under several names, so that enough hosts are there to be polite to.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+from node.demo.processes import Children
+from node.demo.sampleserver import host_folders
+from node.demo.samplesite import SETTINGS_FILE
+from node.demo.sampleweb import ServedWeb, unpack_sample
+from node.demo.webprocess import read_hosts, ready_ports
+
+NAMES = 4  # each host of the sample has so many
+PAGE_ENDINGS = (".html", ".htm", ".xhtml")
+
+
+@dataclass(frozen=True, slots=True)
+class Tier:
+    """A folder with one subfolder per host, and what a row calls it."""
+
+    root: Path
+    name: str
+
+
+def find_tier(given: Path | None, folder: Path) -> Tier:
+    """The folder given, or the sample, unpacked into `folder`."""
+    if given is not None:
+        manifest = given / "manifest.json"
+        told = json.loads(manifest.read_text("utf-8")).get("tier", "") if manifest.is_file() else ""
+        return Tier(given, f"{told} tier" if told else given.name)
+    root = folder / "sample"
+    unpack_sample(root)
+    for host in host_folders(root):
+        for number in range(2, NAMES + 1):
+            _name_again(root, host, f"{host.removesuffix('.test')}{number}.test")
+    return Tier(root, f"sample, each host under {NAMES} names")
+
+
+def _name_again(root: Path, host: str, name: str) -> None:
+    settings = root / host / SETTINGS_FILE
+    text = settings.read_text("utf-8") if settings.is_file() else ""
+    again = "" if "mirror_of" in text else f'mirror_of = "{host}"\n'
+    (root / name).mkdir()
+    (root / name / SETTINGS_FILE).write_text(again + text, "utf-8")
+
+
+@asynccontextmanager
+async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
+    """Serve a tier without its odd ways, over IPv4; the log is FOLDER/web.jsonl."""
+    children = Children(folder)
+    hosts = folder / "hosts"
+    try:
+        child = children.start(
+            *("web", "node.demo.sampleweb", "--root", str(tier.root), "--port", "0", "--admin-port", "0", "--calm"),
+            *("--log", str(folder / "web.jsonl"), "--hosts-file", str(hosts), "--no-ipv6", "--cache-mb", "1024"),
+        )
+        port, admin_port = await ready_ports(child)
+        yield ServedWeb(tier.root, port, admin_port, read_hosts(hosts))
+    finally:
+        await children.stop()
+
+
+async def flushed(log: Path) -> None:
+    """Wait until the server has written the lines of what it has answered."""
+    size = -1
+    while log.stat().st_size != size:
+        size = log.stat().st_size
+        await asyncio.sleep(0.2)
