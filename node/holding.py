@@ -85,7 +85,7 @@ class Holding:
             self._sequence = change.sequence
             slot = slot_of(change.key, self._slot_bits)
             if change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id)
+                record = self._store.find(Kind.VISIT, change.id, proven=False)
                 if record is not None:
                     self._observe(slot, record)
 

@@ -1,6 +1,6 @@
 """A program whose threads bear their names for the operating system too, as Python does by itself from 3.14 on.
 
-    python -m benchmarks.crawl.named MODULE ARGUMENTS…
+python -m benchmarks.crawl.named MODULE ARGUMENTS…
 """
 
 import runpy

@@ -82,7 +82,9 @@ def rows_of(rounds: Sequence[Round], tier: str) -> list[Row]:
         row("the same without the index's threads", _over(without, full), "×", goal=goals.CPU_RATIO),
         row("CPU a page against Scrapy bare: no parsing, no sink, URLs given", ours, "µs", peer=bare),
         row("our client alone over the same URLs: share of our CPU a page", _over(fetch, ours), "×"),
-        row("pages a second, wall", _rates(r.our_visit for r in rounds), "/s", peer=_rates(r.full_visit for r in rounds)),
+        row(
+            "pages a second, wall", _rates(r.our_visit for r in rounds), "/s", peer=_rates(r.full_visit for r in rounds)
+        ),
         row(
             f"pages that only one side fetched, {by_server}",
             [len(r.our_visit.pages - r.full_visit.pages) for r in rounds],
