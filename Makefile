@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-BENCHMARKS := overlay freshness duplicates seen
+BENCHMARKS := overlay freshness duplicates seen traps
 
 .PHONY: demo test check prove bench clean
 

@@ -22,6 +22,7 @@ _MODIFIED = (
     *("datemodified", "article:modified_time", "og:updated_time", "dcterms.modified", "dc.date.modified"),
     *("last-modified", "lastmod", "revised"),
 )
+_TOLD = frozenset((*_PUBLISHED, *_MODIFIED))
 
 
 def find_dates(linked_data: str, named: Iterable[tuple[str, str]]) -> tuple[float, float]:
@@ -29,7 +30,7 @@ def find_dates(linked_data: str, named: Iterable[tuple[str, str]]) -> tuple[floa
     time elements, the latter called "datepublished", "datemodified" or "time"."""
     found: dict[str, float] = {}
     for name, text in (*((match[1].lower(), match[2]) for match in _LINKED.finditer(linked_data)), *named):
-        if name not in found and (instant := find_date(text)):
+        if name in _TOLD and name not in found and (instant := find_date(text)):
             found[name] = instant
     published = next((found[name] for name in _PUBLISHED if name in found), 0.0)
     modified = next((found[name] for name in _MODIFIED if name in found), 0.0)

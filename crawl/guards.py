@@ -6,7 +6,9 @@ Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
 
 import re
 from collections import Counter
-from urllib.parse import urlsplit
+from functools import lru_cache
+
+from dht import split_url
 
 MAX_SEGMENTS = 24
 MAX_REPEATS = 3  # of one path segment: /a/b/a/b/a/b/a/b/ comes from broken relative links
@@ -15,6 +17,7 @@ MAX_HOST_LABELS = 10
 FIRST_YEAR = 1970  # calendars link to every month before and after; pages about real events lie in between
 YEARS_AHEAD = 2
 _YEAR_S = 31_556_952
+_REMEMBERED = 8192  # URLs: each is judged when it is found, often by many pages, and when it is fetched
 _MONTH = r"(?:0?[1-9]|1[0-2])"
 _DATED_PATH = re.compile(rf"/(\d{{4}})[/-]{_MONTH}(?=[/.-]|$)")  # a year counts where a month follows it
 _DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(\d{{4}})-{_MONTH}(?=[-&]|$)")
@@ -22,8 +25,13 @@ _DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(
 
 def refuse_url(url: str, now: float) -> str:
     """Why this canonical URL looks like part of a trap; "" where it does not. `now`: Unix seconds."""
-    parts = urlsplit(url)
-    if parts.netloc.count(".") >= MAX_HOST_LABELS:
+    return _refused(url, 1970 + int(now // _YEAR_S) + YEARS_AHEAD)
+
+
+@lru_cache(_REMEMBERED)
+def _refused(url: str, last_year: int) -> str:
+    parts = split_url(url)
+    if parts.site.count(".") >= MAX_HOST_LABELS:
         return "guard: host name too deep"
     segments = [segment for segment in parts.path.split("/") if segment]
     if len(segments) > MAX_SEGMENTS:
@@ -32,7 +40,6 @@ def refuse_url(url: str, now: float) -> str:
         return "guard: path repeats itself"
     if parts.query.count("&") >= MAX_PARAMETERS:
         return "guard: too many parameters"
-    last_year = 1970 + int(now // _YEAR_S) + YEARS_AHEAD
     years = [match[1] for match in _DATED_PATH.finditer(parts.path)]
     years += [match[1] or match[2] for match in _DATED_QUERY.finditer(parts.query)]
     if not all(FIRST_YEAR <= int(year) <= last_year for year in years):

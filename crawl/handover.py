@@ -6,8 +6,7 @@ when the slot is lost: then the URL is left to its new holder.
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from concurrent.futures import Executor
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from random import Random
 
 from crawl.config import CrawlConfig
@@ -17,7 +16,7 @@ from crawl.frontier import Frontier, Turn
 from crawl.keeper import Keeper
 from crawl.links import Trail, waiting
 from crawl.page import Page
-from crawl.seen import Seen
+from crawl.seendesk import SeenDesk
 from crawl.tally import Tally
 from crawl.visits import Visit, rank
 from dht import Clock, RemoteError
@@ -40,35 +39,44 @@ class Handover:
         tally: Tally,
         clock: Clock,
         rng: Random,
-        seen: Seen,
-        thread: Executor,
+        seen: SeenDesk,
     ) -> None:
         self._config, self._keeper, self._frontier, self._decide = config, keeper, frontier, decide
         self._tally, self._clock, self._rng = tally, clock, rng
-        self._seen, self._thread = seen, thread  # a look into its files may wait for the disk
+        self._seen = seen
 
-    async def keep(self, turn: Turn, page: Page) -> None:
-        """Make a page safe."""
-        await self._insist(turn, lambda: self._keeper.keep(page, self._epoch(turn)))
+    async def keep(self, turn: Turn, page: Page, urls: Iterable[str] = (), trail: Trail | None = None) -> None:
+        """Make a page safe, and with it those of its links that may be taken and are news."""
+        news = await self._news(urls, trail) if trail is not None else []
+        first, rest = news[:BATCH], news[BATCH:]
+        await self._insist(turn, lambda: self._keeper.keep(page, self._epoch(turn), first))
+        if trail is not None and first:
+            await self._remember(first, trail)
+            await self._send(turn, rest, trail)
 
     async def discover(self, turn: Turn, urls: Iterable[str], trail: Trail) -> None:
         """Make those of the found URLs safe that may be taken and are news."""
-        found, refusals = waiting(urls, trail, self._decide, self._clock().wall)
-        for reason in refusals:
-            self._tally.count_refusal(reason)
-        if not found:
-            return
-        news, loop = found, asyncio.get_running_loop()
-        if not trail.is_sitemap:  # of which there are few
-            asked = [(visit.url, rank(visit)) for visit in found]
-            are_news = await loop.run_in_executor(self._thread, self._seen.are_news, asked)
-            news = [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
+        await self._send(turn, await self._news(urls, trail), trail)
+
+    async def _send(self, turn: Turn, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
             await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
-            if not trail.is_sitemap:
-                sent = [(visit.url, rank(visit)) for visit in batch]
-                await loop.run_in_executor(self._thread, self._seen.add, sent)
+            await self._remember(batch, trail)
+
+    async def _news(self, urls: Iterable[str], trail: Trail) -> list[Visit]:
+        """What of the found URLs the owners were not told yet."""
+        found, refusals = waiting(urls, trail, self._decide, self._clock().wall)
+        for reason in refusals:
+            self._tally.count_refusal(reason)
+        if trail.is_sitemap or not found:  # there are few sitemaps
+            return found
+        are_news = await self._seen.are_news([(visit.url, rank(visit)) for visit in found])
+        return [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
+
+    async def _remember(self, sent: Sequence[Visit], trail: Trail) -> None:
+        if not trail.is_sitemap:
+            await self._seen.add([(visit.url, rank(visit)) for visit in sent])
 
     async def record(self, turn: Turn, visit: Visit) -> None:
         """Make an outcome safe: the last stage, when nothing can be lost any more."""

@@ -14,8 +14,9 @@ from crawl.visits import Visit
 class Keeper(Protocol):
     """Where pages, found URLs and outcomes go."""
 
-    async def keep(self, page: Page, epoch: int) -> None:
-        """Store the page as a document, written under the lease epoch of its slot."""
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
+        """Store the page as a document, written under the lease epoch of its slot, and `discover` what it links to:
+        one write for both."""
 
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand WAITING visits to the owners of their slots, whoever they are; known URLs change nothing."""

@@ -5,6 +5,7 @@ Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 
 import re
 from collections import Counter
+from itertools import chain
 
 _SAMPLE_CHARS = 3_000
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
@@ -35,6 +36,7 @@ _SHARED = (  # languages that a script does not tell apart: a declaration among 
 _ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
 _CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
 _WORD = re.compile(r"[^\W\d_]+")
+_ASCII_WORD = re.compile("[a-z]+")  # the same of lower-case ASCII, in a third of the time
 _SMALL_WORDS = {  # frequent in one language and rare in the others
     "en": "the and of to is that for with this are it you by from be not",
     "de": "der die und das ist nicht mit den ein eine für auf dem werden auch sie",
@@ -70,6 +72,8 @@ def guess_language(declared: str, text: str) -> str:
 
 
 def _script_language(sample: str) -> str:
+    if sample.isascii():
+        return ""
     foreign = "".join(_BEYOND_LATIN.findall(sample))
     if len(foreign) < _FEWEST_LETTERS:
         return ""
@@ -85,7 +89,8 @@ def _script_language(sample: str) -> str:
 
 def _latin_language(sample: str) -> str:
     """The language whose small words are most frequent, if they clearly are."""
-    votes = Counter(code for word in _WORD.findall(sample.lower()) for code in _LANGUAGES_OF.get(word, ()))
+    words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
+    votes = Counter(chain.from_iterable(filter(None, map(_LANGUAGES_OF.get, words))))
     ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
     if not ranked or ranked[0][1] < _FEWEST_WORDS:
         return ""

@@ -26,6 +26,7 @@ RUN_WORDS = 40  # short blocks that make a text together: as many words as the t
 FEW_BLOCKS = 3  # links that interrupt a text: a table of contents has more
 SENTENCE_WORDS = 10  # outside links: a block with so many is no menu
 FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the judgement is not believed
+_BLANK = " \n\t\r\f"
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 
@@ -81,6 +82,8 @@ def blocks_of(marked: str) -> Iterator[Block]:
     aside = 0
     in_link = False
     for raw in marked.split(BREAK):
+        if not raw.strip(_BLANK):  # three of four; marks are none
+            continue
         if OPEN in raw or CLOSE in raw:
             aside = max(0, aside + raw.count(OPEN) - raw.count(CLOSE))
         linked_chars = len(raw) if in_link else 0

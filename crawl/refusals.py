@@ -7,9 +7,8 @@ refused; which hosts those are is told to nobody who cannot guess them.
 
 from collections.abc import Sequence
 from hashlib import blake2b
-from urllib.parse import urlsplit
 
-from dht import BadStrategy, Pattern, host_matches
+from dht import BadStrategy, Pattern, host_matches, split_url
 
 MAX_ENTRIES = 1000
 MAX_CHARS = 1000
@@ -33,7 +32,7 @@ class Refusals:
         """Which entry names a canonical URL, ready to be shown; "" where none does."""
         if not self:
             return ""
-        host = urlsplit(url).hostname or ""
+        host = split_url(url).host
         found = next((text for text in self._hosts if host_matches(text, host)), "")
         found = found or next((text for text, pattern in self._patterns if pattern.found_in(url)), "")
         return f'crawl.refuse "{found}"' if found else ""
@@ -54,7 +53,7 @@ def tells_of(told: bytes, url: str) -> bool:
     if not told:
         return False
     hashes = {told[at : at + HASH_BYTES] for at in range(0, len(told), HASH_BYTES)}
-    host = urlsplit(url).hostname or ""
+    host = split_url(url).host
     labels = host.split(".")
     suffixes = (".".join(labels[at:]) for at in range(len(labels)))
     return host_hash(host) in hashes or any(host_hash(f"*.{suffix}") in hashes for suffix in suffixes)

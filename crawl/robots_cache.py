@@ -8,7 +8,6 @@ Each call of `ask` makes one request, so that a redirect waits for a turn of the
 import asyncio
 from collections import OrderedDict
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
@@ -16,7 +15,7 @@ from crawl.fetched import Fetched, Fetcher
 from crawl.revisit import due_after_failure
 from crawl.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.urls import find_url
-from dht import Clock
+from dht import Clock, split_url
 
 MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
 MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
@@ -165,8 +164,8 @@ class RobotsCache:
 
 
 def _origin(url: str) -> str:
-    parts = urlsplit(url)
-    return f"{parts.scheme}://{parts.netloc}"
+    parts = split_url(url)
+    return f"{parts.scheme}://{parts.site}"
 
 
 def _is_robots(url: str) -> bool:

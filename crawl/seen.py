@@ -51,6 +51,15 @@ class Seen:
         while self._runs:
             self._runs.pop().close()
 
+    @property
+    def is_in_memory(self) -> bool:
+        """Whether no question needs a file."""
+        return all(isinstance(run, MemoryRun) for run in self._runs)
+
+    def has_room(self, count: int) -> bool:
+        """Whether so many more can be added without a merge."""
+        return len(self._new) + count < self._gathered
+
     def __len__(self) -> int:
         """URLs kept; one that is both new and in a run, with a smaller depth, counts twice."""
         return len(self._new) + sum(len(run) for run in self._runs)

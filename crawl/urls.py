@@ -13,6 +13,7 @@ A change here moves documents between slots: the golden cases of tests/crawl/tes
 """
 
 import re
+from functools import lru_cache
 
 import ada_url
 
@@ -20,6 +21,10 @@ from crawl.errors import BadUrl
 
 MAX_URL_BYTES = 2048  # what common servers and sitemaps.org accept
 _MAX_INPUT_CHARS = 8192
+_REMEMBERED = 8192  # links with the folder that they were found in
+_OF_ITS_PAGE = frozenset(
+    ("", "?", "#", " ", "\t", "\n", "\f", "\r")
+)  # what begins so may be relative to the page itself
 # Added to links by those who count clicks; no site needs them to answer.
 TRACKING = frozenset(
     (
@@ -63,6 +68,13 @@ def canonical_url(text: str, base: str | None = None) -> str:
 
 def find_url(text: str, base: str) -> str | None:
     """The canonical form of a link's reference, or None where it is nothing that we fetch."""
+    if text[:1] not in _OF_ITS_PAGE:  # pages of one folder share their menus
+        base = base[: base.partition("?")[0].rfind("/") + 1] or base
+    return _found(text, base)
+
+
+@lru_cache(_REMEMBERED)
+def _found(text: str, base: str) -> str | None:
     try:
         return canonical_url(text, base)
     except BadUrl:

@@ -43,6 +43,7 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     history: History = History()
     scope: str = WHOLE
     is_sitemap: bool = False
+    unavailable_at: float = 0.0  # by the page's own word: from then on it is gone; 0.0: never
 
 
 def reach(visit: Visit) -> int:

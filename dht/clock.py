@@ -18,9 +18,9 @@ class Now(NamedTuple):
 
 Clock = Callable[[], Now]
 
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
+
 
 def system_clock() -> Now:
     """This machine's clocks; the simulator has its own."""
-    if hasattr(time, "CLOCK_BOOTTIME"):
-        return Now(time.time(), time.clock_gettime(time.CLOCK_BOOTTIME))
-    return Now(time.time(), time.monotonic())
+    return Now(time.time(), time.clock_gettime(_STEADY))

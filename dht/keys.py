@@ -7,14 +7,17 @@ The golden vectors of `tests/data/keys.json` pin all of it: a change here moves 
 Sources: Maymounkov & Mazières 2002 (metric); He Shuqing et al. 2008 (host finds, path places).
 """
 
+from functools import lru_cache
 from hashlib import sha256
-from typing import NewType
+from typing import NamedTuple, NewType
 from urllib.parse import urlsplit
 
 KEY_BYTES = 20
 KEY_BITS = KEY_BYTES * 8
 MAX_SLOT_BITS = 16
 MAX_SPREAD = 8  # a site lies in 2**8 places at most
+SITE_BYTES = KEY_BYTES // 2  # of a placement key, that say which site and shard; the others say which path
+_REMEMBERED = 8192  # URLs: each is looked at a dozen times between its discovery and its outcome; some 4 MB
 
 Key = NewType("Key", bytes)  # 20 bytes: a point in the key space (a placement key, a slot's start)
 NodeId = NewType("NodeId", bytes)  # 20 bytes: first 160 bits of SHA-256(public key)
@@ -22,6 +25,24 @@ DocumentId = NewType("DocumentId", bytes)  # 20 bytes: first 160 bits of SHA-256
 Slot = NewType("Slot", int)  # 0 … 2**slot_bits - 1
 
 
+class UrlParts(NamedTuple):
+    """A canonical URL taken apart. `site`: host, and port where it is not the scheme's default."""
+
+    scheme: str
+    site: str
+    host: str
+    path: str
+    query: str
+
+
+@lru_cache(_REMEMBERED)
+def split_url(url: str) -> UrlParts:
+    """The parts of a canonical URL; raises ValueError where it is none that could be split."""
+    parts = urlsplit(url)
+    return UrlParts(parts.scheme, parts.netloc, parts.hostname or "", parts.path, parts.query)
+
+
+@lru_cache(_REMEMBERED)
 def document_id(url: str) -> DocumentId:
     """The id of the document at a canonical URL; it never changes."""
     return DocumentId(sha256(url.encode()).digest()[:KEY_BYTES])
@@ -29,21 +50,32 @@ def document_id(url: str) -> DocumentId:
 
 def site_of(url: str) -> str:
     """The site of a canonical URL: host, and port where it is not the scheme's default; both schemes share it."""
-    return urlsplit(url).netloc
+    return split_url(url).site
 
 
+def host_of(url: str) -> str:
+    """The host of a canonical URL."""
+    return split_url(url).host
+
+
+@lru_cache(_REMEMBERED)
 def placement_key(url: str, spread: int = 0) -> Key:
     """Where the document of a canonical URL lives.
 
     `spread` d ≥ 0 splits a big site into 2**d shards by the top d bits of H(path?query); shard 0 hashes as the
     unsharded site, so a site that begins to spread keeps that part of its pages in place.
     """
-    parts = urlsplit(url)
+    parts = split_url(url)
     path = parts.path + ("?" + parts.query if parts.query else "")
     path_hash = sha256(b"path\0" + path.encode()).digest()
     shard = int.from_bytes(path_hash[:4], "big") >> (32 - spread) if spread else 0
+    return Key(shard_prefix(parts.site, shard) + path_hash[:SITE_BYTES])
+
+
+def shard_prefix(site: str, shard: int) -> bytes:
+    """The first 10 bytes of all placement keys of a site's shard."""
     suffix = b"\0" + shard.to_bytes(4, "big") if shard else b""
-    return Key(sha256(b"site\0" + parts.netloc.encode() + suffix).digest()[:10] + path_hash[:10])
+    return sha256(b"site\0" + site.encode() + suffix).digest()[:SITE_BYTES]
 
 
 def slot_of(key: bytes, slot_bits: int) -> Slot:

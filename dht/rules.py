@@ -6,15 +6,15 @@ Source: Li Wei 2006 (ordered rules: host, URL pattern, hash range).
 
 from dataclasses import dataclass
 from typing import Literal
-from urllib.parse import urlsplit
 
 import re2
 
 from dht.errors import BadStrategy
-from dht.keys import NodeId, placement_key, slot_of
+from dht.keys import NodeId, host_of, placement_key, slot_of
 from dht.strategy import Rule, Strategy
 
 PATTERN_MEMORY_BYTES = 1 << 20  # a pattern whose program needs more is refused
+REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB each, and their list
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,32 +45,52 @@ class Pattern:
         return self._regex.search(text) is not None
 
 
+@dataclass(frozen=True, slots=True)
+class _Compiled:
+    """A rule with its pattern, and what it decides."""
+
+    rule: Rule
+    pattern: Pattern | None
+    decision: Decision
+
+
 class Rules:
-    """The rules of one strategy, compiled once."""
+    """The rules of one strategy, compiled once; which of them may match a host's URLs is worked out once a host."""
 
     def __init__(self, strategy: Strategy) -> None:
-        self._strategy = strategy
-        self._rules = [(rule, Pattern(rule.pattern) if rule.pattern is not None else None) for rule in strategy.rules]
+        self._slot_bits, floor = strategy.slot_bits, strategy.min_delay_s
+        self._rules = [_compiled(number, rule, floor) for number, rule in enumerate(strategy.rules, start=1)]
+        self._none = Decision("owners", 0, None, floor)
+        self._of_hosts: dict[str, list[_Compiled]] = {}
 
     def decide(self, url: str) -> Decision:
         """The decision for a canonical URL; a rule's caps hold besides the strategy's own politeness bounds."""
-        host = urlsplit(url).hostname or ""
-        floor = self._strategy.min_delay_s
-        for number, (rule, pattern) in enumerate(self._rules, start=1):
-            if self._matches(rule, pattern, url, host):
-                delay_s = max(floor, rule.min_delay_s or 0.0)
-                peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
-                return Decision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
-        return Decision("owners", 0, None, floor)
+        host = host_of(url)
+        candidates = self._of_hosts.get(host)
+        if candidates is None:
+            candidates = self._remember(host)
+        return next((each.decision for each in candidates if self._matches(each, url)), self._none)
 
-    def _matches(self, rule: Rule, pattern: Pattern | None, url: str, host: str) -> bool:
-        if rule.host is not None and not host_matches(rule.host, host):
+    def _remember(self, host: str) -> list[_Compiled]:
+        """The rules whose host is this one, in order."""
+        if len(self._of_hosts) >= REMEMBERED_HOSTS:
+            self._of_hosts.clear()
+        found = [each for each in self._rules if each.rule.host is None or host_matches(each.rule.host, host)]
+        self._of_hosts[host] = found
+        return found
+
+    def _matches(self, each: _Compiled, url: str) -> bool:
+        slots = each.rule.slots
+        if slots is not None and not slots[0] <= slot_of(placement_key(url), self._slot_bits) <= slots[1]:
             return False
-        if rule.slots is not None:
-            slot = slot_of(placement_key(url), self._strategy.slot_bits)
-            if not rule.slots[0] <= slot <= rule.slots[1]:
-                return False
-        return pattern is None or pattern.found_in(url)
+        return each.pattern is None or each.pattern.found_in(url)
+
+
+def _compiled(number: int, rule: Rule, floor: float) -> _Compiled:
+    delay_s = max(floor, rule.min_delay_s or 0.0)
+    peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
+    decision = Decision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
+    return _Compiled(rule, Pattern(rule.pattern) if rule.pattern is not None else None, decision)
 
 
 def host_matches(wanted: str, host: str) -> bool:

@@ -9,11 +9,12 @@ version do not answer each other, and an index built by another version is rebui
 
 import unicodedata
 from collections.abc import Iterator, Set
+from itertools import chain, islice
 from typing import NamedTuple
 
 import Stemmer
 
-from index.scripts import TOKEN, UNSPACED_RUN
+from index.scripts import ASCII_TOKEN, TOKEN, UNSPACED_RUN
 
 ANALYZER = 2
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
@@ -55,12 +56,10 @@ def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> I
 
 def terms(text: str, limit: int = 1 << 30) -> list[str]:
     """The terms of a text in order, at most `limit`: the fast way when offsets do not matter."""
-    out: list[str] = []
-    for raw in TOKEN.findall(text):
-        out.extend(_memo.get(raw) or _analyse(raw))
-        if len(out) >= limit:
-            return out[:limit]
-    return out
+    known, lines = _memo.get, text.split("\n")  # no token goes over a line's end, and most lines are ASCII
+    raws = chain.from_iterable((ASCII_TOKEN if line.isascii() else TOKEN).findall(line) for line in lines)
+    found = [known(raw) or _analyse(raw) for raw in raws]
+    return list(islice(chain.from_iterable(found), limit))
 
 
 def is_unspaced(term: str) -> bool:

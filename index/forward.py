@@ -15,8 +15,10 @@ from __future__ import annotations
 import struct
 from array import array
 from bisect import bisect_left
+from collections import defaultdict
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import accumulate, chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -99,7 +101,7 @@ def analyse(text: Text) -> Fields:
 
 def encode_forward(text: Text, fields: Fields) -> bytes:
     """The record of a document."""
-    where: dict[str, list[int]] = {}
+    where: defaultdict[str, list[int]] = defaultdict(list)
     _place(where, fields.title, BASES[TITLE])
     position = BASES[HEADINGS]
     for heading in fields.headings:
@@ -108,11 +110,9 @@ def encode_forward(text: Text, fields: Fields) -> bytes:
     _place(where, fields.url, BASES[URL])
     _place(where, fields.body, BASES[BODY])
     _place(where, fields.boilerplate, BOILERPLATE_BASE)
-    table = b"\0" + "".join(f"{term}\0" for term in where).encode() if where else b""
-    starts, places = array("I", [0]), array("H")
-    for found in where.values():
-        places.extend(found)
-        starts.append(len(places))
+    table = ("\0" + "\0".join(where) + "\0").encode() if where else b""
+    starts = array("I", accumulate(map(len, where.values()), initial=0))
+    places = array("H", chain.from_iterable(where.values()))
     head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(where), len(table))
     return head + table.ljust(_padded(len(table)), b"\0") + starts.tobytes() + places.tobytes()
 
@@ -155,12 +155,9 @@ def content_digest(text: Text) -> bytes:
     return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
 
 
-def _place(where: dict[str, list[int]], found: list[str], base: int) -> None:
+def _place(where: defaultdict[str, list[int]], found: list[str], base: int) -> None:
     for position, term in enumerate(found, base):
-        if term in where:
-            where[term].append(position)
-        else:
-            where[term] = [position]
+        where[term].append(position)
 
 
 def _padded(size: int) -> int:

@@ -27,6 +27,8 @@ from index.statistics import FINGERPRINT_BYTES, Statistics
 
 log = logging.getLogger(__name__)
 
+COMMIT_REST = 10.0  # times what the last batch took: documents share commits, each of which costs as much as a hundred
+MAX_REST_S = 3.0  # so long at most: what is found is to be searchable within seconds
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
@@ -78,11 +80,16 @@ class LocalIndex:
 
     async def run(self) -> None:
         """Follow the change log. Raises IndexCorrupt where the files cannot be written."""
+        loop = asyncio.get_running_loop()
         while True:
-            if not await self.step():
+            began_at = loop.time()
+            moved = await self.step()
+            took_s = loop.time() - began_at
+            if not moved:
                 await self._feed.wait(self._cursor)
                 self._current = False
-                await asyncio.sleep(self._config.commit_s)
+            if self._feed.lag(self._cursor) < self._config.batch_count:
+                await asyncio.sleep(max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
 
     async def step(self) -> bool:
         """Index one batch; False where nothing was left to do."""

@@ -35,8 +35,10 @@ MARKS = _marks()
 LETTER = f"[^\\W_{UNSPACED}]"
 # A run of unspaced script, or a word: letters and digits, marks inside, and English endings after an apostrophe
 # ("don't", "John's"), so that French "l'eau" still gives "eau".
-TOKEN = re.compile(
-    f"[{UNSPACED}]+|{LETTER}+(?:[{MARKS}]+{LETTER}*)*(?:['\u2019](?:s|t|re|ve|ll|d|m)(?!{LETTER}))?",
-    re.IGNORECASE,
-)
+# Endings in both cases (ſ is an s) and not IGNORECASE, which makes all of the pattern three times slower.
+_ENDING = "['\u2019](?:[sS\u017f]|[tT]|[rR][eE]|[vV][eE]|[lL][lL]|[dD]|[mM])"
+TOKEN = re.compile(f"[{UNSPACED}]+|{LETTER}+(?:[{MARKS}]+{LETTER}*)*(?:{_ENDING}(?!{LETTER}))?")
+ASCII_TOKEN = re.compile(
+    "[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?![A-Za-z0-9]))?"
+)  # of ASCII the same
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")

@@ -24,6 +24,7 @@ class Text:
     language: str
     fetched_at: float
     boilerplate: str = ""  # is searched and adds nothing to a score
+    max_snippet: int = -1  # characters of its text that may be shown; -1: any number
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +45,9 @@ class Feed(Protocol):
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
         """Up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor; the same cursor
         again where nothing follows. Returns at once, maybe empty."""
+
+    def lag(self, cursor: bytes) -> int:
+        """How many changes follow the cursor; more than that where not all of them concern the index."""
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""

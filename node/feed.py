@@ -5,6 +5,7 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 
 from collections.abc import Sequence
 
+from dht import DocumentId
 from index import Change, Text
 from store import Document, Kind, Record, RecordStore, decode_document
 
@@ -27,12 +28,22 @@ class StoreFeed:
         if not changed:
             return [], cursor
         documents = [change for change in changed if change.kind == Kind.DOCUMENT]
-        texts = [Change(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id))) for c in documents]
+        texts = [
+            Change(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id, content=False)))
+            for c in documents
+        ]
         return texts, self._cursor(changed[-1].sequence)
+
+    def lag(self, cursor: bytes) -> int:
+        """How many changes there are after the cursor, of any kind."""
+        return self._store.sequence - self._sequence(cursor)
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""
         await self._store.wait(self._sequence(cursor))
+
+    def _change(self, kind: Kind, id: DocumentId, removed: bool) -> Change:
+        return Change(id, None if removed else text_of(self._store.find(kind, id, content=False)))
 
     def _cursor(self, sequence: int) -> bytes:
         return self._store.incarnation + sequence.to_bytes(8, "big")
@@ -63,4 +74,5 @@ def text_of_document(record: Record, document: Document) -> Text:
         language=document.language,
         fetched_at=document.fetched_at,
         boilerplate=document.boilerplate,
+        max_snippet=document.max_snippet,
     )

@@ -7,6 +7,7 @@ a fork has the same version and other rules.
 from collections.abc import Callable
 
 from crawl import Decision
+from dht import Decision as Said
 from dht import Rules, Strategy
 
 
@@ -17,13 +18,21 @@ class Ruling:
         self._in_force = in_force
         self._strategy = in_force()
         self._rules = Rules(self._strategy)
+        self._said: dict[int, Decision] = {}  # by rule
 
     def decide(self, url: str) -> Decision:
         """The decision for a canonical URL."""
         strategy = self._in_force()
         if strategy is not self._strategy:
-            self._strategy, self._rules = strategy, Rules(strategy)
+            self._strategy, self._rules, self._said = strategy, Rules(strategy), {}
         said = self._rules.decide(url)
-        most_s = max(strategy.max_delay_s, said.min_delay_s)
-        denied = f"rule {said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
-        return Decision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)
+        decision = self._said.get(said.rule)
+        if decision is None:
+            decision = self._said[said.rule] = _decision(said, strategy)
+        return decision
+
+
+def _decision(said: Said, strategy: Strategy) -> Decision:
+    most_s = max(strategy.max_delay_s, said.min_delay_s)
+    denied = f"rule {said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
+    return Decision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)

@@ -192,8 +192,18 @@ class Catalog:
 
     # looking thread
 
+    def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
+        """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
+        query = (
+            "SELECT substr(key, 1, 10), count(*) FROM records WHERE removed_day = 0 AND substr(key, 1, 2) = ? "
+            "AND kind = ? AND key BETWEEN ? AND ? GROUP BY 1 HAVING count(*) >= ?"
+        )
+        with self._wrapped():
+            full = map(cells.prefix_of, cells.occupied(self._looker, first, last, least))
+            return [site for cell in full for site in self._looker.execute(query, (cell, kind, first, last, least))]
+
     def rows(self, first: bytes, last: bytes) -> list[Row]:
-        """Live rows of a key range, both kinds."""
+        """Live rows of a key range, all kinds."""
         return list(self._between(self._looker, first, last))
 
     # event loop

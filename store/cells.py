@@ -80,10 +80,11 @@ def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summ
     return Summary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
 
 
-def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20) -> list[int]:
-    """Cells that hold anything, of those that a key range touches."""
-    query = "SELECT DISTINCT cell FROM cells WHERE cell BETWEEN ? AND ? ORDER BY cell"
-    return [cell for (cell,) in database.execute(query, (cell_of(first), cell_of(last))).fetchall()]
+def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:
+    """Cells that hold anything, or so many records at least, of those that a key range touches."""
+    where = "cell BETWEEN ? AND ? GROUP BY cell HAVING sum(documents + visits) >= ?"
+    values = (cell_of(first), cell_of(last), least)
+    return [cell for (cell,) in database.execute(f"SELECT cell FROM cells WHERE {where} ORDER BY cell", values)]
 
 
 def expired(database: Connection, before: int) -> list[int]:

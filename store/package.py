@@ -20,6 +20,7 @@ from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key,
 from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
+from store.hostrecord import host_flaw
 from store.merkle import leaf, root_of, tree
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 
@@ -95,8 +96,9 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
-    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of, and whether a record
-    lies where the strategy places it, or did until lately; without `places`, no site is spread."""
+    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
+    elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
+    """
 
     def check(records: Sequence[Record]) -> list[str]:
         found = zip(records, flaws(records), strict=True)
@@ -136,7 +138,11 @@ def draft_flaw(draft: Draft) -> str:
     """Why a draft must not be written, "" where it may."""
     if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
         return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
-    return _misplaced(draft.kind, draft.id, draft.key, draft.body) or _too_big(len(draft.body) + len(draft.content))
+    try:
+        url = _headed.decode(draft.body).url
+    except ValueError as error:
+        return f"body is no {draft.kind.name}: {error}"
+    return _elsewhere(url, draft.id, draft.key) or _too_big(len(draft.body) + len(draft.content))
 
 
 def pack(records: Sequence[Record]) -> bytes:
@@ -207,19 +213,28 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
             if not isfinite(at := getattr(document, name)):
                 return f"{name} is {at}"
         url = document.url if document is not None else _headed.decode(body).url
-        if len(url) > MAX_URL_CHARS:
-            return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
-        if document_id(url) != id:
-            return "id is not that of its URL"
-        return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
+        return host_flaw(body, key) if kind == Kind.HOST and document_id(url) == id else _elsewhere(url, id, key)
     except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
         return f"body is no {kind.name}: {error}"
 
 
+def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
+    if len(url) > MAX_URL_CHARS:
+        return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
+    if document_id(url) != id:
+        return "id is not that of its URL"
+    return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
+
+
 def _displaced(r: Record, places: Places | None) -> str:
-    url = url_of(r)
-    allowed = places.of(url) if places is not None and places.spreads else (placement_key(url),)
-    return "" if r.key in allowed else "key is none that the strategy gives its URL"
+    """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
+    its place once that is known here (mover.py). A host's own record never moves."""
+    if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
+        return ""
+    if places is None:
+        return "key is none that the strategy gives its URL"
+    places.wonder(url, r.key)
+    return ""
 
 
 def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:

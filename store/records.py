@@ -26,6 +26,7 @@ from store.errors import BadReplica, StoreCorrupt
 from store.group import NO_PROOF, NOTHING, Group, decode_group
 from store.ledger import Ledger
 from store.package import decode_head
+from store.recent import Recent
 from store.record import Kind, Record, Version
 
 log = logging.getLogger(__name__)
@@ -37,6 +38,7 @@ ASIDE_BYTES = 64 << 10  # on the wire; proving more holds the event loop for lon
 _GROUP_RECORDS = 4096  # the most that one commit takes together
 _GROUP_BYTES = 16 << 20
 _GROUPS_KEPT = 64  # groups read last, some 20 kB each
+_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every second or two
 T = TypeVar("T")
 
 
@@ -56,6 +58,7 @@ class RecordStore:
         self._ledger = Ledger(disk, config)
         self._catalog, self._segments = self._ledger.catalog, self._ledger.segments
         self._compaction = Compaction(self._ledger, config)
+        self._recent = Recent(_RECENT_BYTES)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="store-look")
         self._prover = ThreadPoolExecutor(1, thread_name_prefix="store-prove")
@@ -140,6 +143,8 @@ class RecordStore:
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
         be empty where that is not asked for."""
+        if not content and (recent := self._recent.find(kind, id)) is not None:
+            return recent
         for _ in range(3):  # compaction may move the frame between the two steps
             row = self._catalog.find(kind, id)
             if row is None:
@@ -165,8 +170,13 @@ class RecordStore:
         """Index rows of a key range, both kinds: what reconciliation compares. Call it inside `look` only."""
         return self._catalog.rows(first_key, last_key)
 
+    def sites(self, kind: Kind, first_key: bytes, last_key: bytes, least: int) -> list[tuple[bytes, int]]:
+        """Which parts of keys that name a site (and shard) have at least so many records of a kind in a range, and how
+        many. Call it inside `look` only."""
+        return self._catalog.sites(kind, first_key, last_key, least)
+
     async def look(self, job: Callable[[], T]) -> T:
-        """Run a job that calls `rows`, in the thread that there is for it: a range may hold very much."""
+        """Run a job that calls `rows` or `sites`, in the thread that there is for it: a range may hold very much."""
         return await asyncio.get_running_loop().run_in_executor(self._looker, job)
 
     async def aside(self, job: Callable[[], T], size_bytes: int) -> T:
@@ -201,6 +211,7 @@ class RecordStore:
             same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version, r.key)]
             if same:
                 self._ledger.remove(same, today)
+                self._recent.clear()
 
         if records:
             await self._alone(remove)
@@ -213,6 +224,7 @@ class RecordStore:
             rows = self._catalog.inside(first_key, last_key)
             if rows:
                 self._ledger.drop(first_key, last_key, rows, today)
+                self._recent.clear()
 
         await self._alone(drop)
 
@@ -223,6 +235,7 @@ class RecordStore:
             rows = self._catalog.expired(today, 512)
             if rows:
                 self._ledger.remove(rows, today)
+                self._recent.clear()
             return len(rows)
 
         total = 0
@@ -321,6 +334,9 @@ class RecordStore:
             if isinstance(error, StoreCorrupt):
                 self._broken = error
             return
+        for record in [r for batch in group for r in batch.records]:
+            if fresh.get((record.kind, record.id)) == record.version:
+                self._recent.keep(record)
         for batch in group:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
 

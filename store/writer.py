@@ -1,7 +1,8 @@
 """Writing to the owners: drafts become signed packages, packages become durable copies.
 
-Drafts of all callers gather until a package is full, or a short time has passed, or nothing is under way; then they are
-signed together and every owner gets its part of them, whatever the slots. A draft is acknowledged as soon as
+Drafts of all callers gather until a package is full, or a short time has passed since the last one left; then they are
+signed together and every owner gets its part of them, whatever the slots. So whoever writes alone does not wait, and a
+crawl's records share signatures, commits and syncs. A draft is acknowledged as soon as
 min(min_acks, r_eff) owners have it durably; owners that did not take it by the end are owed it.
 """
 
@@ -11,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, slot_of
+from dht import Clock, NodeId, Overlay, Places, RemoteError, Slot, site_of, slot_of
 from store.config import StoreConfig
 from store.errors import BadDraft, DiskFull, TooFewCopies
 from store.messages import PutPackage, PutReply
 from store.outbox import Outbox
-from store.package import Signer, draft_flaw, pack, sign_package
+from store.package import Signer, draft_flaw, pack, sign_package, url_of
 from store.record import Draft, Record
 from store.records import RecordStore
 from store.seldom import Seldom
@@ -40,12 +41,9 @@ class _Pending:
     draft: Draft
     ticket: _Ticket
     since: float  # steady time
+    size: int
     copies: set[NodeId] = field(default_factory=set)
     is_settled: bool = False
-
-    @property
-    def size(self) -> int:
-        return len(self.draft.body) + len(self.draft.content) + 1024
 
     def settle(self, error: RemoteError | None = None) -> None:
         """Tell the caller, once."""
@@ -55,6 +53,16 @@ class _Pending:
             self.ticket.error = self.ticket.error or error
             if not self.ticket.left or error:
                 self.ticket.done.set()
+
+
+@dataclass(frozen=True, slots=True)
+class _Team:
+    """A slot's live owners at one moment. `needed`: copies that make a record safe; as many of them as there can be
+    must lie with `older`, who did not come just now."""
+
+    live: tuple[NodeId, ...]
+    needed: int
+    older: frozenset[NodeId]
 
 
 class Writer:
@@ -69,14 +77,18 @@ class Writer:
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
+        places: Places | None = None,
     ) -> None:
-        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold."""
+        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
+        sites that owners say lie elsewhere."""
+        self._places = places
         self._config, self._store, self._overlay, self._outbox = config, store, overlay, outbox
         self._signer, self._clock, self._refused = signer, clock, refused
         self._complains = Seldom()
         self._queue: deque[_Pending] = deque()
         self._queued_bytes = 0
         self._flying = 0  # packages under way
+        self._left_at = float("-inf")  # when the last one left, steady time
         self._stir = asyncio.Event()  # something was queued or landed
         self._held_bytes = 0  # queued or under way
         self._room = asyncio.Event()
@@ -91,8 +103,9 @@ class Writer:
         while self._held_bytes > self._config.max_waiting_bytes:
             self._room.clear()
             await self._room.wait()
-        ticket = _Ticket(len(drafts), asyncio.Event())
-        for pending in [_Pending(draft, ticket, self._clock().steady) for draft in drafts]:
+        ticket, since = _Ticket(len(drafts), asyncio.Event()), self._clock().steady
+        for draft in drafts:
+            pending = _Pending(draft, ticket, since, len(draft.body) + len(draft.content) + 1024)
             self._queue.append(pending)
             self._queued_bytes += pending.size
             self._held_bytes += pending.size
@@ -112,15 +125,16 @@ class Writer:
             while True:
                 await self._until_worth_it()
                 self._flying += 1
+                self._left_at = self._clock().steady
                 tasks.create_task(self._flush(self._take()), name="store-flush")
 
     async def _until_worth_it(self) -> None:
-        """Wait for a package that is full, old enough, or has nothing ahead of it, and for room to send it."""
+        """Wait for drafts, for room to send them, and for a package that is full where another left just now."""
         while not self._queue or self._flying >= self._config.max_flushes:
             self._stir.clear()
             await self._stir.wait()
-        end = self._clock().steady + self._config.flush_after_s
-        while self._flying and not self._is_full() and (left := end - self._clock().steady) > 0:
+        end = self._left_at + self._config.flush_after_s
+        while not self._is_full() and (left := end - self._clock().steady) > 0:
             self._stir.clear()
             try:
                 async with asyncio.timeout(left):
@@ -159,11 +173,12 @@ class Writer:
         started = min(p.since for p in batch)
         while True:
             parts: dict[NodeId, list[int]] = {}
-            for n, pending in enumerate(batch):
-                for peer in () if pending.is_settled else sorted(self._targets(pending)):
-                    parts.setdefault(peer, []).append(n)
+            for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
+                for peer in () if pending.is_settled else team.live:  # stand-ins among them
+                    if peer not in pending.copies:
+                        parts.setdefault(peer, []).append(n)
             async with asyncio.TaskGroup() as tasks:
-                for peer, numbers in parts.items():
+                for peer, numbers in sorted(parts.items()):
                     tasks.create_task(self._send(peer, [batch[n] for n in numbers], [records[n] for n in numbers]))
             waited = self._clock().steady - started
             short = [p for p in batch if not p.is_settled]
@@ -171,7 +186,8 @@ class Writer:
                 return
             if waited >= self._config.write_deadline_s:
                 for p in short:
-                    p.settle(TooFewCopies(self._slot(p.draft), len(p.copies), self._needed(p), waited))
+                    slot = self._slot(p.draft)
+                    p.settle(TooFewCopies(slot, len(p.copies), self._team(slot).needed, waited))
                 log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited)
                 return
             await asyncio.sleep(self._config.retry_s)
@@ -179,10 +195,10 @@ class Writer:
     async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record]) -> None:
         """Give one owner its part; whoever has enough copies then is told at once."""
         refused = await (self._keep(records) if peer == self._overlay.view.node_id else self._ask(peer, records))
-        for n, pending in enumerate(batch):
+        for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
             if n not in refused:
                 pending.copies.add(peer)
-                if self._is_safe(pending):
+                if self._is_safe(pending.copies, team):
                     pending.settle()
 
     async def _keep(self, records: list[Record]) -> set[int]:
@@ -204,7 +220,14 @@ class Writer:
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return set(range(len(records)))
+        self._wonder(records, reply.astray)
         return {r.index for r in reply.refused}
+
+    def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
+        """An owner knows of a site that is spread: read its record, and write there from now on."""
+        if self._places is not None:
+            for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
+                self._places.hosts.wonder(site_of(url))
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""
@@ -219,22 +242,28 @@ class Writer:
             for debt in await self._outbox.owe(peer, owed, is_here=is_here, now=self._clock().wall):
                 self._refused(slot_of(debt.key, self._slot_bits), peer)
 
-    def _targets(self, pending: _Pending) -> set[NodeId]:
-        """Live owners and stand-ins that do not have it yet."""
-        view, slot = self._overlay.view, self._slot(pending.draft)
-        return set(view.live_owners(slot)) - pending.copies
-
-    def _is_safe(self, pending: _Pending) -> bool:
+    def _is_safe(self, copies: set[NodeId], team: _Team) -> bool:
         """Enough copies, and of them as many as there can be with owners who did not come just now."""
-        view, slot, needed = self._overlay.view, self._slot(pending.draft), self._needed(pending)
-        ready = [peer for peer in view.live_owners(slot) if peer == view.node_id or view.is_ready(peer, slot)]
-        older = {*view.seasoned(ready)}
-        safe = pending.copies & {*older, view.node_id}
-        return len(pending.copies) >= needed and (not older or len(safe) >= min(needed, len(older)))
+        if len(copies) < team.needed:
+            return False
+        counted = sum(peer in team.older or peer == self._overlay.view.node_id for peer in copies)
+        return not team.older or counted >= min(team.needed, len(team.older))
 
-    def _needed(self, pending: _Pending) -> int:
+    def _teams(self, batch: Sequence[_Pending]) -> list[_Team]:
+        """The team of each record's slot as it is now; a package has few slots and many records."""
+        bits, found = self._slot_bits, dict[Slot, _Team]()
+        slots = [slot_of(pending.draft.key, bits) for pending in batch]
+        for slot in slots:
+            if slot not in found:
+                found[slot] = self._team(slot)
+        return [found[slot] for slot in slots]
+
+    def _team(self, slot: Slot) -> _Team:
         view = self._overlay.view
-        return max(1, min(view.strategy.min_acks, len(view.owners(self._slot(pending.draft)))))
+        live = view.live_owners(slot)
+        ready = [peer for peer in live if peer == view.node_id or view.is_ready(peer, slot)]
+        needed = max(1, min(view.strategy.min_acks, len(view.owners(slot))))
+        return _Team(live, needed, frozenset(view.seasoned(ready)))
 
     def _slot(self, draft: Draft) -> Slot:
         return slot_of(draft.key, self._slot_bits)

@@ -3,18 +3,21 @@
 import asyncio
 import json
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
 from benchmarks.crawl import goals, sides
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.sides import Spent
-from benchmarks.crawl.web import Tier, find_tier, flushed, served
+from benchmarks.crawl.web import BUILT, NAMES, Tier, find_tier, flushed, served
 from benchmarks.figures import Row, row
 
 DELAY_S = 0.05  # between two requests to one host; the served web is on this machine and allows it
 ROUNDS = 3
+QUICK_NAMES = 2  # of each host of the sample, so that all ends within a minute
+MISSING = "Scrapy is not installed: pip install -e '.[bench]'"
 FULL, BARE = "scrapy-full", "scrapy-bare"
 
 
@@ -23,8 +26,8 @@ class Round:
     """One run of everything on one served web."""
 
     ours: Spent
-    full: Spent
-    bare: Spent
+    full: Spent | None  # None where Scrapy is not installed, as with bare
+    bare: Spent | None
     fetch: Spent
     our_visit: Visitor
     full_visit: Visitor
@@ -34,7 +37,9 @@ class Round:
 def rows(quick: bool, web: Path | None) -> list[Row]:
     """Medians over the rounds."""
     with tempfile.TemporaryDirectory(prefix="dse-crawl-", ignore_cleanup_errors=True) as name:
-        tier = find_tier(web, Path(name))
+        if web is None and BUILT.is_dir() and not quick:
+            web = BUILT
+        tier = find_tier(web, Path(name), QUICK_NAMES if quick else NAMES)
         rounds = []
         for number in range(1 if quick else ROUNDS):
             folder = Path(name) / f"round-{number}"
@@ -51,8 +56,8 @@ async def one_round(tier: Tier, folder: Path) -> Round:
         await flushed(log)
         pages = _judged(log, "dse-node", from_start=False).pages
         urls = [f"http://{host}:{web.port}{path}" for host, path in sorted(pages)]
-        full = await sides.scrapy(web, folder, DELAY_S, FULL, None)
-        bare = await sides.scrapy(web, folder, DELAY_S, BARE, urls)
+        full = await sides.scrapy(web, folder, DELAY_S, FULL, None) if has_scrapy() else None
+        bare = await sides.scrapy(web, folder, DELAY_S, BARE, urls) if has_scrapy() else None
         fetch = await sides.bare(folder, DELAY_S, urls)
         await flushed(log)
     visits = [_judged(log, agent, from_start=agent != "dse-node") for agent in ("dse-node", FULL, BARE)]
@@ -65,54 +70,62 @@ def _judged(log: Path, agent: str, *, from_start: bool) -> Visitor:
 
 
 def rows_of(rounds: Sequence[Round], tier: str) -> list[Row]:
-    """The table: `where` says on what and how politely."""
-    pages = len(rounds[0].our_visit.pages)
-    where = f"{tier}, {pages} pages, {DELAY_S} s a host"
+    """The table; every row names the web and the delay that it was taken with."""
+    where = f"{tier}, {len(rounds[0].our_visit.pages)} pages, {DELAY_S} s a host"
+    return [*_costs(rounds, where), *_manners(rounds, where)]
+
+
+def _costs(rounds: Sequence[Round], where: str) -> list[Row]:
     ours = [_us(r.ours.cpu_s, r.our_visit) for r in rounds]
-    full = [_us(r.full.cpu_s, r.full_visit) for r in rounds]
-    bare = [_us(r.bare.cpu_s, r.bare_visit) for r in rounds]
-    fetch = [_us(r.fetch.cpu_s, r.our_visit) for r in rounds]
     without = [_us(r.ours.cpu_s - r.ours.index_s, r.our_visit) for r in rounds]
-    by_server = "by the server's log"
+    full = [_us(r.full.cpu_s, r.full_visit) for r in rounds if r.full]
+    bare = [_us(r.bare.cpu_s, r.bare_visit) for r in rounds if r.bare]
+    fetch = [_us(r.fetch.cpu_s, r.our_visit) for r in rounds]
     return [
-        row(f"CPU a page, all processes ({where}); peer: Scrapy tuned", ours, "µs", peer=full),
-        row("the same without the index's threads, which Scrapy has none of", without, "µs", peer=full),
-        row("of it, parser processes", [_us(r.ours.parsers_s, r.our_visit) for r in rounds], "µs"),
-        row("CPU a page, ours / Scrapy tuned", _over(ours, full), "×", goal=goals.CPU_RATIO),
-        row("the same without the index's threads", _over(without, full), "×", goal=goals.CPU_RATIO),
-        row("CPU a page against Scrapy bare: no parsing, no sink, URLs given", ours, "µs", peer=bare),
-        row("our client alone over the same URLs: share of our CPU a page", _over(fetch, ours), "×"),
+        row(f"CPU a page, all processes; peer: Scrapy tuned ({where})", ours, "µs", peer=full or MISSING),
+        row(f"the same without the threads that index ({where})", without, "µs", peer=full or MISSING),
+        row(f"of it, parser processes ({where})", [_us(r.ours.parsers_s, r.our_visit) for r in rounds], "µs"),
+        row(f"CPU a page, ours / Scrapy tuned ({where})", _over(ours, full), "×", goal=goals.CPU_RATIO),
+        row(f"the same without the threads that index ({where})", _over(without, full), "×", goal=goals.CPU_RATIO),
+        row(f"CPU a page; peer: Scrapy bare, all URLs given ({where})", ours, "µs", peer=bare or MISSING),
+        row(f"our client alone over the same URLs, share of our CPU a page ({where})", _over(fetch, ours), "×"),
         row(
-            "pages a second, wall", _rates(r.our_visit for r in rounds), "/s", peer=_rates(r.full_visit for r in rounds)
-        ),
-        row(
-            f"pages that only one side fetched, {by_server}",
-            [len(r.our_visit.pages - r.full_visit.pages) for r in rounds],
-            "pages ours only",
-            peer=[len(r.full_visit.pages - r.our_visit.pages) for r in rounds],
-        ),
-        row(
-            f"fetched twice, {by_server}",
-            [r.our_visit.repeats for r in rounds],
-            "pages",
-            goal=goals.REPEATS,
-            peer=[r.full_visit.repeats for r in rounds],
-        ),
-        row(
-            f"gaps under the rule of {DELAY_S} s, {by_server} (peer: from start to start)",
-            [r.our_visit.gaps for r in rounds],
-            "gaps",
-            goal=goals.GAPS,
-            peer=[r.full_visit.gaps for r in rounds],
-        ),
-        row(
-            f"open requests a host over 1, {by_server}",
-            [r.our_visit.open_over_one for r in rounds],
-            "requests",
-            goal=goals.OPEN_OVER_ONE,
-            peer=[r.full_visit.open_over_one for r in rounds],
+            f"pages a second, wall ({where})",
+            [_rate(r.our_visit) for r in rounds],
+            "/s",
+            peer=[_rate(r.full_visit) for r in rounds if r.full] or MISSING,
         ),
     ]
+
+
+def _manners(rounds: Sequence[Round], where: str) -> list[Row]:
+    """By the server's log; Scrapy's gaps count from start to start, as its delay does."""
+
+    def counted(what: str, count: Callable[[Visitor], int], unit: str, goal: float | None) -> Row:
+        theirs = [count(r.full_visit) for r in rounds if r.full] or MISSING
+        return row(
+            f"{what}, by the server's log ({where})", [count(r.our_visit) for r in rounds], unit, goal=goal, peer=theirs
+        )
+
+    def alone(visit: Visitor) -> int:
+        pair = next(_both(r) for r in rounds if visit in _both(r))
+        return len(visit.pages - pair[visit is pair[0]].pages)
+
+    return [
+        counted("pages that the other side did not fetch", alone, "pages", None),
+        counted("pages fetched twice", lambda visit: visit.repeats, "pages", goals.REPEATS),
+        counted("gaps under the rule", lambda visit: visit.gaps, "gaps", goals.GAPS),
+        counted("open requests of a host over 1", lambda visit: visit.open_over_one, "requests", goals.OPEN_OVER_ONE),
+    ]
+
+
+def _both(each: Round) -> tuple[Visitor, Visitor]:
+    return each.our_visit, each.full_visit
+
+
+def has_scrapy() -> bool:
+    """Whether the peer is there to be measured."""
+    return find_spec("scrapy") is not None
 
 
 def _us(seconds: float, visit: Visitor) -> float:
@@ -123,5 +136,5 @@ def _over(some: Sequence[float], others: Sequence[float]) -> list[float]:
     return [one / other for one, other in zip(some, others, strict=True) if other]
 
 
-def _rates(visits: object) -> list[float]:
-    return [len(v.pages) / v.wall_s for v in visits if v.wall_s]  # type: ignore[attr-defined]
+def _rate(visit: Visitor) -> float:
+    return len(visit.pages) / visit.wall_s if visit.wall_s else 0.0

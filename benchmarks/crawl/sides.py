@@ -83,8 +83,7 @@ async def bare(folder: Path, delay_s: float, seeds: Sequence[str]) -> Spent:
 
 
 async def _program(module: str, order: dict[str, object], path: Path) -> Spent:
-    report = path.with_suffix(".report.json")
-    path.write_text(json.dumps(order | {"report": str(report)}))
+    report = _write(order, path)
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", module, str(path))
     try:
         async with asyncio.timeout(SETTLED_WITHIN_S):
@@ -96,6 +95,13 @@ async def _program(module: str, order: dict[str, object], path: Path) -> Spent:
     if not report.is_file():
         raise SideFailed(f"{module} ended without a report, status {process.returncode}")
     return Spent(json.loads(report.read_text())["cpu_s"])
+
+
+def _write(order: dict[str, object], path: Path) -> Path:
+    """Write an order; returns where its report will be."""
+    report = path.with_suffix(".report.json")
+    path.write_text(json.dumps(order | {"report": str(report)}))
+    return report
 
 
 async def _until(child: Child, asker: Asker, node: DemoNode, check: object, times: int = 1) -> None:

@@ -1,8 +1,8 @@
 """Scrapy as a program: `python -m benchmarks.crawl.spider ORDER.json`. Writes its processor time to ORDER's `report`.
 
-An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, report, settings}. With `follow` each page is parsed with
-selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file; without, the seeds
-are fetched and nothing is done with them.
+An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, report, settings}. With `follow` each page is
+parsed with selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file;
+without, the seeds are fetched and nothing is done with them.
 """
 
 import codecs

@@ -1,7 +1,8 @@
 """The web that both crawl: which pages, and a server for them in a process of its own.
 
-The medium tier (about 10,000 pages of 235 hosts) where `--web` names its folder; else the demo's bundled sample, each
-host of it under several names, so that enough hosts are there to be polite to.
+The medium tier (about 10,000 pages of 235 hosts) where `--web` names its folder or it lies where build_web.py was told
+to put it, in BUILT; else the demo's bundled sample, each host of it under several names, so that enough hosts are there
+to be polite to.
 """
 
 import asyncio
@@ -11,6 +12,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+from platformdirs import user_cache_dir
+
 from node.demo.processes import Children
 from node.demo.sampleserver import host_folders
 from node.demo.samplesite import SETTINGS_FILE
@@ -18,7 +21,7 @@ from node.demo.sampleweb import ServedWeb, unpack_sample
 from node.demo.webprocess import read_hosts, ready_ports
 
 NAMES = 4  # each host of the sample has so many
-PAGE_ENDINGS = (".html", ".htm", ".xhtml")
+BUILT = Path(user_cache_dir("dse-node")) / "web-medium"  # --out of build_web.py, if it is to be found again
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +32,8 @@ class Tier:
     name: str
 
 
-def find_tier(given: Path | None, folder: Path) -> Tier:
-    """The folder given, or the sample, unpacked into `folder`."""
+def find_tier(given: Path | None, folder: Path, names: int = NAMES) -> Tier:
+    """The folder given, or the sample, unpacked into `folder`, each host under so many names."""
     if given is not None:
         manifest = given / "manifest.json"
         told = json.loads(manifest.read_text("utf-8")).get("tier", "") if manifest.is_file() else ""
@@ -38,9 +41,9 @@ def find_tier(given: Path | None, folder: Path) -> Tier:
     root = folder / "sample"
     unpack_sample(root)
     for host in host_folders(root):
-        for number in range(2, NAMES + 1):
+        for number in range(2, names + 1):
             _name_again(root, host, f"{host.removesuffix('.test')}{number}.test")
-    return Tier(root, f"sample, each host under {NAMES} names")
+    return Tier(root, f"sample, each host under {names} names")
 
 
 def _name_again(root: Path, host: str, name: str) -> None:
@@ -70,6 +73,10 @@ async def served(tier: Tier, folder: Path) -> AsyncIterator[ServedWeb]:
 async def flushed(log: Path) -> None:
     """Wait until the server has written the lines of what it has answered."""
     size = -1
-    while log.stat().st_size != size:
-        size = log.stat().st_size
+    while (now := _size(log)) != size:
+        size = now
         await asyncio.sleep(0.2)
+
+
+def _size(log: Path) -> int:
+    return log.stat().st_size

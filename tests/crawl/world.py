@@ -69,13 +69,17 @@ class Owner:
         self.crawler: Crawler | None = None
         self.deaf = 0  # so many calls more are not acknowledged
 
-    async def keep(self, page: Page, epoch: int) -> None:
+    async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
         self._acknowledge()
         self.story.append(("keep", page.url))
         self.pages[page.url] = page
+        self._discover(found)
 
     async def discover(self, found: Sequence[Visit]) -> None:
         self._acknowledge()
+        self._discover(found)
+
+    def _discover(self, found: Sequence[Visit]) -> None:
         for visit in found:
             self.story.append(("discover", visit.url))
             known = self.visits.get(visit.url)

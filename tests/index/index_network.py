@@ -52,6 +52,9 @@ class ListFeed:
         batch = self.log[start : start + limit]
         return batch, self.incarnation + str(start + len(batch)).encode() if batch else cursor
 
+    def lag(self, cursor: bytes) -> int:
+        return len(self.log) - int(cursor[1:] or b"0")
+
     async def wait(self, cursor: bytes) -> None:
         while int(cursor[1:] or b"0") >= len(self.log):
             self._news.clear()

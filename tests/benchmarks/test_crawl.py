@@ -1,0 +1,65 @@
+"""The crawler's benchmark: what the server's log says is so, and processor time is that of all processes."""
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from benchmarks.crawl.cpu import threads_s, tree_s
+from benchmarks.crawl.judged import judge
+from benchmarks.crawl.web import NAMES, find_tier
+from node.demo.samplesettings import SiteSettings, calmed
+
+
+def line(t: float, host: str, path: str, ms: float = 10.0, status: int = 200, ua: str = "ours/1") -> dict[str, object]:
+    return {"t": t, "host": host, "path": path, "ms": ms, "status": status, "ua": ua, "bytes": 100}
+
+
+def test_a_log_tells_repeats_gaps_and_open_requests_of_one_visitor():
+    log = [
+        line(0.0, "a", "/robots.txt"),
+        line(1.0, "a", "/1"),
+        line(1.05, "a", "/2"),  # 40 ms after the end, 50 ms after the start of the one before
+        line(1.055, "a", "/1"),  # too soon, while another is open, and once more
+        line(1.0, "b", "/1"),
+        line(9.0, "b", "/gone", status=404),
+        line(9.5, "b", "/picture.png"),
+        line(1.0, "a", "/other", ua="theirs/1"),
+    ]
+    seen = judge(log, "ours", 0.05, from_start=False)
+    assert seen.pages == {("a", "/1"), ("a", "/2"), ("b", "/1")}
+    assert (seen.requests, seen.repeats, seen.gaps, seen.open_over_one) == (7, 1, 2, 1)
+    assert judge(log, "ours", 0.05, from_start=True).gaps == 1, "50 ms from start to start"
+    assert judge(log, "theirs", 0.05, from_start=True).repeats == 0
+    assert judge([], "ours", 0.05, from_start=True).wall_s == 0.0
+
+
+def test_processor_time_is_that_of_all_processes():
+    burn = "import time\nwhile time.process_time() < 0.15: pass\n"
+    code = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {burn!r}])\nprint(flush=True); input()"
+    with subprocess.Popen([sys.executable, "-c", code], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None and process.stdout is not None
+        process.stdout.readline()
+        assert tree_s(process.pid) >= 0.14, "of a child that has ended"
+        process.stdin.close()
+    before = tree_s(os.getpid())
+    end = time.process_time() + 0.1
+    while time.process_time() < end:
+        pass
+    assert tree_s(os.getpid()) - before >= 0.08
+    assert sum(threads_s(os.getpid()).values()) > 0
+
+
+def test_the_sample_has_its_hosts_under_several_names(tmp_path: Path):
+    tier = find_tier(None, tmp_path, NAMES)
+    hosts = [folder.name for folder in tier.root.iterdir() if folder.is_dir()]
+    assert len(hosts) % NAMES == 0 and f"portal{NAMES}.test" in hosts
+    assert find_tier(tmp_path, tmp_path, NAMES).root == tmp_path
+
+
+def test_a_calm_host_keeps_its_files_and_rules_only():
+    odd = SiteSettings(
+        front="/a.html", robots="User-agent: *\nCrawl-delay: 5\nDisallow: /x\n", traps=("bomb",), error_rate=0.5
+    )
+    assert calmed(odd) == SiteSettings(front="/a.html", robots="User-agent: *\nDisallow: /x\n")
