@@ -67,8 +67,9 @@ _decoder = msgspec.msgpack.Decoder(Visit)
 
 
 def encode_visit(visit: Visit) -> bytes:
-    """The body of a VISIT record."""
-    return _encoder.encode(visit)
+    """The body of a VISIT record. Most URLs were only found: what those do not have is left out."""
+    found = (visit.url, visit.depth, visit.hops)
+    return _encoder.encode(found if visit == Visit(*found) else visit)
 
 
 def decode_visit(body: bytes) -> Visit:

@@ -117,7 +117,7 @@ class Holding:
                 if (host := self._store.find(Kind.HOST, change.id)) is not None:
                     self._heard(host)
             elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id, content=False)
+                record = self._store.find(Kind.VISIT, change.id, content=False, proven=False)
                 if record is not None:
                     self._observe(slot, record, self._crawler.observe)
 

@@ -85,7 +85,7 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
     digests = [sha256(d.content).digest() for d in drafts]
     versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
-    leaves = [_leaf(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
+    leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
     root, paths = tree(leaves)
     author, signature = signer.public_key, signer.sign(DOMAIN, root)
     return [
@@ -115,7 +115,12 @@ def flaws(records: Sequence[Record]) -> list[str]:
 
 def url_of(record: Record) -> str:
     """The canonical URL that a record is about; raises ValueError where its body is none."""
-    return _headed.decode(record.body).url
+    return url_in(record.body)
+
+
+def url_in(body: bytes) -> str:
+    """The same of a body."""
+    return _headed.decode(body).url
 
 
 def depth_of(url: str, key: bytes) -> int:
@@ -182,7 +187,8 @@ def _from_wire(w: _Wire) -> Record:
     )  # fmt: skip
 
 
-def _leaf(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
+def leaf_of(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
+    """What stands for a record in its package's tree."""
     return leaf(_LEAF.pack(kind, id, key, version.epoch, version.at_ms, expires_day, version.digest))
 
 
@@ -232,7 +238,7 @@ def _displaced(r: Record, places: Places | None) -> str:
 
 
 def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:
-    root = root_of(_leaf(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
+    root = root_of(leaf_of(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
     if root is None:
         return "index does not fit its path"
     seal = (r.proof.author, r.proof.signature, root)
