@@ -138,6 +138,11 @@ class Aliases:
                 self._origins.pop(origin, None)
         return ended
 
+    @property
+    def sites(self) -> set[str]:
+        """Those that were read here lately."""
+        return {split_url(origin).site for origin in self._origins}
+
     def in_force(self, origin: str) -> Alias | None:
         """What an origin is an alias of."""
         return self._in_force.get(origin)
@@ -161,7 +166,7 @@ class Aliases:
             _trim(known.refused, _MAX_EACH)
             if not known.sample_at:
                 known.sample_at = visit.visited_at + self._rng.random() * self._sample_every_s
-        elif answer is not None and (alias is None or visit.visited_at > alias.since):
+        elif answer is not None and not visit.is_sitemap and (alias is None or visit.visited_at > alias.since):
             known = self._known(origin)
             known.answers.pop(visit.url, None)
             known.answers[visit.url] = answer

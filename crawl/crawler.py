@@ -130,7 +130,7 @@ class Crawler:
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""
-        self._frontier.hold(slot, epoch, visits, self._clock())
+        self._frontier.hold(slot, epoch, map(self._revived, visits), self._clock())
         self._changed.set()
 
     def release(self, slot: Slot) -> None:
@@ -139,9 +139,7 @@ class Crawler:
 
     def observe(self, slot: Slot, visit: Visit) -> None:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
-        if self.aliases.is_over(visit):
-            visit = replace(visit, due_at=0.0)
-        self._frontier.observe(slot, visit, self._clock())
+        self._frontier.observe(slot, self._revived(visit), self._clock())
         self._changed.set()
 
     def again(self, url: str) -> None:
@@ -235,6 +233,10 @@ class Crawler:
     def is_busy(self, slot: Slot) -> bool:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
         return self._frontier.open_in(slot) > 0
+
+    def _revived(self, visit: Visit) -> Visit:
+        """What was left to a twin is due once its site is no alias any more."""
+        return replace(visit, due_at=0.0) if self.aliases.is_over(visit) else visit
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):

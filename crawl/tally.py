@@ -38,7 +38,7 @@ class CrawlStatus:
 def kind_of(reason: str) -> str:
     """What reasons of one kind have in common: a guard's words without its counts, others up to their first colon."""
     if reason.startswith(REASON):
-        return REASON.strip()
+        return "alias"
     return _COUNTS.sub("", reason) if reason.startswith("guard") else reason.partition(":")[0]
 
 

@@ -17,7 +17,8 @@ from crawl.scope import carried_along, is_within
 from crawl.urls import is_canonical
 from crawl.visits import State, Visit
 
-_BACKOFF = 4.0  # between looks at a twin that nobody has fetched yet
+LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
+_BACKOFF = 4.0  # the others wait longer and longer, up to a day
 
 
 class Twins(Protocol):
@@ -48,7 +49,7 @@ def left_to_twin(visit: Visit, alias: Alias, twin: Visit | None, now: float, con
     if alias.redirects or (twin is not None and twin.state in (State.FETCHED, State.REDIRECT, State.REFUSED)):
         return outcome
     looks = visit.fails + 1 if is_aliased(visit) else 1
-    wait_s = min(config.retry_base_s * _BACKOFF ** min(looks - 1, 16), DAY_S)
+    wait_s = min(LOOK_S * _BACKOFF ** min(looks - 1, 16), DAY_S)
     return replace(outcome, due_at=now + wait_s, fails=looks)
 
 

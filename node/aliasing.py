@@ -56,9 +56,9 @@ class Aliasing:
 
     async def step(self) -> None:
         """Ask what the crawler wants to know, and have some URLs of aliases fetched."""
-        if self._book.sites:
-            await self._book.learn(self._book.sites)  # whoever crawls a part of a site hears of its aliases too
         aliases, done = self._crawler.aliases, set[str]()
+        if spread := aliases.sites.intersection(self._book.sites):
+            await self._book.learn(spread)  # whoever crawls a part of a site hears of its aliases too
         for question in aliases.questions(self._clock().wall):
             if question.origin not in done and await self._decide(question):
                 done.add(question.origin)

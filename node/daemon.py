@@ -135,7 +135,7 @@ class Daemon:
         )
         shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places, self.hosts.hear)
-        host_writer = HostWriter(shells.store, self.replicator, shells.clock)
+        host_writer = HostWriter(shells.store, self.replicator, self.hosts, shells.clock)
         self._spreader = Spreader(
             shells.spreading,
             shells.overlay,

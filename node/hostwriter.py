@@ -4,7 +4,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from msgspec.structs import replace
+
 from dht import Clock, RemoteError
+from node.hosts import HostBook
 from store import Draft, HostRecord, Kind, RecordStore, Replicator, decode_host, encode_host, host_name, host_url
 
 log = logging.getLogger(__name__)
@@ -16,8 +19,8 @@ RENEW_DAYS = 400  # before it would expire, a record is written again
 class HostWriter:
     """One node's."""
 
-    def __init__(self, store: RecordStore, replicator: Replicator, clock: Clock) -> None:
-        self._store, self._replicator, self._clock = store, replicator, clock
+    def __init__(self, store: RecordStore, replicator: Replicator, book: HostBook, clock: Clock) -> None:
+        self._store, self._replicator, self._book, self._clock = store, replicator, book, clock
         self._turn = asyncio.Lock()  # between the reading of a record and its writing
 
     async def change(
@@ -26,7 +29,10 @@ class HostWriter:
         """Write a site's record under the epoch of its home slot; None where the owners did not take it."""
         async with self._turn:
             known = self._store.find(Kind.HOST, host_name(site)[0])
-            host = change(decode_host(known.body) if known is not None else HostRecord(host_url(site)))
+            host = decode_host(known.body) if known is not None else HostRecord(host_url(site))
+            if (depth := self._book.depths(site)[0]) > host.depth:  # never taken back, whatever lies here
+                host = replace(host, depth=depth)
+            host = change(host)
             at_ms, expires_day = int(self._clock().wall * 1000), self._store.today + KEEP_DAYS
             try:
                 await self._replicator.write(

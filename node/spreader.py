@@ -91,9 +91,11 @@ class Spreader:
     async def _consider(self, slot: Slot, epoch: int, url: str, pages: int) -> None:
         """Spread a site that needs it and that no rule places."""
         site, view = site_of(url), self._overlay.view
-        before = self._book.depths(site)[0]
+        before, *former = self._book.depths(site)
         if before:
             await self._writer.renew(site, epoch)
+        if former:  # spread lately: what has yet to move is counted where it lies
+            return
         if self._places.depth(url) != before or self._places.is_ruled(url):
             return
         slots = 1 << view.strategy.slot_bits

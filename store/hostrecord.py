@@ -80,7 +80,7 @@ def host_flaw(body: bytes, key: bytes) -> str:
 def _alias_flaw(site: str, alias: HostAlias) -> str:
     try:
         parts = split_url(alias.target)
-    except MALFORMED as error:
+    except (ValueError, *MALFORMED) as error:
         return str(error)
     own = f"{'https' if alias.is_secure else 'http'}://{site}/"
     is_root = parts.scheme in ("http", "https") and parts.site and alias.target == f"{parts.scheme}://{parts.site}/"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawl import How, State, Visit
+from crawl import How, State, Visit, twins
 from node.aliasing import Sampling
 from node.simulation import simnode
 from node.simulation.census import take_census
@@ -72,19 +72,20 @@ def asked(world: World, origin: str, since: int = 0) -> set[str]:
 
 
 def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simnode, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=40.0))
+    monkeypatch.setattr(simnode, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=12.0))
+    monkeypatch.setattr(twins, "LOOK_S", 20.0)
     plan = Plan(seed=31, hosts=1, pages=2)
 
     async def story(world: World) -> None:
         manual = Manual(world.web.words)
         world.web.others |= dict.fromkeys((MANUAL, COPY, LINKS), manual.serve)
-        await world.add(4)
+        await world.add(3)
         await world.pass_time(8.0)
         await world.crawl(f"https://{MANUAL}/", f"https://{LINKS}/")
         await world.pass_time(80.0)
         await world.crawl(f"https://{COPY}/")
         await crawled(world)
-        await world.pass_time(60.0)  # twins that were not fetched yet are looked at again
+        await world.pass_time(30.0)  # twins that were not fetched yet are looked at again
         await crawled(world)
         (mirror,), (scheme,) = aliases(world, COPY), aliases(world, MANUAL)
         assert (mirror.target, mirror.is_secure, mirror.how) == (f"https://{MANUAL}/", True, How.SAME)
@@ -96,7 +97,7 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         texts = take_census(world.running()).texts
         assert {f"https://{MANUAL}{path(n)}" for n in range(PAGES)} <= texts.keys()
         assert {f"https://{COPY}{path}" for path in ONLY} <= texts.keys(), "what the mirror alone has is not lost"
-        refused = sum(n.daemon.crawler.status().refused.get("alias of", 0) for n in world.running())
+        refused = sum(n.daemon.crawler.status().refused.get("alias", 0) for n in world.running())
         assert refused > PAGES
         answer = await world.running()[0].daemon.explanations.explain(f"https://{COPY}/page39")
         assert f"alias of https://{MANUAL}/" in answer["why"], answer["why"]
