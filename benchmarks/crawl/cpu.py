@@ -14,6 +14,11 @@ def tree_s(root: int) -> float:
     return sum(_times(pid) for pid in _tree(root))
 
 
+def process_s(pid: int) -> float:
+    """The same of one process alone, its threads that have ended included."""
+    return sum(map(int, _stat(PROC / str(pid) / "stat")[1][11:13])) / TICKS
+
+
 def threads_s(root: int) -> dict[str, float]:
     """The same of the living threads of one process, by their names."""
     found: dict[str, float] = {}
