@@ -7,6 +7,7 @@ threshold = 1
 publishers = ["…Ed25519 public key, hex…"]
 bootstrap = ["127.0.0.1:8091", "[::1]:8091"]
 seeds = ["dse.example.edu:8091"]
+info_url = "https://dse.example.edu/bot"
 strategy = '''{"document": {…}, "signatures": […]}'''
 ```
 """
@@ -39,6 +40,7 @@ from dht import (
 
 MAX_FILE_BYTES = 1 << 20
 MAX_SEEDS = 16
+MAX_INFO_CHARS = 200
 
 
 class _File(msgspec.Struct, forbid_unknown_fields=True):
@@ -49,6 +51,7 @@ class _File(msgspec.Struct, forbid_unknown_fields=True):
     threshold: int = 1
     bootstrap: tuple[str, ...] = ()
     seeds: tuple[str, ...] = ()
+    info_url: str = ""
 
 
 def load_network(source: Path | str) -> Network:
@@ -73,10 +76,11 @@ def _parsed(text: str) -> Network:
         parse_name(seed)
     if len(file.bootstrap) > MAX_LISTED:
         raise BadStrategy("bootstrap", f"has {len(file.bootstrap)} entries", f"at most {MAX_LISTED}")
+    _check_info_url(file.info_url)
     contacts = tuple(parse_address(address) for address in file.bootstrap)
     publishers = Publishers(file.publishers, file.threshold)
     first = decode_signed(file.strategy.strip().encode())
-    return check_network(Network(file.name, file.id, publishers, contacts, first, file.seeds))
+    return check_network(Network(file.name, file.id, publishers, contacts, first, file.seeds, file.info_url))
 
 
 def new_network(
@@ -88,6 +92,7 @@ def new_network(
     threshold: int = 1,
     bootstrap: Sequence[str] = (),
     seeds: Sequence[str] = (),
+    info_url: str = "",
 ) -> str:
     """The text of a new network's file. `publishers` (hex) defaults to the signers' own keys.
 
@@ -105,20 +110,23 @@ def new_network(
     endpoints = tuple(parse_address(address) for address in bootstrap)
     for seed in seeds:
         parse_name(seed)
-    return format_network(check_network(Network(name, identifier, trusted, endpoints, signed, tuple(seeds))))
+    _check_info_url(info_url)
+    made = Network(name, identifier, trusted, endpoints, signed, tuple(seeds), info_url)
+    return format_network(check_network(made))
 
 
 def format_network(network: Network) -> str:
     """A network as the text of its file."""
     lines = [
         "# A network of dse-node. Give it to whoever should join; it holds nothing secret.",
-        "# The id certifies name, publishers and threshold; only bootstrap and seeds may be edited.",
+        "# The id certifies name, publishers and threshold; only bootstrap, seeds and info_url may be edited.",
         f"name = {_quoted(network.name)}",
         f"id = {_quoted(network.id)}",
         f"threshold = {network.publishers.threshold}",
         f"publishers = {_list(network.publishers.keys)}",
         f"bootstrap = {_list([address_text(endpoint) for endpoint in network.bootstrap])}",
         *([f"seeds = {_list(network.seeds)}"] if network.seeds else []),
+        *([f"info_url = {_quoted(network.info_url)}"] if network.info_url else []),
         f"strategy = {_literal(network.first)}",
     ]
     return "\n".join(lines) + "\n"
@@ -132,6 +140,13 @@ def with_bootstrap(network: Network, bootstrap: Sequence[Endpoint]) -> Network:
 def address_text(endpoint: Endpoint) -> str:
     """An endpoint's address as the network file writes it."""
     return f"[{endpoint.host}]:{endpoint.udp_port}" if endpoint.family == 6 else f"{endpoint.host}:{endpoint.udp_port}"
+
+
+def _check_info_url(url: str) -> None:
+    """It becomes part of a header field of every request."""
+    is_plain = url.isascii() and url.isprintable() and not set(url) & set(' ()"<>\\') and len(url) <= MAX_INFO_CHARS
+    if url and not (is_plain and url.startswith(("https://", "http://"))):
+        raise BadStrategy("info_url", f"is {url[:80]!r}", "write an http or https address, at most 200 characters")
 
 
 def _read(path: Path) -> str:

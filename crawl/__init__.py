@@ -18,7 +18,8 @@ from crawl.errors import (
     ParserUnavailable,
 )
 from crawl.fetch import open_fetcher
-from crawl.fetched import Fetched, Fetcher, Locate, nowhere
+from crawl.fetched import Fetched, Fetcher, Late, Locate, nowhere
+from crawl.hours import Hours
 from crawl.inline import InlineParsers
 from crawl.keeper import Keeper
 from crawl.links import Trail, depth_of, refusal_of, waiting
@@ -36,6 +37,7 @@ from crawl.scope import (
     public_suffixes,
     scope_for,
 )
+from crawl.similarity import different_bits
 from crawl.siteclocks import SiteClocks
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
@@ -57,8 +59,10 @@ __all__ = [
     "FetchFailed",
     "Fetched",
     "Fetcher",
+    "Hours",
     "InlineParsers",
     "Keeper",
+    "Late",
     "Link",
     "Locate",
     "Look",
@@ -83,6 +87,7 @@ __all__ = [
     "carried_along",
     "decode_visit",
     "depth_of",
+    "different_bits",
     "encode_visit",
     "is_canonical",
     "nowhere",

@@ -1,21 +1,41 @@
 """Which addresses a crawler may contact: a link from a stranger must not reach into the owner's own network.
 
 Pure: an address in, a reason out. Addresses that carry another one inside (mapped, NAT64, 6to4, Teredo) are judged by
-both. Sources: IANA special-purpose registries (through `ipaddress`), RFC 6052, RFC 3056, RFC 4380.
+that as well. The tables are IANA's special-purpose registries as of 2025-10, written out here because those of the
+standard library are as old as the interpreter. Sources: iana-ipv4-special-registry, iana-ipv6-special-registry,
+RFC 6052, RFC 3056, RFC 4380.
 """
 
-from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
+from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address
 
 _NAT64 = IPv6Network("64:ff9b::/96")
-_LOCAL_NAT64 = IPv6Network("64:ff9b:1::/48")
-_NEVER = "an address that no web site has"
+_GLOBAL_V6 = IPv6Network("2000::/3")  # all that IANA has given out for unicast between networks
+_NEVER, _PRIVATE = "an address that no web site has", "a private address"
+
+# Where no site can be, even on an intranet: "this network", link-local (cloud metadata), protocol assignments, anycast
+# relays, multicast, what is reserved.
+_NOWHERE = [
+    *("0.0.0.0/8", "169.254.0.0/16", "192.0.0.0/24", "192.88.99.0/24", "224.0.0.0/4", "240.0.0.0/4"),
+    *("2001::/23", "fe80::/10", "ff00::/8"),
+]
+# Reachable by those inside alone: loopback, RFC 1918, carrier-grade NAT, unique local, site-local, local NAT64; and
+# benchmarks and documentation, which laboratories use.
+_INSIDE = [
+    *("10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16"),
+    *("192.0.2.0/24", "198.18.0.0/15", "198.51.100.0/24", "203.0.113.0/24"),
+    *("::1/128", "64:ff9b:1::/48", "fc00::/7", "fec0::/10", "2001:db8::/32", "3fff::/20"),
+]
+_NOWHERE_V4 = [IPv4Network(net) for net in _NOWHERE if ":" not in net]
+_NOWHERE_V6 = [IPv6Network(net) for net in _NOWHERE if ":" in net]
+_INSIDE_V4 = [IPv4Network(net) for net in _INSIDE if ":" not in net]
+_INSIDE_V6 = [IPv6Network(net) for net in _INSIDE if ":" in net]
 
 
 def refuse_address(address: str, *, allow_private: bool = False) -> str:
     """Why this literal address must not be contacted; "" where it may.
 
-    `allow_private` permits loopback, private and shared space. Link-local (cloud metadata lives there), multicast,
-    unspecified and reserved addresses are refused always.
+    `allow_private` permits loopback, private, shared and laboratories' space. Link-local (cloud metadata lives there),
+    multicast, unspecified and reserved addresses are refused always.
     """
     try:
         whole = ip_address(address.strip("[]").partition("%")[0])
@@ -37,19 +57,17 @@ def _parts(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address
     if address.sixtofour:
         return [address.sixtofour]
     if address.teredo:
-        return [address, *address.teredo]
+        return [*address.teredo]
     return [address]
 
 
 def _judge(address: IPv4Address | IPv6Address, allow_private: bool) -> str:
-    if address.is_unspecified or address.is_multicast or address.is_link_local:
-        return _NEVER
-    if address.is_loopback or (isinstance(address, IPv6Address) and address.is_site_local):
-        return "" if allow_private else "a private address"
-    if address.is_reserved or (isinstance(address, IPv4Address) and int(address) >> 24 == 0):
-        return _NEVER
-    if isinstance(address, IPv6Address) and address in _LOCAL_NAT64:
-        return "" if allow_private else "a private address"
-    if not address.is_global:
-        return "" if allow_private else "a private address"
-    return ""
+    if isinstance(address, IPv4Address):
+        nowhere, inside = any(address in net for net in _NOWHERE_V4), any(address in net for net in _INSIDE_V4)
+        outside = True
+    else:
+        nowhere, inside = any(address in net for net in _NOWHERE_V6), any(address in net for net in _INSIDE_V6)
+        outside = address in _GLOBAL_V6
+    if inside:
+        return "" if allow_private else _PRIVATE
+    return _NEVER if nowhere or not outside else ""

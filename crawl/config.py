@@ -9,6 +9,7 @@ from typing import Literal
 
 import msgspec
 
+from crawl.hours import Hours
 from crawl.refusals import Refusals
 
 DAY_S = 86_400.0
@@ -29,7 +30,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
-    info_url: str = ""  # page about the bot, put into User-Agent, so that a site owner finds whom to ask
+    info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
 
     # how much at once
     max_open_fetches: int = 64  # 32–128 measured best with one event loop
@@ -37,6 +38,10 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow
     max_frontier_urls: int = 500_000  # URL states in memory, about 0.5 kB each; the rest stays in the replica
+
+    # what the owner of this machine lets it take
+    max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit
+    hours: str = ""  # local time, such as "22:00-07:00, 12:30-13:30"; nothing is fetched outside of them; empty: always
 
     # politeness, per host, from the end of one request to the start of the next
     min_delay_s: float = 1.0  # the floor that most site owners take for granted
@@ -106,6 +111,12 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             Refusals(self.refuse)
         except ValueError as error:
             raise ValueError(f"refuse: {error}") from None
+        try:
+            Hours.parse(self.hours)
+        except ValueError as error:
+            raise ValueError(f"hours: {error}") from None
+        if 0 < self.max_bytes_s < 1024:
+            raise ValueError(f"max_bytes_s: {self.max_bytes_s:g} is not 0 (no limit), nor 1024 or more")
         for name in self.__struct_fields__:
             value = getattr(self, name)
             if isinstance(value, int | float) and not (_AT_LEAST.get(name, 0) <= value < inf):

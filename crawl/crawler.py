@@ -15,7 +15,8 @@ from crawl.addressturns import AddressTurns
 from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost
-from crawl.fetched import Fetcher, Locate, nowhere
+from crawl.fetched import Fetcher, Late, Locate, nowhere
+from crawl.fingerprint import steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.keeper import Keeper
@@ -29,6 +30,7 @@ from crawl.prefetch import Prefetch
 from crawl.request import Requests
 from crawl.seen import Seen
 from crawl.seendesk import SeenDesk
+from crawl.sitefeeds import SiteFeeds
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
@@ -37,6 +39,7 @@ from dht import Clock, Slot, site_of
 
 log = logging.getLogger(__name__)
 
+REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
 SOON_S = 60.0  # what is due by then counts as waiting
 
 
@@ -55,13 +58,16 @@ class Crawler:
         permits: Permits | None = None,
         seen_folder: Path | None = None,
         locate: Locate = nowhere,
+        late: Late = lambda: 0.0,
     ) -> None:
         """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
-        memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request."""
+        memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
+        asked before each, for the bandwidth limit."""
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
+        self._stats = stats
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
@@ -86,13 +92,15 @@ class Crawler:
             stats=stats,
             frontier=self._frontier,
             listed=self._listed,
+            feeds=SiteFeeds(),
             clock=clock,
             sitemap_thread=self._thread,
         )
         self._asking = 0  # turns whose request is not over
         self._lent = 0
-        self._paused = False
+        self._late = late
         self._hindrance = ""
+        self._stopped_at: float | None = None
         self._changed = asyncio.Event()
 
     def close(self) -> None:
@@ -113,18 +121,27 @@ class Crawler:
         self._frontier.observe(slot, visit, self._clock())
         self._changed.set()
 
+    def again(self, url: str) -> None:
+        """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
+        self._frontier.again(url, self._clock())
+        self._changed.set()
+
+    def recall(self, slot: Slot, visit: Visit) -> None:
+        """The replica of a slot that was just gained has this visit."""
+        self.observe(slot, visit)
+        if visit.history.fingerprint and visit.history.seen_at:
+            rebuild = slot, self._frontier.epoch(slot)
+            self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
+
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
         """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
         self._frontier.renumber(slot_of)
 
-    def pause(self, paused: bool) -> None:
-        """Start nothing until told otherwise."""
-        self._paused = paused
-        self._changed.set()
-
     def hinder(self, reason: str) -> None:
-        """Start nothing while something else stands against it, which `reason` names; "" ends that."""
+        """Start nothing while something stands against it, which `reason` names; "" ends that."""
         if reason != self._hindrance:
+            began_at = self._clock().steady if self._stopped_at is None else self._stopped_at
+            self._stopped_at = began_at if reason else None
             self._hindrance = reason
             self._changed.set()
 
@@ -168,7 +185,7 @@ class Crawler:
     def look(self, url: str) -> Look:
         """What is known here of a canonical URL, and what stands before its fetch."""
         queued = self._frontier.look(url, self._clock())
-        return self._requests.look(site_of(url), url, queued, self._stopped())
+        return self._requests.look(site_of(url), url, queued, self._hindrance)
 
     def listed(self, url: str) -> tuple[str, ...]:
         """What a sitemap that was handed in, and read here lately, has listed."""
@@ -178,20 +195,24 @@ class Crawler:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
         return self._frontier.due_work()
 
+    @property
+    def rests(self) -> bool:
+        """Whether it has been stopped for so long that others should crawl its slots meanwhile."""
+        return self._stopped_at is not None and self._clock().steady - self._stopped_at >= REST_AFTER_S
+
     def is_busy(self, slot: Slot) -> bool:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
         return self._frontier.open_in(slot) > 0
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
-        while self._has_room() and (turn := self._frontier.pop(self._clock())):
+        while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
             tasks.create_task(self._use(turn))
 
     def _has_room(self) -> bool:
         pending = self._frontier.open - self._asking
         return (
-            not self._paused
-            and not self._hindrance
+            not self._hindrance
             and self._asking < self._config.max_open_fetches + self._lent
             and pending < self._config.max_pending_pages
         )
@@ -199,6 +220,8 @@ class Crawler:
     async def _rest(self) -> None:
         """Sleep until a turn may be due, or something changes."""
         wait_s = self._frontier.next_due(self._clock()) if self._has_room() else None
+        if wait_s is not None:
+            wait_s = max(wait_s, self._late())
         try:
             async with asyncio.timeout(wait_s):
                 await self._changed.wait()
@@ -235,10 +258,12 @@ class Crawler:
 
     def _state(self) -> tuple[CrawlState, str]:
         frontier, now = self._frontier, self._clock()
-        if stopped := self._stopped():
-            return "paused", stopped
+        if self._hindrance:
+            return "paused", self._hindrance
         if frontier.open - self._asking >= self._config.max_pending_pages:
             return "waiting", f"{frontier.open - self._asking} pages wait until their owners acknowledge them"
+        if (late_s := self._late()) > 1.0:
+            return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(late_s)}"
         if frontier.open:
             return "crawling", f"{frontier.open} URLs in flight, {frontier.soon(now)} wait for their host's turn"
         next_s = frontier.next_due(now) or 0.0
@@ -265,12 +290,8 @@ class Crawler:
         sites = list(politeness.broken())
         if not sites:
             return ""
-        count = "1 site does" if len(sites) == 1 else f"{len(sites)} sites do"
-        trouble = politeness.trouble(sites[-1])
-        return f"; {count} not answer and are asked once in a while alone ({sites[-1]}: {trouble})"
-
-    def _stopped(self) -> str:
-        return "paused by its operator; `dse-node resume` ends that" if self._paused else self._hindrance
+        more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
+        return f"; asked once in a while alone: {sites[-1]} ({politeness.trouble(sites[-1])}){more}"
 
 
 def span(seconds: float) -> str:

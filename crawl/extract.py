@@ -13,15 +13,16 @@ from crawl.dates import find_dates
 from crawl.decode import decode_text
 from crawl.extract_lxml import read_lxml
 from crawl.extract_pdf import FEW_PAGES, MAX_PAGES, read_pdf
+from crawl.feeds import feeds_of
 from crawl.fingerprint import fingerprint
 from crawl.language import guess_language
 from crawl.maintext import CLOSE, LINK, OPEN, read_texts
 from crawl.page import Link
 from crawl.parsed import Parsed, Task
-from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_LINKED_CHARS, Reading, time_of
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_ALTERNATES, MAX_LINKED_CHARS, Reading, time_of
 from crawl.similarity import signature
 from crawl.urls import find_url
-from crawl.wishes import NOFOLLOW, NOINDEX, is_unendorsed, meta_wishes
+from crawl.wishes import is_unendorsed, meta_wishes
 
 MAX_TITLE_CHARS = 512
 MAX_HEADINGS = 200
@@ -58,14 +59,16 @@ def read_lexbor(html: str, max_links: int) -> Reading:
     headings = [node.text()[: 2 * MAX_HEADING_CHARS] for node in tree.css("h1,h2,h3,h4,h5,h6")[:MAX_HEADINGS]]
     links = [_anchor(node) for node in tree.css("a[href],area[href]")[: 2 * max_links]]  # from here on links are marked
     times = tree.css("time[datetime]")[:20]
-    named = tree.css_first("link[rel~=canonical][href]")
+    named = tree.css_first("link[rel~=canonical i][href]")
+    alternates = tree.css("link[rel~=alternate i][type][href]")[:MAX_ALTERNATES]
     html_node = tree.css_first("html")
     reading = Reading(
         title=title.text() if title else "",
-        base=_attribute(base, "href"),
+        base=_attribute(base, "href") if base is not None else None,
         language=_attribute(html_node, "lang") or _attribute(html_node, "xml:lang"),
-        canonical=_attribute(named, "href"),
+        canonical=_attribute(named, "href") if named is not None else None,
         metas=metas,
+        alternates=[(_attribute(node, "type"), _attribute(node, "href")) for node in alternates],
         times=[time_of(_attribute(node, "itemprop"), _attribute(node, "datetime")) for node in times],
         linked_data="".join(node.text() for node in tree.css(_LINKED_DATA_CSS)[:10])[:MAX_LINKED_CHARS],
         links=links,
@@ -152,7 +155,6 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
     texts = read_texts(reading.text, task.max_text_chars)
     title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
-    wishes = meta_wishes(reading.metas, task.agent)
     published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
     return Parsed(
@@ -163,14 +165,14 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
         text=texts.main,
         boilerplate=texts.boilerplate,
         links=_links(reading.links, base, task),
-        noindex=bool(wishes & NOINDEX),
-        nofollow=bool(wishes & NOFOLLOW),
+        wishes=meta_wishes(reading.metas, task.agent),
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
         description=_description(reading.metas),
         published_at=published_at,
         modified_at=modified_at,
         canonical=canonical if canonical and canonical != task.url else "",
+        feeds=feeds_of(reading.alternates, base),
     )
 
 

@@ -7,7 +7,7 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 from lxml import etree, html
 
 from crawl.maintext import CLOSE, LINK, OPEN
-from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_LINKED_CHARS, Reading, time_of
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, MAX_ALTERNATES, MAX_LINKED_CHARS, Reading, time_of
 
 _BLOCKS = frozenset(BLOCKS)
 _BOILERPLATE = frozenset(BOILERPLATE)
@@ -36,7 +36,8 @@ def _take(node: html.HtmlElement, reading: Reading, max_links: int) -> None:
     if tag == "title":
         reading.title = reading.title or "".join(node.itertext())
     elif tag == "base":
-        reading.base = reading.base or node.get("href") or ""
+        if reading.base is None:  # the first that has one, be it empty
+            reading.base = node.get("href")
     elif tag == "meta" and len(reading.metas) < _MAX_ITEMS:
         name = node.get("name") or node.get("property") or node.get("itemprop") or ""
         reading.metas.append((name.lower(), node.get("content") or ""))
@@ -44,8 +45,12 @@ def _take(node: html.HtmlElement, reading: Reading, max_links: int) -> None:
         reading.times.append(time_of(node.get("itemprop") or "", node.get("datetime") or ""))
     elif tag == "script" and node.get("type") == "application/ld+json":
         reading.linked_data = (reading.linked_data + (node.text or ""))[:MAX_LINKED_CHARS]
-    elif tag == "link" and "canonical" in (node.get("rel") or "").lower().split():
-        reading.canonical = reading.canonical or node.get("href") or ""
+    elif tag == "link" and node.get("href") is not None:
+        rels = (node.get("rel") or "").lower().split()
+        if "canonical" in rels and reading.canonical is None:
+            reading.canonical = node.get("href")
+        if "alternate" in rels and node.get("type") is not None and len(reading.alternates) < MAX_ALTERNATES:
+            reading.alternates.append((node.get("type") or "", node.get("href") or ""))
     elif tag in ("a", "area") and node.get("href") and len(reading.links) < 2 * max_links:
         reading.links.append((node.get("href") or "", "".join(node.itertext()), node.get("rel") or ""))
     elif tag in _HEADINGS and len(reading.headings) < _MAX_ITEMS:

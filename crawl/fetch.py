@@ -15,6 +15,7 @@ import aiohttp
 from aiohttp.connector import Connection
 from yarl import URL
 
+from crawl.bandwidth import Bandwidth
 from crawl.codings import OFFERED, decode_body
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
@@ -24,6 +25,7 @@ from crawl.resolver import Resolver, usable_addresses
 from dht import Clock
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
+ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
 _READ_BYTES = 65_536
 _MAX_REASON_CHARS = 200
 
@@ -44,6 +46,7 @@ class HttpFetcher:
 
     def __init__(self, config: CrawlConfig, session: aiohttp.ClientSession, resolver: Resolver, clock: Clock) -> None:
         self._config, self._session, self._resolver, self._clock = config, session, resolver, clock
+        self._bandwidth = Bandwidth(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
@@ -51,8 +54,8 @@ class HttpFetcher:
         self._check_literal(target)
         started = self._clock().steady
         try:
-            async with asyncio.timeout(self._config.total_timeout_s):
-                return await self._get(url, target, headers, max_bytes, started)
+            async with asyncio.timeout(self._config.total_timeout_s) as deadline:
+                return await self._get(url, target, headers, max_bytes, deadline)
         except TimeoutError as error:
             waited = self._clock().steady - started
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
@@ -67,15 +70,42 @@ class HttpFetcher:
         except (OSError, AddressRefused, FamilyMissing):  # the fetch will say so
             return ""
 
-    async def _get(self, url: str, target: URL, headers: Mapping[str, str], max_bytes: int, started: float) -> Fetched:
+    async def _get(
+        self, url: str, target: URL, headers: Mapping[str, str], max_bytes: int, deadline: asyncio.Timeout
+    ) -> Fetched:
+        started = self._clock().steady
         async with self._session.get(target, headers=dict(headers), allow_redirects=False) as response:
-            body, cut = await _read(response, max_bytes)
-        latency_s = self._clock().steady - started
+            body, cut, held_s = await self._read(response, max_bytes, deadline)
+        latency_s = max(0.0, self._clock().steady - started - held_s)
         coding = response.headers.get("Content-Encoding", "")
         body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
         kept = tuple((_clean(name), _clean(value)) for name, value in response.headers.items())
         address = response.address if isinstance(response, _Response) else ""
         return Fetched(url, response.status, kept, body, cut or more, latency_s, address)
+
+    async def _read(
+        self, response: aiohttp.ClientResponse, max_bytes: int, deadline: asyncio.Timeout
+    ) -> tuple[bytes, bool, float]:
+        """Up to `max_bytes` of the body as sent, whether there was more (then the connection is given up), and how long
+        our own limit made it wait, by which the deadline moves: that is not the site's fault."""
+        pieces: list[bytes] = []
+        size, held_s, at_once = 0, 0.0, self._bandwidth.piece_bytes(_READ_BYTES)
+        while size <= max_bytes:
+            piece = await response.content.read(at_once)
+            if not piece:
+                return b"".join(pieces), False, held_s
+            pieces.append(piece)
+            size += len(piece)
+            if wait_s := self._bandwidth.take(len(piece), self._clock().steady):
+                held_s += wait_s
+                deadline.reschedule((deadline.when() or 0.0) + wait_s)
+                await asyncio.sleep(wait_s)
+        response.close()
+        return b"".join(pieces)[:max_bytes], True, held_s
+
+    def late_s(self) -> float:
+        """Seconds until the bandwidth limit lets another fetch begin."""
+        return self._bandwidth.late_s(self._clock().steady)
 
     def _check_literal(self, target: URL) -> None:
         """Addresses in URLs never reach the resolver, so they are judged here."""
@@ -96,6 +126,7 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         use_dns_cache=False,  # the resolver has its own, behind the address filter
         limit=0,  # the crawler bounds open fetches, orders.py those for peers
         keepalive_timeout=config.keepalive_s,
+        happy_eyeballs_delay=ATTEMPT_EVERY_S,
     )
     session = aiohttp.ClientSession(
         connector=connector,
@@ -115,20 +146,6 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
     finally:
         await session.close()
         await resolver.close()
-
-
-async def _read(response: aiohttp.ClientResponse, max_bytes: int) -> tuple[bytes, bool]:
-    """Up to `max_bytes` of the body as sent, and whether there was more; then the connection is given up."""
-    pieces: list[bytes] = []
-    size = 0
-    while size <= max_bytes:
-        piece = await response.content.read(_READ_BYTES)
-        if not piece:
-            return b"".join(pieces), False
-        pieces.append(piece)
-        size += len(piece)
-    response.close()
-    return b"".join(pieces)[:max_bytes], True
 
 
 def _clean(text: str) -> str:

@@ -65,6 +65,10 @@ Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
 
 
+Late = Callable[[], float]
+"""Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
+
+
 async def nowhere(url: str) -> str:
     """A `Locate` that knows nothing: hosts count at their address once they have answered."""
     return ""

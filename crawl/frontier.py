@@ -80,6 +80,7 @@ class Frontier:
         self._open_in: Counter[Slot] = Counter()
         self._due = DueWork()
         self._incomplete: dict[Slot, None] = {}
+        self._again: set[str] = set()  # URLs in flight that are due again as soon as their outcome is settled
         self._number = 0
         self._ready = 0
         self._swept = 1_000
@@ -138,9 +139,10 @@ class Frontier:
                 heapq.heapify(host.ready)
 
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
-        """Slots are numbered anew, and none is held: URLs in flight return to the slots that this names."""
+        """Slots are numbered anew, or sites lie elsewhere: URLs in flight return to the slots that this names."""
         for url, turn in self._flight.items():
             turn.slot = slot_of(url)
+        self._open_in = Counter(turn.slot for turn in self._flight.values())
 
     def observe(self, slot: Slot, visit: Visit, now: Now) -> None:
         """A visit is in the slot's replica: a found URL, or somebody's outcome. A URL in flight stays so."""
@@ -187,6 +189,13 @@ class Frontier:
         if entry is not None and not entry.ready:
             self._forget(url)
             self._insert(url, _Entry(replace(entry.visit, due_at=now.wall), entry.slot, self._next_number()), now)
+
+    def again(self, url: str, now: Now) -> None:
+        """A URL is due again at once, one in flight when its outcome is settled; known here alone."""
+        if url in self._flight:
+            self._again.add(url)
+        else:
+            self.hasten(url, now)
 
     def pop(self, now: Now) -> Turn | None:
         """The next URL to fetch; its host is taken until `rest`, the URL until `settle`. None: ask at `next_due`."""
@@ -298,6 +307,9 @@ class Frontier:
         self._open_in[turn.slot] -= 1
         if turn.slot in self._slots:
             self.observe(turn.slot, _newest(turn.newer, outcome or turn.visit), now)
+            if turn.visit.url in self._again and outcome is not None:
+                self.hasten(turn.visit.url, now)
+        self._again.discard(turn.visit.url)
         self._sweep(now)
 
     def _take(self, site: str, host: _Host, now: Now) -> Turn:

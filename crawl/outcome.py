@@ -78,7 +78,8 @@ def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Ce
     """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
     known = before.history.fingerprint
     outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
-    if is_same(known, fingerprint) and not keep_again(before, now):
+    is_stored = is_same(known, fingerprint) and before.unavailable_at == visit.unavailable_at
+    if is_stored and not keep_again(before, now):
         return outcome, False
     return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
 
@@ -86,8 +87,8 @@ def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Ce
 def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> Visit | None:
     """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
     known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
-    due_at = due_after_look(known, unchanged_until, census)
-    return replace(known, due_at=due_at) if due_at > now else None
+    due_at = _soon_enough(known, due_after_look(known, unchanged_until, census))
+    return replace(known, due_at=due_at) if due_at > now and not is_over(visit, now) else None
 
 
 def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> Verdict:
@@ -110,6 +111,7 @@ def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
         reason=reason,
         etag="",
         last_modified="",
+        unavailable_at=0.0,
         history=replace(visit.history, fingerprint=b""),  # nothing is stored that it could be the same as
     )
 
@@ -138,10 +140,15 @@ def keep_again(visit: Visit, now: float) -> bool:
     return now - visit.history.kept_at > KEEP_AGAIN_S
 
 
+def is_over(visit: Visit, now: float) -> bool:
+    """Whether the page did not want to be found any more from some instant before now; only it says if that holds."""
+    return 0.0 < visit.unavailable_at <= now
+
+
 def validators(visit: Visit, now: float) -> dict[str, str]:
     """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
     headers = {}
-    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now):
+    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now) and not is_over(visit, now):
         if visit.etag:
             headers["If-None-Match"] = visit.etag
         if visit.last_modified:
@@ -167,30 +174,38 @@ def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -
         return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
     if fetched.cut:
         return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
-    outcome = replace(
+    return Verdict(Next.PARSE, _found(visit, fetched, now, config))
+
+
+def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Visit:
+    """A page or a list, until it is read."""
+    return replace(
         visit,
         state=State.FETCHED,
-        due_at=due_after_redirect(now, config),  # until it is read
+        due_at=due_after_redirect(now, config),
         fails=0,
         etag=fetched.header("ETag")[:_MAX_REASON_CHARS],
         last_modified=fetched.header("Last-Modified")[:64],
     )
-    return Verdict(Next.PARSE, outcome)
 
 
 def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
-    """A sitemap that was handed in is no page: nothing of it is stored, and it is read again as a redirect is."""
+    """A sitemap that was handed in is no page: nothing of it is stored."""
     if fetched.status != 200 or fetched.cut:
         reason = "size" if fetched.cut else f"status {fetched.status}"
         return Verdict(Next.NOTHING, refused(visit, f"sitemap: {reason}", now, config))
-    outcome = replace(visit, state=State.FETCHED, due_at=due_after_redirect(now, config), fails=0)
-    return Verdict(Next.SITEMAP, outcome)
+    return Verdict(Next.SITEMAP, _found(visit, fetched, now, config))
 
 
 def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit:
     """A look at the content of a page that is stored, or will be."""
     looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
-    return replace(looked, due_at=due_after_look(looked, now, census))
+    return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, census)))
+
+
+def _soon_enough(visit: Visit, due_at: float) -> float:
+    """Not after the instant from which on the page does not want to be found: then it is read again."""
+    return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at
 
 
 def _looks_like_html(fetched: Fetched) -> bool:

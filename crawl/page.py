@@ -37,3 +37,6 @@ class Page:
     published_at: float = 0.0  # by its own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
     boilerplate: str = ""  # what people see besides the (main) text: crawl/maintext.py
+    max_snippet: int = -1  # characters of its text that may be shown; -1: any number
+    noarchive: bool = False  # no copy of it may be shown
+    unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never

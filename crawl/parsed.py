@@ -8,6 +8,7 @@ from typing import Literal, Protocol
 import msgspec
 
 from crawl.page import Link
+from crawl.wishes import Wishes
 
 Engine = Literal["lexbor", "lxml"]
 
@@ -36,8 +37,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     headings: tuple[str, ...]
     text: str
     links: tuple[Link, ...]
-    noindex: bool = False
-    nofollow: bool = False
+    wishes: Wishes = Wishes()
     fingerprint: bytes = b""  # of title and text: crawl/fingerprint.py
     signature: bytes = b""  # of the text: crawl/similarity.py
     description: str = ""
@@ -45,6 +45,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     modified_at: float = 0.0
     canonical: str = ""  # the URL that the page names as its own, where that is another one
     boilerplate: str = ""
+    feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
 
 
 class Parsers(Protocol):

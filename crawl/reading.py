@@ -13,6 +13,7 @@ BLOCKS = (  # elements that begin and end a line of text
 BREAK = "\x1e"  # ends a line of text: a line feed in the source is only white space
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
+MAX_ALTERNATES = 50  # link elements that name another form of the page: translations, feeds
 MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
 
 
@@ -22,12 +23,13 @@ class Reading:
 
     title: str = ""
     text: str = ""  # boilerplate and links between the marks of crawl/maintext.py
-    base: str = ""
+    base: str | None = None  # of the first base element that has one
     language: str = ""
-    canonical: str = ""
+    canonical: str | None = None
     headings: list[str] = field(default_factory=list)
     metas: list[tuple[str, str]] = field(default_factory=list)  # (lower-case name, content)
     times: list[tuple[str, str]] = field(default_factory=list)  # (as in dates.py, text)
+    alternates: list[tuple[str, str]] = field(default_factory=list)  # (media type, href)
     linked_data: str = ""  # JSON-LD
     links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
 

@@ -87,6 +87,8 @@ class Requests:
             return self._declined(visit, decision.refused_here)
         if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
             return Step(verdict=idle_parameters(visit, target, now, self._config))
+        if down := self.politeness.given_up(turn.site, self._clock().steady):
+            return self._without(failed(visit, f"host: {down}", now, self._config, self._config.max_retry_s))
         access = self._robots.find(visit.url)
         if not turn.address and not await self._place(turn):
             return Step()
@@ -153,6 +155,8 @@ class Requests:
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
         self._frontier.leave(turn, self._clock())
+        if self.politeness.given_up(site, self._clock().steady):
+            return Step(max(self._config.breaker_s, self._config.min_delay_s))
         if wait_s := self._frontier.borrow(site, turn.site, self._clock()):
             return Step(max(wait_s, self._config.min_delay_s))
         delay_s, address = self._config.min_delay_s, ""
@@ -207,7 +211,8 @@ class Requests:
         now, floor_s = self._clock(), decision.min_delay_s
         wait_s = fetched.retry_after_s(now.wall)
         if fetched.status in DOWN:
-            return self.politeness.after_failure(site, now.steady, f"status {fetched.status}", floor_s, wait_s)
+            reason, limited = f"status {fetched.status}", fetched.status == 429
+            return self.politeness.after_failure(site, now.steady, reason, floor_s, wait_s, limited=limited)
         if fetched.status in RETRIED or fetched.status >= 500:
             return self.politeness.after_error(site, floor_s, wait_s)
         return self.politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, decision.max_delay_s)

@@ -1,15 +1,16 @@
-"""Sitemaps: lists of a site's URLs, in XML or plain text.
+"""Sitemaps: lists of a site's URLs, in XML or plain text, or its feeds (feeds.py).
 
-Pure: bytes in, URLs out. Read event by event by expat within bounds; a document type declaration ends the reading, so
-there are no entities to expand. Source: sitemaps.org; RFC 9309, 2.2.4.
+Pure: bytes in, URLs out. Source: sitemaps.org, which takes feeds for sitemaps, too; RFC 9309, 2.2.4.
 """
 
-from contextlib import suppress
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
-from xml.parsers import expat
 
+from crawl.dates import find_date
+from crawl.feeds import ROOTS, Entries, read_feed, read_json_feed
 from crawl.urls import find_url
+from crawl.xmlevents import Enough, read_xml
 from dht import site_of
 
 _MAX_LOC_CHARS = 4096
@@ -23,10 +24,7 @@ class Sitemap:
     pages: tuple[str, ...]
     sitemaps: tuple[str, ...]
     changed_at: dict[str, float] = field(default_factory=dict)  # page: Unix seconds, where its <lastmod> says
-
-
-class _Enough(Exception):
-    """Stops expat; never leaves this file."""
+    is_feed: bool = False  # only its newest pages
 
 
 class _Reader:
@@ -36,34 +34,27 @@ class _Reader:
         self.pages: list[str] = []
         self.sitemaps: list[str] = []
         self.lastmods: list[str] = []  # of the pages, "" without one
+        self.is_feed = False
         self._limit = limit
         self._entry: dict[str, str] | None = None
-        self._text: list[str] | None = None
+        self._is_root = True
 
-    def start(self, name: str, _attributes: dict[str, str]) -> None:
-        tag = name.rpartition(" ")[2]
+    def start(self, tag: str, _attributes: dict[str, str]) -> None:
+        if self._is_root and tag in ROOTS:
+            self.is_feed = True
+            raise Enough
+        self._is_root = False
         if tag in ("url", "sitemap"):
             self._entry = {}
-        elif tag in ("loc", "lastmod") and self._entry is not None:
-            self._text = []
 
-    def end(self, name: str) -> None:
-        tag = name.rpartition(" ")[2]
+    def end(self, tag: str, text: str) -> None:
         if self._entry is None:
             return
-        if tag in ("loc", "lastmod") and self._text is not None:
-            self._entry[tag] = "".join(self._text).strip()[:_MAX_LOC_CHARS]
-            self._text = None
+        if tag in ("loc", "lastmod"):
+            self._entry[tag] = text.strip()[:_MAX_LOC_CHARS]
         elif tag in ("url", "sitemap"):
             self._take(tag, self._entry)
             self._entry = None
-
-    def text(self, data: str) -> None:
-        if self._text is not None and len(self._text) < 64:
-            self._text.append(data)
-
-    def doctype(self, *_: object) -> None:
-        raise _Enough
 
     def _take(self, tag: str, entry: dict[str, str]) -> None:
         if "loc" not in entry:
@@ -74,7 +65,7 @@ class _Reader:
             self.pages.append(entry["loc"])
             self.lastmods.append(entry.get("lastmod", ""))
         if len(self.pages) + len(self.sitemaps) >= self._limit:
-            raise _Enough
+            raise Enough
 
 
 def is_gzip(body: bytes) -> bool:
@@ -83,16 +74,28 @@ def is_gzip(body: bytes) -> bool:
 
 
 def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
-    """Read one sitemap file found at a canonical URL; broken files give what stands before the break."""
+    """Read one sitemap file, or a feed, found at a canonical URL; broken files give what stands before the break."""
+    start = body[:256].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"{":
+        return _feed(read_json_feed(body, limit), url)
     lastmods: list[str] = []
-    if body.lstrip()[:1] == b"<" or body.startswith(b"\xef\xbb\xbf"):
-        reader = _read_xml(body, limit)
+    if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")):
+        reader = _Reader(limit)
+        read_xml(body, reader)
+        if reader.is_feed:
+            return _feed(read_feed(body, limit), url)
         pages, sitemaps, lastmods = reader.pages, reader.sitemaps, reader.lastmods
     else:
         pages, sitemaps = body[: limit * 512].decode("utf-8", "replace").split("\n")[:limit], []
     taken = _same_site(pages, url)
-    changed_at = _changed_at(pages, lastmods, url)
+    changed_at = _changed_at(pages, map(find_instant, lastmods), url)
     return Sitemap(taken, _same_site(sitemaps, url), {page: changed_at[page] for page in taken if page in changed_at})
+
+
+def _feed(entries: Entries, url: str) -> Sitemap:
+    taken = _same_site(entries.pages, url)
+    changed_at = _changed_at(entries.pages, (find_date(text) or None for text in entries.dates), url)
+    return Sitemap(taken, (), {page: changed_at[page] for page in taken if page in changed_at}, is_feed=True)
 
 
 def find_instant(text: str) -> float | None:
@@ -106,22 +109,9 @@ def find_instant(text: str) -> float | None:
     return found.timestamp() if found.tzinfo else None
 
 
-def _changed_at(pages: list[str], lastmods: list[str], url: str) -> dict[str, float]:
-    found = ((find_url(page, url), find_instant(text)) for page, text in zip(pages, lastmods, strict=False) if text)
-    return {page: at for page, at in found if page is not None and at is not None}
-
-
-def _read_xml(body: bytes, limit: int) -> _Reader:
-    reader = _Reader(limit)
-    parser = expat.ParserCreate(namespace_separator=" ")
-    parser.buffer_text = True
-    parser.StartElementHandler = reader.start
-    parser.EndElementHandler = reader.end
-    parser.CharacterDataHandler = reader.text
-    parser.StartDoctypeDeclHandler = reader.doctype
-    with suppress(expat.ExpatError, _Enough, ValueError, LookupError):  # broken: what stands before the break counts
-        parser.Parse(body, True)
-    return reader
+def _changed_at(pages: Iterable[str], instants: Iterable[float | None], url: str) -> dict[str, float]:
+    found = ((find_url(page, url), at) for page, at in zip(pages, instants, strict=False) if at is not None)
+    return {page: at for page, at in found if page is not None}
 
 
 def _same_site(texts: list[str], url: str) -> tuple[str, ...]:

@@ -1,7 +1,9 @@
 """Traps learned from what a site's pages say: what a URL alone does not give away (guards.py).
 
-Pure: bounded memory of the sites read last; a holder that starts anew learns anew. Three things are learned from the
-first look at each page, by the hash of its steady text (fingerprint.py), in which calendars and counters look alike:
+Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
+shown; what they say of patterns and parameters it learns anew, for the order in which they came is lost. Three things
+are learned from the first look at each page, by the hash of its steady text (fingerprint.py), in which calendars and
+counters look alike:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all say what others of
   the site have said: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
@@ -46,6 +48,7 @@ class _Site:
     patterns: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
     parameters: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
     variants: OrderedDict[str, tuple[str, bytes]] = field(default_factory=OrderedDict)  # (value, text) of the last one
+    recalled: object = None  # the rebuild that began it
 
 
 class SiteStats:
@@ -53,6 +56,15 @@ class SiteStats:
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
+
+    def recall(self, site: str, text: bytes, rebuild: object) -> None:
+        """A page that says this was read before the rebuild of its slot. Sites that were known when that began, by
+        reading them or by another rebuild, count it already."""
+        known = self._sites.get(site)
+        if known is None:
+            known = _kept(self._sites, site, _Site(recalled=rebuild), _MAX_SITES)
+        if known.recalled == rebuild:
+            known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
 
     def refusal(self, site: str, url: str) -> str:
         """Why a URL is not worth a fetch, "" where it may be."""

@@ -14,10 +14,11 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import PageUnreadable
 from crawl.fetched import Fetched
-from crawl.fingerprint import says_the_same, steady_text
+from crawl.fingerprint import fingerprint, says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
 from crawl.handover import Handover
 from crawl.lastmod import Lastmods
+from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
 from crawl.outcome import Next, gone, read, refused
@@ -26,12 +27,13 @@ from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.request import Step
 from crawl.scope import carried_along
+from crawl.sitefeeds import SiteFeeds
 from crawl.sitemap import Sitemap, is_gzip, parse_sitemap
 from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
 from crawl.tally import Tally
 from crawl.visits import State, Visit
-from crawl.wishes import NOFOLLOW, NOINDEX, header_wishes
+from crawl.wishes import Wishes, header_wishes
 from dht import Clock, site_of
 
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
@@ -52,6 +54,7 @@ class Stories:
     stats: SiteStats
     frontier: Frontier
     listed: Listed
+    feeds: SiteFeeds
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
@@ -98,30 +101,35 @@ class Stories:
             parsed = await self.parsers.parse(task_of(fetched, self.config))
         except PageUnreadable as error:
             return refused(visit, error.reason, now, self.config)
-        wishes = header_wishes(fetched.headers, self.config.agent)
-        nofollow = parsed.nofollow or bool(wishes & NOFOLLOW)
-        if parsed.noindex or wishes & NOINDEX:
-            visit = gone(visit, "noindex", now, self.config)
+        wishes = parsed.wishes.and_(header_wishes(fetched.headers, self.config.agent))
+        if reason := unwanted(wishes, now):
+            visit = gone(visit, reason, now, self.config)
             await self.handover.keep(turn, gone_page(fetched, now))
         elif reason := self._trap(turn, parsed):
             return refused(visit, reason, now, self.config)
         else:
+            visit = replace(visit, unavailable_at=wishes.unavailable_at)
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
-                page = page_of(fetched, parsed, now, nofollow=nofollow)
-                await self._follow(turn, parsed, page, nofollow=nofollow)
+                await self._follow(turn, parsed, wishes, fetched, page_of(fetched, parsed, now, wishes))
                 return visit
-        await self._follow(turn, parsed, None, nofollow=nofollow)
+        await self._follow(turn, parsed, wishes, fetched, None)
         return visit
 
-    async def _follow(self, turn: Turn, parsed: Parsed, page: Page | None, *, nofollow: bool) -> None:
+    async def _follow(self, turn: Turn, parsed: Parsed, wishes: Wishes, fetched: Fetched, page: Page | None) -> None:
         """Hand over what the page leads to, and where it is given the page with it."""
         visit = turn.visit
         depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
-        if not nofollow and parsed.canonical and site_of(parsed.canonical) == turn.site:
-            await self.handover.discover(turn, [parsed.canonical], Trail(depth, visit.hops, scope))
         links: list[str] = []
-        if depth > 0 and not nofollow:
+        if not wishes.nofollow:
+            named = links_of(fetched.headers, fetched.url)
+            canonical = parsed.canonical or canonical_of(named, visit.url)
+            if canonical and site_of(canonical) == turn.site:
+                await self.handover.discover(turn, [canonical], Trail(depth, visit.hops, scope))
+            feeds = [*parsed.feeds, *(each.url for each in named if each.is_feed)]
+            if depth > 0 and (news := self.feeds.news(turn.site, feeds)):
+                await self.handover.discover(turn, news, Trail(depth - 1, 0, scope, is_sitemap=True))
+        if depth > 0 and not wishes.nofollow:
             links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
         trail = Trail(max(0, depth - 1), 0, scope)
         if page is not None:
@@ -139,7 +147,14 @@ class Stories:
             await self.handover.discover(turn, sitemap.sitemaps[: self.config.max_sitemaps], inner)
         await self.handover.discover(turn, sitemap.pages, Trail(visit.depth, 0, visit.scope))
         self.listed.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
-        return replace(visit, reason=f"sitemap: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps")
+        what = "feed" if sitemap.is_feed else "sitemap"
+        reason = f"{what}: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
+        return replace(self._listing_seen(turn, visit, sitemap), reason=reason)
+
+    def _listing_seen(self, turn: Turn, visit: Visit, sitemap: Sitemap) -> Visit:
+        """A list is read again by the rate at which what it lists changes, as a page is."""
+        listing = fingerprint("", repr(sitemap), "\n".join((*sitemap.pages, *sitemap.sitemaps)))
+        return read(visit, turn.visit, listing, self.clock().wall, self.census)[0]
 
     async def _read_sitemap(self, turn: Turn, fetched: Fetched) -> Sitemap:
         loop = asyncio.get_running_loop()
@@ -157,22 +172,24 @@ class Stories:
         return self.stats.without_idle(turn.site, url) if "?" in url and site_of(url) == turn.site else url
 
     def _follow_lastmods(self, site: str, sitemap: Sitemap) -> None:
-        """Pages that a trusted site says have changed are due now."""
+        """Pages that a trusted site says have changed are due now; its feeds have to prove themselves apart."""
         now = self.clock()
-        self.lastmods.learn(site, sitemap.changed_at, now.wall)
+        source = feed_dates(site) if sitemap.is_feed else site
+        self.lastmods.learn(source, sitemap.changed_at, now.wall)
         for url in sitemap.changed_at:
             known = self.frontier.find(url)
             if known is None or known.state != State.FETCHED:
                 continue
             seen_at = known.history.seen_at
-            if seen_at + self.config.min_revisit_s <= now.wall and self.lastmods.changed(site, url, seen_at):
+            if seen_at + self.config.min_revisit_s <= now.wall and self.lastmods.changed(source, url, seen_at):
                 self.frontier.hasten(url, now)
 
     def _check_lastmod(self, turn: Turn, visit: Visit) -> None:
         before = turn.visit.history
         if visit.state == State.FETCHED and turn.visit.state == State.FETCHED:
             changed = not says_the_same(before.fingerprint, visit.history.fingerprint)
-            self.lastmods.check(turn.site, visit.url, before.seen_at, visit.visited_at, changed=changed)
+            for source in (turn.site, feed_dates(turn.site)):
+                self.lastmods.check(source, visit.url, before.seen_at, visit.visited_at, changed=changed)
 
     def _count(self, visit: Visit) -> None:
         if visit.state == State.FAILED:
@@ -208,8 +225,20 @@ def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
     )
 
 
-def page_of(fetched: Fetched, parsed: Parsed, now: float, *, nofollow: bool = False) -> Page:
-    """A page that was read. `now`: Unix seconds. `nofollow`: it vouches for none of its links."""
+def unwanted(wishes: Wishes, now: float) -> str:
+    """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
+    if wishes.noindex:
+        return "noindex"
+    return "unavailable_after" if wishes.unavailable_at and wishes.unavailable_at <= now else ""
+
+
+def feed_dates(site: str) -> str:
+    """Under which name the dates of a site's feeds are kept: often of publication alone, and of the newest pages."""
+    return f"{site} feed"
+
+
+def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Page:
+    """A page that was read. `now`: Unix seconds. With nofollow it vouches for none of its links."""
     return Page(
         url=fetched.url,
         fetched_at=now,
@@ -223,7 +252,10 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, *, nofollow: bool = Fa
         headings=parsed.headings,
         text=parsed.text,
         boilerplate=parsed.boilerplate,
-        links=() if nofollow else tuple(link for link in parsed.links if not link.nofollow),
+        max_snippet=wishes.max_snippet,
+        noarchive=wishes.noarchive,
+        unavailable_at=wishes.unavailable_at,
+        links=() if wishes.nofollow else tuple(link for link in parsed.links if not link.nofollow),
         signature=parsed.signature,
         description=parsed.description,
         published_at=_not_later(parsed.published_at, now),

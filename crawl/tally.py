@@ -3,10 +3,12 @@
 Pure: values in, values out.
 """
 
+import re
 from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
+_COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
 _WINDOW_S = 30.0  # over which pages per second are measured
 _MAX_REASONS = 64
 
@@ -31,6 +33,11 @@ class CrawlStatus:
     broken: int = 0  # hosts that do not answer, and are asked once in a while alone
 
 
+def kind_of(reason: str) -> str:
+    """What reasons of one kind have in common: a guard's words without its counts, others up to their first colon."""
+    return _COUNTS.sub("", reason) if reason.startswith("guard") else reason.partition(":")[0]
+
+
 class Tally:
     """Counts since the start."""
 
@@ -51,8 +58,8 @@ class Tally:
         self._trim(now)
 
     def count_refusal(self, reason: str) -> None:
-        """A URL or link was not taken; reasons are counted by what stands before their first colon's detail."""
-        name = reason if reason.startswith("guard") else reason.partition(":")[0]
+        """A URL or link was not taken; reasons are counted without their details."""
+        name = kind_of(reason)
         self.refused[name if name in self.refused or len(self.refused) < _MAX_REASONS else "other"] += 1
 
     def per_s(self, now: float) -> float:

@@ -43,6 +43,7 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     history: History = History()
     scope: str = WHOLE
     is_sitemap: bool = False
+    unavailable_at: float = 0.0  # by the page's own word: from then on it is gone; 0.0: never
 
 
 def reach(visit: Visit) -> int:
@@ -66,8 +67,9 @@ _decoder = msgspec.msgpack.Decoder(Visit)
 
 
 def encode_visit(visit: Visit) -> bytes:
-    """The body of a VISIT record."""
-    return _encoder.encode(visit)
+    """The body of a VISIT record. Most URLs were only found: what those do not have is left out."""
+    found = (visit.url, visit.depth, visit.hops)
+    return _encoder.encode(found if visit == Visit(*found) else visit)
 
 
 def decode_visit(body: bytes) -> Visit:

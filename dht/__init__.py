@@ -29,6 +29,7 @@ from dht.identity import Identity, node_id_of, verify
 from dht.keys import (
     MAX_SLOT_BITS,
     MAX_SPREAD,
+    SITE_BYTES,
     DocumentId,
     Key,
     NodeId,
@@ -51,7 +52,7 @@ from dht.opening import Place, open_overlay
 from dht.overlay import Message, Overlay, View
 from dht.owners import Placement, owners
 from dht.peercache import PeerCache
-from dht.places import Places
+from dht.places import FRESH_S, SURE_S, Hosts, Places, shards, stray_range
 from dht.puzzle import solve_all, work_of
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
@@ -62,6 +63,7 @@ from dht.rules import Decision, Pattern, Rules, host_matches
 from dht.sharing import Balance
 from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
+from dht.spreading import Spreading, documents_of, spread_depth
 from dht.standing import Mode
 from dht.strategy import (
     Publishers,
@@ -78,10 +80,13 @@ from dht.strategydiff import Difference, FieldChange, RuleChange, difference
 from dht.strategylog import Entry, StrategyLog
 
 __all__ = [
+    "FRESH_S",
     "MALFORMED",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
     "MAX_SPREAD",
+    "SITE_BYTES",
+    "SURE_S",
     "Address",
     "BadIdentity",
     "BadMessage",
@@ -108,6 +113,7 @@ __all__ = [
     "Family",
     "FieldChange",
     "Heartbeat",
+    "Hosts",
     "Identity",
     "InputError",
     "Key",
@@ -150,6 +156,7 @@ __all__ = [
     "SignedStrategy",
     "Slot",
     "SmallRecord",
+    "Spreading",
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
@@ -166,6 +173,7 @@ __all__ = [
     "difference",
     "distance",
     "document_id",
+    "documents_of",
     "encode_document",
     "encode_signed",
     "encode_slots",
@@ -179,6 +187,7 @@ __all__ = [
     "parse_document",
     "parts",
     "placement_key",
+    "shards",
     "sign_heartbeat",
     "sign_record",
     "sign_strategy",
@@ -187,6 +196,8 @@ __all__ = [
     "slot_start",
     "solve_all",
     "split_url",
+    "spread_depth",
+    "stray_range",
     "system_clock",
     "verify",
     "work_of",

@@ -22,6 +22,7 @@ from dht.timing import TIMEOUT_FIRST_S
 Datagram = tuple[bytes, Address]
 STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
 PROVED_LIMIT = 8192  # hosts that did; as many as members are remembered, in both families
+NOW = float("-inf")
 TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
@@ -111,7 +112,7 @@ class Asker:
 
     @property
     def next_due(self) -> float:
-        return float("-inf") if self._out else self.requests.next_due
+        return NOW if self._out else self.requests.next_due
 
     def _open(self, now: Now, request: Request) -> None:
         transaction = self._rng.randbytes(8)

@@ -18,7 +18,7 @@ class Now(NamedTuple):
 
 Clock = Callable[[], Now]
 
-_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
+_STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
 
 
 def system_clock() -> Now:

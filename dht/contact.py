@@ -4,7 +4,7 @@ Pure: values only. A peer has at most one endpoint per family; one with both is 
 """
 
 import ipaddress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, NamedTuple
 
 from dht.keys import NodeId
@@ -30,21 +30,17 @@ class Endpoint:
     host: str
     udp_port: int
     tcp_port: int
+    family: Family = field(init=False, repr=False, compare=False)
+    udp: Address = field(init=False, repr=False, compare=False)  # where its datagrams go
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "family", 6 if ":" in self.host else 4)
+        object.__setattr__(self, "udp", Address(self.host, self.udp_port))
         address = ipaddress.ip_address(self.host)
         if address.version == 6 and (address.ipv4_mapped or address.scope_id):
             raise ValueError(f"mapped or scoped address {self.host}")
         if not (0 < self.udp_port < 65536 and 0 < self.tcp_port < 65536):
             raise ValueError(f"port out of range: {self.udp_port}, {self.tcp_port}")
-
-    @property
-    def family(self) -> Family:
-        return 6 if ":" in self.host else 4
-
-    @property
-    def udp(self) -> Address:
-        return Address(self.host, self.udp_port)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,4 +55,8 @@ class Contact:
 
     @property
     def families(self) -> frozenset[Family]:
-        return frozenset(e.family for e in self.endpoints)
+        return frozenset([e.family for e in self.endpoints])
+
+    def shares(self, families: frozenset[Family]) -> bool:
+        """Whether it is reached by one of these."""
+        return not families.isdisjoint([e.family for e in self.endpoints])

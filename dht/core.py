@@ -52,6 +52,9 @@ BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
+RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
+RESTORE_EACH_S = 5.0  # between two of them: a full shelf costs some 15 packets a second at most
+PING, ANSWERS = Kind.PING, frozenset(kind for kind in Kind if kind.is_answer)
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
@@ -96,7 +99,7 @@ class Core:
             rng,
             self._welcomed,
         )
-        shelf = Shelf(identity.node_id, config.stored_records)
+        shelf = Shelf(identity.node_id, config.stored_records, lambda: RESTORE_S * rng.uniform(1.0, 2.0))
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
         self._finder = Finder(
             self.node_id,
@@ -117,7 +120,7 @@ class Core:
         self._meetings = Buckets(1 / MEET_S, 1.0)
         self._events: list[Event] = []
         self._told_epoch = 0
-        self._refresh_at = float("-inf")
+        self._refresh_at = self._restore_at = float("-inf")
 
     def receive(self, now: Now, data: bytes, source: Address) -> list[Datagram]:
         """Take a datagram, return what to send."""
@@ -138,6 +141,9 @@ class Core:
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
             self._refresh(now)
+        if now.steady >= self._restore_at:
+            self._restore_at = now.steady + RESTORE_EACH_S
+            self._finder.restore(now)
         return self._asker.drain()
 
     @property
@@ -324,9 +330,9 @@ class Core:
             if not self._peers.take(packet.public_key, now.steady):
                 return "peer over its rate"
             self._compare_strategy(now, packet)
-        elif packet.kind is not Kind.PING:
+        elif packet.kind is not PING:
             return "no MAC"
-        return self._answered(now, packet) if packet.kind.is_answer else self._asked(now, packet, source, key)
+        return self._answered(now, packet) if packet.kind in ANSWERS else self._asked(now, packet, source, key)
 
     def _asked(self, now: Now, packet: Packet, source: Address, key: bytes) -> str:
         body = decode_body(packet)

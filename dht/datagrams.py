@@ -146,7 +146,7 @@ class Datagrams:
         if receiver is None or receiver.transport is None or receiver.is_full:
             self.lost += 1
         else:
-            receiver.transport.sendto(data, (address.host, address.port))
+            receiver.transport.sendto(data, address)
 
 
 class _Receiver(asyncio.DatagramProtocol):
@@ -167,7 +167,8 @@ class _Receiver(asyncio.DatagramProtocol):
         self.is_full = False
 
     def datagram_received(self, data: bytes, addr: tuple[str, int] | tuple[str, int, int, int]) -> None:
-        self._driver.receive(data, Address(addr[0].partition("%")[0], addr[1]))
+        host = addr[0]
+        self._driver.receive(data, Address(host.partition("%")[0] if "%" in host else host, addr[1]))
 
     def error_received(self, exc: Exception) -> None:
         log.debug("datagram not delivered reason=%s", exc)  # ICMP; the core's own timeouts decide

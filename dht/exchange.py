@@ -7,14 +7,15 @@ know it, pulling ends it when most do, and no answer repeats what its asker has.
 anti-entropy).
 """
 
-from collections.abc import Iterable, Mapping
+from bisect import bisect_left
+from collections.abc import Iterable
 from itertools import islice
 
 from dht.chance import Rng
 from dht.clock import Now
 from dht.herald import Herald
 from dht.keys import NodeId
-from dht.lines import read_digest
+from dht.lines import SEQUENCE, read_digest
 from dht.members import Known, Members
 from dht.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, Block
 from dht.packets import ROOM_BYTES, Ping
@@ -63,14 +64,14 @@ def make_answer(
     ping: Ping, asker: NodeId, members: Members, herald: Herald, rumours: Rumours, room: int
 ) -> tuple[bytes, ...]:
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
-    lines = read_digest(ping.digest)
-    theirs = {line >> 32: line & 0xFFFFFFFF for line in lines}
+    theirs = sorted(read_digest(ping.digest))  # as good as sorted already
     block = Block(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
     first, end = members.lines.span(block)
     near = members.near if members.is_near(asker) else members.block_of(asker)
-    news = _worthwhile(members, members.lines.others(first, end, lines), theirs, near)
+    news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
     own = int.from_bytes(herald.mark, "big")
-    if herald.raw and theirs.get(own >> 32, 0) < own & 0xFFFFFFFF:
+    place = bisect_left(theirs, own)  # the first line with our prefix that has this sequence or a later one
+    if herald.raw and not (place < len(theirs) and theirs[place] <= own | SEQUENCE):
         news.insert(0, herald.raw)
     fitting = _fit(news, room - FIELDS_BYTES)
     room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
@@ -92,13 +93,14 @@ def worth(known: Known, theirs: int, *, near: bool) -> int:
     return turned + gap if turned or gap >= REFRESH_S else 0
 
 
-def _worthwhile(members: Members, peers: Iterable[NodeId], theirs: Mapping[int, int], near: Block) -> list[bytes]:
-    """Of these known peers the heartbeats that are worth sending to an asker of that neighbourhood, by worth."""
+def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Block) -> list[bytes]:
+    """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
+    with which sequence the asker does."""
     wanted: list[tuple[int, int, bytes]] = []
-    for peer in peers:
+    for peer, sequence in peers:
         if known := members.find(peer):
             opened = known.opened
-            value = worth(known, theirs.get(opened.prefix, 0), near=near.first <= opened.prefix <= near.last)
+            value = worth(known, sequence, near=near.first <= opened.prefix <= near.last)
             if value:
                 wanted.append((value, opened.prefix, opened.raw))
     wanted.sort(reverse=True)
@@ -139,6 +141,5 @@ def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, in
         return block, low, high
     start = low + rng.randrange(high - low + most - 1) - most + 1  # so that the ends are chosen as often as the middle
     first, end = max(low, start), min(high, start + most)
-    return Block(
-        lines.prefix(first) if start > low else block.first, lines.prefix(end - 1) if end < high else block.last
-    ), first, end
+    left = lines.prefix(first) if start > low else block.first
+    return Block(left, lines.prefix(end - 1) if end < high else block.last), first, end

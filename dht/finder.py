@@ -55,12 +55,18 @@ class Finder:
     def put(self, now: Now, record: bytes, done: Callable[[Now, int], None]) -> None:
         """Store a signed record; `done` gets how many nodes have it. Raises RemoteError where it is none."""
         opened = open_record(record, now, self._network)
-        kept = int(self._shelf.put(opened, record))
+        kept = int(self._shelf.put(opened, record, now.steady))
 
         def found(at: Now, walk: Walk) -> None:
             self._put_to(at, record, walk.result(), walk.tokens, lambda then, count: done(then, count + kept))
 
         self._walk(now, opened.key, found)
+
+    def restore(self, now: Now) -> None:
+        """Store one of the records that lie here again where it belongs now, if it is time for any."""
+        record = self._shelf.due(now)
+        if record is not None:
+            self.put(now, record, lambda _now, _count: None)
 
     def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
         """The newest valid record of each author at a point, by author; repairs nodes that had older ones."""

@@ -284,7 +284,8 @@ class Gossip:
 
     def _exchange(self, now: Now) -> None:
         self._members.expire(now)
-        self._remember(now, self._members.take_forgotten())
+        if forgotten := self._members.take_forgotten():
+            self._remember(now, forgotten)
         live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
         newcomer = self._partners.newcomer()
         others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few

@@ -7,6 +7,7 @@ authenticates datagrams without a session. Sources: RFC 8032; RFC 7748; libsodiu
 
 import os
 import threading
+from functools import lru_cache
 from hashlib import blake2b, sha256
 from pathlib import Path
 
@@ -24,6 +25,7 @@ _verified: dict[bytes, None] = {}
 _verified_lock = threading.Lock()  # the store verifies on its own threads
 
 
+@lru_cache(maxsize=8192)  # as many peers as a node knows, twice
 def node_id_of(public_key: bytes) -> NodeId:
     """The id of the node that holds this key."""
     return NodeId(sha256(public_key).digest()[:KEY_BYTES])

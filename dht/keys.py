@@ -16,6 +16,7 @@ KEY_BYTES = 20
 KEY_BITS = KEY_BYTES * 8
 MAX_SLOT_BITS = 16
 MAX_SPREAD = 8  # a site lies in 2**8 places at most
+SITE_BYTES = KEY_BYTES // 2  # of a placement key, that say which site and shard; the others say which path
 _REMEMBERED = 8192  # URLs: each is looked at a dozen times between its discovery and its outcome; some 4 MB
 
 Key = NewType("Key", bytes)  # 20 bytes: a point in the key space (a placement key, a slot's start)
@@ -68,8 +69,13 @@ def placement_key(url: str, spread: int = 0) -> Key:
     path = parts.path + ("?" + parts.query if parts.query else "")
     path_hash = sha256(b"path\0" + path.encode()).digest()
     shard = int.from_bytes(path_hash[:4], "big") >> (32 - spread) if spread else 0
+    return Key(shard_prefix(parts.site, shard) + path_hash[:SITE_BYTES])
+
+
+def shard_prefix(site: str, shard: int) -> bytes:
+    """The first 10 bytes of all placement keys of a site's shard."""
     suffix = b"\0" + shard.to_bytes(4, "big") if shard else b""
-    return Key(sha256(b"site\0" + parts.site.encode() + suffix).digest()[:10] + path_hash[:10])
+    return sha256(b"site\0" + site.encode() + suffix).digest()[:SITE_BYTES]
 
 
 def slot_of(key: bytes, slot_bits: int) -> Slot:

@@ -24,7 +24,7 @@ from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, Leas
 from dht.succession import Sight, Succession, preference
 from dht.votes import HOLD_S, Team, Voter, team_digest
 
-RENEW_S = 12.0  # the hold has 8 s left then: time for two more tries, each of which asks everybody
+RENEW_S = 12.0  # the hold has 8 s left then: time to fall back, and for two more tries that ask everybody
 TOGETHER_S = RENEW_S / 2  # when one lease is due, those due within this are renewed with it: soon all are due at once
 RETRY_S = 2.0
 RENEW_RETRY_S = 1.0

@@ -1,4 +1,5 @@
-"""The known peers in the order of their ids, each with its line of a digest: id prefix and sequence, 32 bits each.
+"""The known peers in the order of their ids, each with its line of a digest: id prefix and sequence, 32 bits each; and
+with when that heartbeat was sent, by this node's steady clock.
 
 Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines lie side by
 side in memory, in the order in which they are asked for, and nothing else is looked at where they are equal.
@@ -6,13 +7,14 @@ side in memory, in the order in which they are asked for, and nothing else is lo
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Collection
+from collections.abc import Iterable, Iterator
 from struct import pack, unpack
 
 from dht.keys import NodeId
 from dht.neighbourhood import PREFIXES, WHOLE, Block
 
 LINE_BYTES = 8
+SEQUENCE = 0xFFFFFFFF  # that part of a line
 
 
 class Lines:
@@ -21,24 +23,26 @@ class Lines:
     def __init__(self) -> None:
         self._ids: list[NodeId] = []
         self._lines = array("Q")
+        self._sent = array("d")
 
-    def add(self, peer: NodeId, line: int) -> None:
+    def add(self, peer: NodeId, line: int, sent_steady: float) -> None:
         """A peer that is not here yet."""
         place = bisect_left(self._ids, peer)
         self._ids.insert(place, peer)
         self._lines.insert(place, line)
+        self._sent.insert(place, sent_steady)
 
-    def change(self, peer: NodeId, line: int) -> None:
+    def change(self, peer: NodeId, line: int, sent_steady: float) -> None:
         """A peer that is here has a newer heartbeat."""
         place = bisect_left(self._lines, line >> 32 << 32)
         while self._ids[place] != peer:  # others with its prefix, where somebody made such
             place += 1
-        self._lines[place] = line
+        self._lines[place], self._sent[place] = line, sent_steady
 
     def drop(self, peer: NodeId) -> None:
         """A peer that is here is known no longer."""
         place = bisect_left(self._ids, peer)
-        del self._ids[place], self._lines[place]
+        del self._ids[place], self._lines[place], self._sent[place]
 
     def span(self, block: Block) -> tuple[int, int]:
         """The range of a block."""
@@ -59,12 +63,29 @@ class Lines:
         """The lines of a range, as a packet has them."""
         return pack(f">{end - first}Q", *self._lines[first:end])
 
-    def others(self, first: int, end: int, lines: Collection[int]) -> list[NodeId]:
-        """The peers of a range whose line is none of these."""
-        differ = set(self._lines[first:end]).difference(lines)
-        if not differ:
-            return []
-        return [self._ids[first + n] for n, line in enumerate(self._lines[first:end]) if line in differ]
+    def newer(self, first: int, end: int, theirs: Iterable[int]) -> list[tuple[NodeId, int]]:
+        """The peers of a range of whom more is known here than these lines say, with the sequence there, 0 for none."""
+        ours, others = set(self._lines[first:end]), set(theirs)
+        held = {line >> 32: line & SEQUENCE for line in others - ours}
+        found: list[tuple[NodeId, int]] = []
+        for line in ours - others:
+            sequence = held.get(line >> 32, 0)
+            if sequence < line & SEQUENCE:
+                found += [(self._ids[place], sequence) for place in self._places(line)]
+        return found
+
+    def sent_before(self, first: int, end: int, steady: float) -> list[tuple[float, NodeId]]:
+        """The peers of a range whose heartbeat was sent before an instant, and when; the oldest first."""
+        sent = enumerate(self._sent[first:end], first)
+        return sorted((at, self._ids[place]) for place, at in sent if at < steady)
+
+    def _places(self, line: int) -> Iterator[int]:
+        """Where such lines are: among those of one prefix, which go by id, not by sequence."""
+        place = bisect_left(self._lines, line >> 32 << 32)
+        while place < len(self._lines) and self._lines[place] >> 32 == line >> 32:
+            if self._lines[place] == line:
+                yield place
+            place += 1
 
     def named(self, prefix: bytes) -> NodeId | None:
         """The peer whose id begins with these bytes; the first, where there are several."""

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from enum import IntEnum
 from itertools import islice
+from operator import itemgetter
 
 from dht.contact import Contact
 from dht.keys import NodeId, distance
@@ -29,6 +30,11 @@ class State(IntEnum):
     ANSWERED = 3
     FAILED = 4
     UNREACHABLE = 5
+
+
+FRESH, OPEN, SLOW, ANSWERED, FAILED, UNREACHABLE = State
+USABLE = frozenset((ANSWERED, UNREACHABLE))
+PEER: Callable[[tuple[int, NodeId]], NodeId] = itemgetter(1)
 
 
 class Lookup:
@@ -52,10 +58,10 @@ class Lookup:
         self._states: dict[NodeId, State] = {}
         self._hops: dict[NodeId, int] = {}
         self._nearest: list[tuple[int, NodeId]] = []  # by distance, without those that failed
-        self._open = 0
+        self._open = self._fresh = 0  # how many are in these states
         self._place = place
         self._places: dict[NodeId, bytes | None] = {}
-        self._crowd: Counter[bytes] = Counter()
+        self._crowd: dict[bytes, int] = {}
         self._is_crowded = False  # whether any place has more candidates than may count
         self.asked = 0
 
@@ -66,63 +72,66 @@ class Lookup:
             peer = contact.node_id
             if peer != self._own and peer not in self._states and len(self._states) < CANDIDATES:
                 self._contacts[peer] = public_key, contact
-                self._states[peer] = State.FRESH if reachable else State.UNREACHABLE
+                self._states[peer] = FRESH if reachable else UNREACHABLE
+                self._fresh += reachable
                 self._hops[peer] = hops
                 insort(self._nearest, (distance(peer, self._target), peer))
                 place = self._places[peer] = self._place(contact)
                 if place is not None:
-                    self._crowd[place] += 1
+                    self._crowd[place] = self._crowd.get(place, 0) + 1
                     self._is_crowded = self._is_crowded or self._crowd[place] > PLACE_LIMIT
 
     def next_queries(self) -> list[tuple[bytes, Contact]]:
         """Whom to ask now; each is then open until `answered` or `failed`."""
-        chosen, places = [], self._k
+        chosen, places = list[tuple[bytes, Contact]](), self._k
+        if not self._fresh:
+            return chosen
         for peer in self._counted():
             if self._open >= self._alpha or not places:
                 break
             state = self._states[peer]
-            places -= state is not State.SLOW
-            if state is State.FRESH:
-                self._states[peer] = State.OPEN
-                self._open += 1
+            places -= state is not SLOW
+            if state is FRESH:
+                self._turn(peer, OPEN)
                 chosen.append(self._contacts[peer])
         self.asked += len(chosen)
         return chosen
 
     def answered(self, peer: NodeId) -> None:
-        if self._states[peer] is State.FAILED:  # an answer that proved sound after all
+        if self._states[peer] is FAILED:  # an answer that proved sound after all
             insort(self._nearest, (distance(peer, self._target), peer))
-        self._turn(peer, State.ANSWERED)
+        self._turn(peer, ANSWERED)
 
     def failed(self, peer: NodeId) -> None:
-        if self._states[peer] is not State.FAILED:
+        if self._states[peer] is not FAILED:
             del self._nearest[bisect_left(self._nearest, (distance(peer, self._target), peer))]
-        self._turn(peer, State.FAILED)
+        self._turn(peer, FAILED)
 
     def slow(self, peer: NodeId) -> None:
         """Its place goes to another; it may still answer."""
-        if self._states.get(peer) is State.OPEN:
-            self._turn(peer, State.SLOW)
+        if self._states.get(peer) is OPEN:
+            self._turn(peer, SLOW)
 
     @property
     def is_done(self) -> bool:
-        return all(self._states[p] in (State.ANSWERED, State.UNREACHABLE) for p in islice(self._counted(), self._k))
+        states = self._states
+        return {states[peer] for peer in islice(self._counted(), self._k)} <= USABLE
 
     @property
     def hops(self) -> int:
         """How many questions in a row led to the nearest contact of the result; 0 without one."""
-        return next((self._hops[contact.node_id] for _, contact in self.result()), 0)
+        nearest = islice(self._counted(), self._k)
+        return next((self._hops[peer] for peer in nearest if self._states[peer] in USABLE), 0)
 
     def result(self) -> list[tuple[bytes, Contact]]:
         """The nearest k that answered, or that nobody of our family can ask; nearest first."""
-        usable = (State.ANSWERED, State.UNREACHABLE)
-        return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in usable]
+        return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in USABLE]
 
     def _counted(self) -> Iterator[NodeId]:
         """Those that have not failed, nearest first; of one place no more than PLACE_LIMIT."""
-        if not self._is_crowded:
-            yield from (peer for _, peer in self._nearest)
-            return
+        return self._thinned() if self._is_crowded else map(PEER, self._nearest)
+
+    def _thinned(self) -> Iterator[NodeId]:
         counts: Counter[bytes] = Counter()
         for _, peer in self._nearest:
             place = self._places[peer]
@@ -132,5 +141,7 @@ class Lookup:
                 yield peer
 
     def _turn(self, peer: NodeId, state: State) -> None:
-        self._open -= self._states[peer] is State.OPEN
+        before = self._states[peer]
+        self._fresh -= before is FRESH
+        self._open += (state is OPEN) - (before is OPEN)
         self._states[peer] = state

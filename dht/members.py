@@ -7,7 +7,7 @@ those of far ones when their standing changed and every ten minutes or so.
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from enum import IntEnum
 from itertools import chain
 
@@ -92,7 +92,7 @@ class Members:
         news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = Known(opened, *_dated(opened, old, now, direct), turned)
-        self.lines.change(peer, opened.line)
+        self.lines.change(peer, opened.line, known.sent_steady)
         self._keep(peer, known)
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._weigh(peer, known, old, news, now)
@@ -102,9 +102,9 @@ class Members:
         """Take the first heartbeat of a peer."""
         if peer == self.own or peer in self.blocked or not self._make_room(peer, now):
             return News.OLD
-        self.lines.add(peer, opened.line)
-        self.ages.heard(peer, now.wall)
         known = Known(opened, *_dated(opened, None, now, direct), 0)
+        self.lines.add(peer, opened.line, known.sent_steady)
+        self.ages.heard(peer, now.wall)
         self._keep(peer, known)
         self._weigh(peer, known, None, News.NEW, now)
         return News.NEW
@@ -140,11 +140,11 @@ class Members:
         """Every peer, near ones and then far ones, the one heard of last first; bare bootstrap nodes too."""
         return chain(reversed(self._near.items()), reversed(self._far.items()))
 
-    def near_known(self) -> Mapping[NodeId, Known]:
+    def near_known(self) -> dict[NodeId, Known]:
         """The near ones of them, the one heard of last at the end: most that is done concerns these."""
         return self._near
 
-    def far_known(self) -> Mapping[NodeId, Known]:
+    def far_known(self) -> dict[NodeId, Known]:
         """The others."""
         return self._far
 
@@ -210,7 +210,9 @@ class Members:
 
     def take_forgotten(self) -> list[Opened]:
         """Who was forgotten for its silence since the last call, the last of them."""
-        forgotten, self._forgotten = self._forgotten, []
+        forgotten = self._forgotten
+        if forgotten:
+            self._forgotten = []
         return forgotten
 
     def is_live(self, peer: NodeId, now: Now) -> bool:

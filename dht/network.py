@@ -28,6 +28,7 @@ class Network:
     bootstrap: tuple[Endpoint, ...]
     first: SignedStrategy
     seeds: tuple[str, ...] = ()  # DNS names with a port that mean first contacts
+    info_url: str = ""  # page about the network's crawler and whom to ask: every node puts it into User-Agent
 
 
 def network_id(name: str, publishers: Publishers) -> str:

@@ -86,6 +86,10 @@ class CrawlWork(Protocol):
     def due(self) -> Mapping[Slot, int]:
         """URLs that politeness lets be fetched soon, by held slot."""
 
+    @property
+    def rests(self) -> bool:
+        """Whether nothing will be crawled here for a while: whoever else can had better hold the slots."""
+
     def is_busy(self, slot: Slot) -> bool:
         """Whether something begun under the slot's lease is still going on."""
 

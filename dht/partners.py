@@ -12,7 +12,7 @@ from dht.chance import Rng
 from dht.clock import Now
 from dht.contact import Contact, Endpoint, Family
 from dht.keys import NodeId
-from dht.members import MEMBER_LIMIT, Known, Members
+from dht.members import LIVE_S, MEMBER_LIMIT, Known, Members
 from dht.neighbourhood import SMALL_NETWORK, WHOLE
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
@@ -37,11 +37,13 @@ class Partners:
         self._greet: list[NodeId] = []
         self._near: list[NodeId] = []
         self._far: list[NodeId] = []
-        self._silent: list[NodeId] = []
-        self._aging: list[NodeId] = []  # those of them that may be OLD_S before the next survey
+        self._silent: list[NodeId] = []  # both of the next two
+        self._near_silent: list[NodeId] = []
+        self._far_silent: list[NodeId] = []
+        self._aging: list[tuple[float, NodeId]] = []  # of them, who may be OLD_S before the next survey; since when
         self._turn: list[NodeId] = []  # near peers whose turn comes
         self._survey_at = self._far_survey_at = float("-inf")
-        self._version = -1
+        self._version = self._far_version = -1
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
         """Where to send to a peer: the other of two families after each failure; None where we share none."""
@@ -138,27 +140,39 @@ class Partners:
 
     def _oldest(self, now: Now, count: int, least_s: float) -> list[NodeId]:
         """Up to `count` live near peers not heard of for at least so long, the longest silent first."""
-        since, find = now.steady - least_s, self._members.find
-        old = [(known.sent_steady, peer) for peer in self._aging if (known := find(peer)) and known.sent_steady < since]
+        since, old = now.steady - least_s, list[tuple[float, NodeId]]()
+        for before, peer in self._aging:
+            if before >= since:
+                break
+            known = self._members.find(peer)
+            if known is not None and known.sent_steady < since:
+                old.append((known.sent_steady, peer))
+        if not old:
+            return []
         fit = (peer for _, peer in sorted(old) if self._is_due(peer, now) and self._members.is_live(peer, now))
         return list(islice(fit, count))
 
     def _survey(self, now: Now) -> None:
-        """Sort the peers, when peers came or went and every few seconds; in a large network the far ones seldom."""
+        """Sort the peers when others came or went, at most every few seconds in a large network, and there the far ones
+        seldom; look every few seconds for whom time alone has silenced."""
         members = self._members
         changed = self._version != members.version and members.near == WHOLE
         if now.steady < self._survey_at and not changed:
             return
-        self._survey_at, self._version = now.steady + SURVEY_S, members.version
-        near_known = members.near_known()
-        self._near, near_silent = self._sorted_out(near_known, now)
-        young = now.steady + SURVEY_S - OLD_S
-        self._aging = [peer for peer in self._near if near_known[peer].sent_steady < young]
-        self._turn = [peer for peer in self._turn if members.is_near(peer)]
-        if changed or now.steady >= self._far_survey_at:
+        self._survey_at = now.steady + SURVEY_S
+        old = members.lines.sent_before(*members.lines.span(members.near), now.steady + SURVEY_S - OLD_S)
+        near = set(self._near)
+        if self._version != members.version or any(now.steady - at > LIVE_S and peer in near for at, peer in old):
+            self._version = members.version
+            self._near, self._near_silent = self._sorted_out(members.near_known(), now)
+            self._turn = [peer for peer in self._turn if members.is_near(peer)]
+            near = set(self._near)
+        self._aging = [each for each in old if each[1] in near]
+        if changed or (self._far_version != members.version and now.steady >= self._far_survey_at):
+            self._far_version = members.version
             self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
-            self._far, self._silent = self._sorted_out(members.far_known(), now)
-            self._silent += near_silent
+            self._far, self._far_silent = self._sorted_out(members.far_known(), now)
+        self._silent = self._far_silent + self._near_silent
 
     def _sorted_out(self, peers: Mapping[NodeId, Known], now: Now) -> tuple[list[NodeId], list[NodeId]]:
         """Those of a family of ours that are live, and those that are not."""

@@ -157,7 +157,7 @@ def open_heartbeat(
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
         raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
-    if min(heartbeat.expires_at, heartbeat.sent_at + graces.of(heartbeat.stable)) <= now.wall:
+    if heartbeat.expires_at <= now.wall or heartbeat.sent_at + graces.of(heartbeat.stable) <= now.wall:
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
     return opened
 

@@ -12,10 +12,12 @@ from dht.contact import Address, Contact
 from dht.packets import Body, Packet
 
 WAITS = (0.75, 1.0, 0.75)  # of the timeout, until the second packet, the third, the end; simulated: 2 % loss costs 7 %
+LEFT = tuple(sum(WAITS[n:]) for n in range(len(WAITS)))  # from each of these packets to the end
 SLOW = 0.5  # of the timeout: three answers in four have come by then
 OPEN_LIMIT = 1024  # a node at work has a few dozen
 LATE_S = 0.5  # a timeout noticed so late says that we were busy or asleep; the answer may wait in the socket
 LATE_LIMIT = 256  # packets
+NEVER = float("inf")
 
 
 Done = Callable[[Now, Packet | None, Body | None], None]
@@ -45,8 +47,8 @@ class Request:
     @property
     def wait_s(self) -> float:
         """From its newest packet to the next one, or to the end."""
-        left = WAITS[len(self.sent) - 1 :]
-        return self.timeout_s * (left[0] if self.tries > 1 else sum(left))
+        packets = len(self.sent) - 1
+        return self.timeout_s * (WAITS if self.tries > 1 else LEFT)[packets]
 
     def proven(self, known: Contact | None) -> Contact | None:
         """Where its answerer is, now that it has answered: as `known`, or at the one endpoint that was asked."""
@@ -126,9 +128,10 @@ class Requests:
 
     @property
     def next_due(self) -> float:
-        while self._due and self._due[0][2] not in self._open:
-            heappop(self._due)
-        return self._due[0][0] if self._due else float("inf")
+        due, still_open = self._due, self._open
+        while due and due[0][2] not in still_open:
+            heappop(due)
+        return due[0][0] if due else NEVER
 
     def _push(self, at: float, transaction: bytes, is_timeout: bool) -> None:
         self._order += 1

@@ -32,7 +32,7 @@ class Responder:
         """The answer in at most `room` bytes, or None where the question is not worth one; raises RemoteError."""
         if isinstance(body, Put):
             return self._put(now, packet, body, source)
-        if not isinstance(body, Find | Get) or len(body.target) != KEY_BYTES:
+        if not isinstance(body, (Find, Get)) or len(body.target) != KEY_BYTES:
             return None
         token = self._token(packet.public_key, source, int(now.steady // TOKEN_S))
         nearest = self._contacts(packet.public_key, self._routing.closest(body.target, K + 1))
@@ -44,7 +44,7 @@ class Responder:
         period = int(now.steady // TOKEN_S)
         if not any(compare_digest(body.token, self._token(packet.public_key, source, period - n)) for n in (0, 1)):
             return Stored(False)
-        return Stored(self._shelf.put(open_record(body.record, now, self._network), body.record))
+        return Stored(self._shelf.put(open_record(body.record, now, self._network), body.record, now.steady))
 
     def _token(self, public_key: bytes, source: Address, period: int) -> bytes:
         text = public_key + f"{source.host} {source.port} {period}".encode()

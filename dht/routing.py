@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dht.contact import Contact
-from dht.keys import KEY_BITS, NodeId, distance
+from dht.keys import KEY_BITS, NodeId
 from dht.timing import Timing
 
 K = 16
@@ -31,13 +31,17 @@ class Entry:
     place: bytes | None = None  # the prefix from which it answered, see `Reach.block`
     fails: int = 0
     timing: Timing = field(default_factory=Timing)
+    number: int = field(init=False)  # its id
+
+    def __post_init__(self) -> None:
+        self.number = int.from_bytes(self.contact.node_id, "big")
 
 
 class Routing:
     """Contacts by distance from `own`."""
 
     def __init__(self, own: NodeId, k: int = K) -> None:
-        self._own = own
+        self._own, self._number = own, int.from_bytes(own, "big")
         self._k = k
         self._buckets: dict[int, dict[NodeId, Entry]] = {}
         self._waiting: dict[int, dict[NodeId, Entry]] = {}
@@ -59,13 +63,17 @@ class Routing:
             return
         index = self._index(contact.node_id)
         bucket = self._buckets.setdefault(index, {})
-        old = self._take_out(bucket, contact.node_id)
-        entry = old or Entry(public_key, contact)
-        stays = old is not None and old.place == place
+        self._timing.took(rtt_s)
+        entry = bucket.get(contact.node_id)
+        if entry is not None and entry.place == place:
+            entry.contact, entry.fails = contact, 0
+            entry.timing.took(rtt_s)
+            bucket[contact.node_id] = bucket.pop(contact.node_id)  # who answered last is last
+            return
+        entry = self._take_out(bucket, contact.node_id) or Entry(public_key, contact)
         entry.contact, entry.place, entry.fails = contact, place, 0
         entry.timing.took(rtt_s)
-        self._timing.took(rtt_s)
-        if not stays and self._is_crowded(bucket, place):
+        if self._is_crowded(bucket, place):
             return
         if len(bucket) >= self._k:
             gone = next((peer for peer, old in bucket.items() if old.fails >= FAILS), None)
@@ -97,14 +105,14 @@ class Routing:
 
     def closest(self, target: bytes, count: int) -> list[Entry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
-        own, found = distance(target, self._own), list[Entry]()
+        goal, found = int.from_bytes(target, "big"), list[Entry]()
+        own = goal ^ self._number
         # Whoever differs from us in a bit where the target differs too is nearer to it than we are: the higher that
         # bit, the nearer. Whoever differs in another bit is further: the higher, the further. Buckets do not overlap.
-        nearer = sorted(i for i in self._buckets if own >> (KEY_BITS - 1 - i) & 1)
-        further = sorted((i for i in self._buckets if not own >> (KEY_BITS - 1 - i) & 1), reverse=True)
-        for index in (*nearer, *further):
+        for index in sorted(self._buckets, key=lambda i: i if own >> (KEY_BITS - 1 - i) & 1 else 2 * KEY_BITS - i):
             good = [e for e in self._buckets[index].values() if not e.fails]
-            good.sort(key=lambda e: distance(e.contact.node_id, target))
+            if len(good) > 1:
+                good.sort(key=lambda e: e.number ^ goal)
             found += good
             if len(found) >= count:
                 break
@@ -137,7 +145,7 @@ class Routing:
         return entry
 
     def _index(self, peer: NodeId) -> int:
-        return KEY_BITS - distance(peer, self._own).bit_length()
+        return KEY_BITS - (int.from_bytes(peer, "big") ^ self._number).bit_length()
 
     def _wait(self, index: int, entry: Entry) -> None:
         waiting = self._waiting.setdefault(index, {})

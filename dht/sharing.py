@@ -42,7 +42,9 @@ class Sharing:
         """Look if it is time to."""
         if self._look_at is None:
             self._look_at = now.steady + LOOK_S * (1 + self._view.node_id[-1] / 256)
-        if self.work is None or now.steady < self._look_at:
+        if self.work is not None and self.work.rests:
+            self._lend_all(now, leases)
+        if self.work is None or self.work.rests or now.steady < self._look_at:
             return
         self._look_at = now.steady + LOOK_S
         self._looks += 1
@@ -54,6 +56,16 @@ class Sharing:
         for slot in lot.slots if lot is not None else ():
             assert lot is not None
             leases.lend(now, slot, lot.peer, MOVE_S)
+
+    def _lend_all(self, now: Now, leases: Leases) -> None:
+        """This node rests: others take its slots, a different one each as far as there are several. What was lent to it
+        stays, or two that rest would hand it to and fro."""
+        borrowed = leases.borrowed(now)
+        for slot in leases.held(now):
+            others = [peer for peer in leases.team(slot) if peer != self._view.node_id]
+            heirs = [peer for peer in others if self._view.is_ready(peer, slot)]
+            if heirs and slot not in borrowed:
+                leases.lend(now, slot, heirs[slot % len(heirs)], MOVE_S)
 
     def heard(self, now: Now, peer: NodeId, release: LeaseRelease) -> None:
         """A peer moved slots to somebody; to us, that is a move of our pair."""

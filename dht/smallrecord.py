@@ -4,7 +4,8 @@ Pure: values, their codec and a bounded shelf. The newest sequence of an author 
 authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from math import inf
 
 import msgspec
 
@@ -63,16 +64,38 @@ def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
 
 
 class Shelf:
-    """The records of others that lie here; when full, those furthest from this node give way."""
+    """The records of others that lie here; when full, those furthest from this node give way.
 
-    def __init__(self, own: NodeId, limit: int) -> None:
-        self._own = own
+    Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
+    after anybody has done so last. Each of them waits for another time, so mostly one does it for all.
+    """
+
+    def __init__(self, own: NodeId, limit: int, rest_s: Callable[[], float] = lambda: inf) -> None:
+        """`rest_s`: drawn for each record whenever it is stored here, until this node stores it again elsewhere."""
+        self._own, self._rest_s = own, rest_s
+        self._again_at: dict[tuple[bytes, bytes], float] = {}  # steady seconds, by key and author
         self._limit = limit
         self._kept: dict[bytes, dict[bytes, tuple[SmallRecord, bytes]]] = {}
         self._count = 0
 
-    def put(self, record: SmallRecord, data: bytes) -> bool:
-        """Keep a verified record; False where there is no room, or a newer one of this author lies here."""
+    def put(self, record: SmallRecord, data: bytes, at: float = 0.0) -> bool:
+        """Keep a verified record; False where there is no room, or a newer one of this author lies here. `at`: steady
+        seconds."""
+        is_kept = self._put(record, data)
+        if is_kept:
+            self._again_at[record.key, record.public_key] = at + self._rest_s()
+        return is_kept
+
+    def due(self, now: Now) -> bytes | None:
+        """A valid record that should be stored again, None where none should."""
+        self.expire(now)
+        first = min(self._again_at, key=self._again_at.__getitem__, default=None)
+        if first is None or self._again_at[first] > now.steady:
+            return None
+        self._again_at[first] = now.steady + self._rest_s()
+        return self._kept[first[0]][first[1]][1]
+
+    def _put(self, record: SmallRecord, data: bytes) -> bool:
         authors = self._kept.setdefault(record.key, {})
         old = authors.get(record.public_key)
         if old and old[0].sequence >= record.sequence:
@@ -95,7 +118,7 @@ class Shelf:
         for key in list(self._kept):
             authors = self._kept[key]
             for author in [a for a, (record, _) in authors.items() if record.expires_at <= now.wall]:
-                del authors[author]
+                del authors[author], self._again_at[key, author]
                 self._count -= 1
             if not authors:
                 del self._kept[key]
@@ -111,5 +134,8 @@ class Shelf:
         furthest = max((k for k, kept in self._kept.items() if kept), key=lambda k: distance(k, self._own), default=key)
         if distance(furthest, self._own) <= distance(key, self._own):
             return False
-        self._count -= len(self._kept.pop(furthest))
+        gone = self._kept.pop(furthest)
+        self._count -= len(gone)
+        for author in gone:
+            del self._again_at[furthest, author]
         return True

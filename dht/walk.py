@@ -88,18 +88,21 @@ class Walk:
         return self._lookup.hops
 
     def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
-        self._lookup.offer(((key, c, not self._families.isdisjoint(c.families)) for key, c in contacts), by)
+        self._lookup.offer(((key, c, c.shares(self._families)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
             return
-        while queries := self._lookup.next_queries():
-            for public_key, contact in queries:
+        again = True
+        while again:  # others come in the place of those that may not be asked
+            again = False
+            for public_key, contact in self._lookup.next_queries():
                 peer = contact.node_id
                 if self._claim(peer):
                     self._ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
                 else:
                     self._lookup.failed(peer)
+                    again = True
         if self._lookup.is_done:
             self._finished = True
             self._done(now, self)
@@ -115,15 +118,20 @@ class Walk:
 
     def _take(self, now: Now, peer: NodeId, body: Body | None) -> None:
         """Use an answer, if it is one; raises BadMessage where its contacts are malformed."""
-        self._lookup.failed(peer)  # until it proves sound
-        if isinstance(body, Found | Got):
+        if not isinstance(body, (Found, Got)):
+            self._lookup.failed(peer)
+            return
+        try:
             contacts = read_contacts(body.contacts[:CONTACTS_LIMIT], self._reach)
-            self._lookup.answered(peer)
-            self.tokens[peer] = body.token
-            if isinstance(body, Got):
-                self.records[peer] = body.records
-            self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
-            self._notice(now, contacts)
+        except BadMessage:
+            self._lookup.failed(peer)
+            raise
+        self._lookup.answered(peer)
+        self.tokens[peer] = body.token
+        if isinstance(body, Got):
+            self.records[peer] = body.records
+        self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
+        self._notice(now, contacts)
 
     def _slow(self, peer: NodeId) -> Callable[[Now], None]:
         def slow(now: Now) -> None:

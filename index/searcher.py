@@ -194,7 +194,9 @@ class Searcher:
         self, asked: Asked, outcome: Outcome, each: tuple[Folded, Text, Scored, list[Text]], explained: bool
     ) -> dict[str, Any]:
         _, text, scored, copies = each
-        snippet = make_snippet((text.body, text.boilerplate), terms_of(asked.query.leaves), self._config.snippet_chars)
+        snippet = make_snippet(
+            (text.body, text.boilerplate), terms_of(asked.query.leaves), _snippet_chars(text, self._config)
+        )
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
@@ -219,6 +221,11 @@ class Searcher:
             return None
         hit = page.last.found.hit
         return write_cursor(Cursor(query_digest(asked.text, asked.language, asked.site), hit.score, hit.id, shown))
+
+
+def _snippet_chars(text: Text, config: IndexConfig) -> int:
+    """As many as we show, or as its author lets us, with an ellipsis at both ends."""
+    return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
 
 
 def _cut(title: str) -> str:

@@ -32,7 +32,7 @@ def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
 
 def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int) -> Snippet:
     """A window of the first of these texts that holds any wanted term, else the beginning of the first text."""
-    found = (_cut_out(text, wanted, chars) for text in texts if text)
+    found = (_cut_out(text, wanted, chars) for text in texts if text and chars > 0)
     first = next(found, Snippet("", ()))
     return first if first.highlights else next((other for other in found if other.highlights), first)
 

@@ -24,6 +24,7 @@ class Text:
     language: str
     fetched_at: float
     boilerplate: str = ""  # is searched and adds nothing to a score
+    max_snippet: int = -1  # characters of its text that may be shown; -1: any number
 
 
 @dataclass(frozen=True, slots=True)

@@ -71,6 +71,7 @@ class Answers:
             "clients": {
                 "waiting": self._daemon.clients.waiting,
                 "carried": self._daemon.clients.carried,
+                "distrusted": self._daemon.clients.distrusted,
                 "polled": self._daemon.polls.polled,
                 "carried_here": self._daemon.polls.carried,
             },
@@ -160,7 +161,9 @@ class Answers:
         """See Service."""
         url = known_url(url)
         record = (await self._daemon.known.records([url], content=True)).get(url)
-        if record is None or record.content is None or decode_document(record.body).gone:
+        if record is None or record.content is None:
+            return None
+        if not may_be_shown(decode_document(record.body)):
             return None
         return self._document(record), record.content
 
@@ -184,9 +187,9 @@ class Answers:
         """See Service."""
         return await self._daemon.explanations.explain(url)
 
-    def pause(self, paused: bool) -> None:
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
         """See Service."""
-        self._daemon.pause(paused)
+        return self._daemon.pause(paused, for_s)
 
     async def publish_strategy(self, document: bytes) -> Json:
         """See Service. Only the next version is taken from people; older ones and forks come from peers, who prove
@@ -210,8 +213,8 @@ class Answers:
 
     def _client_reason(self) -> str:
         polls = self._daemon.polls
-        if polls.is_paused:
-            return "paused by its operator; `dse-node resume` ends that"
+        if polls.resting:
+            return polls.resting
         return f"a client: asks {polls.polled} nodes for orders, {polls.carried} pages fetched for others"
 
     def _others(self) -> list[NodeId]:
@@ -251,6 +254,11 @@ class Answers:
         if now - self._settled[0] >= SETTLED_FOR_S:
             self._settled = now, await self._daemon.teams.is_settled()
         return self._settled[1]
+
+
+def may_be_shown(document: Document) -> bool:
+    """Whether a copy of the page may be shown: by its author's word (noarchive), and where there is a page at all."""
+    return not (document.gone or document.noarchive)
 
 
 def _version(entry: Entry, in_force: int) -> Json:

@@ -175,7 +175,9 @@ def _add_asking(verbs: Verbs) -> None:
     _place(_verb(verbs, "status", "ask:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "ask:peers", "print the members of the network"), url=True, json=True)
     _add_crawl(verbs)
-    _place(_verb(verbs, "pause", "ask:pause", "stop this node's fetching"), url=True)
+    pause = _verb(verbs, "pause", "ask:pause", "stop this node's fetching", "dse-node pause 2h")
+    pause.add_argument("duration", nargs="?", default="", metavar="DURATION", help="such as 30m or 2h; else for good")
+    _place(pause, url=True)
     _place(_verb(verbs, "resume", "ask:resume", "fetch again"), url=True)
 
 
@@ -217,6 +219,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--out", required=True, metavar="FILE", help="the network file; the keys are written beside it")
     new.add_argument("--bootstrap", action="append", default=[], metavar="IP:PORT", help="a first contact; repeatable")
     new.add_argument("--seed", action="append", default=[], metavar="NAME:PORT", help="the same by name; repeatable")
+    new.add_argument("--info-url", default="", metavar="URL", help="page for site owners, named in User-Agent")
     new.add_argument(
         "--prefix", action="append", default=[], metavar="CIDR", help="private addresses in use; repeatable"
     )

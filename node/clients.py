@@ -6,6 +6,7 @@ Everything is bounded: polls, orders, time.
 """
 
 import asyncio
+import logging
 from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -16,11 +17,14 @@ from msgspec import Meta
 from dht import BadMessage, Clock, Message, NodeId, Overlay
 from node.orders import ORDER_WITHIN_S, FetchAnswer, FetchOrder
 
+log = logging.getLogger(__name__)
+
 MAX_POLLS = 64  # kept open at once, one a client
 MAX_ROOM = 8  # orders that one client takes at once
 POLL_S = 25.0  # a poll without an order ends after this; well below what servers and NATs keep an idle connection for
 REST_S = 600.0  # for a client that took an order and did not bring it, and for one that finds no place here
-MAX_RESTING = 1024
+MAX_RESTING = 1024  # clients; as many that lied are remembered, until this node starts again
+MAX_REASON_CHARS = 400
 
 
 class PollOrders(Message, frozen=True, array_like=True):
@@ -64,6 +68,14 @@ class _Poll:
 
 
 @dataclass(frozen=True, slots=True)
+class Brought:
+    """What a client brought."""
+
+    client: NodeId
+    answer: FetchAnswer
+
+
+@dataclass(frozen=True, slots=True)
 class _Out:
     """An order in the hands of a client."""
 
@@ -79,6 +91,7 @@ class Clients:
         self._polls: OrderedDict[NodeId, _Poll] = OrderedDict()  # the one that waits for longest first
         self._out: dict[int, _Out] = {}
         self._resting: OrderedDict[NodeId, float] = OrderedDict()  # until steady seconds
+        self._liars: OrderedDict[NodeId, str] = OrderedDict()  # and how they lied
         self._number = 0
         self.carried = 0
         overlay.serve(PollOrders, self._wait)
@@ -99,7 +112,22 @@ class Clients:
         """Orders in the hands of clients."""
         return len(self._out)
 
-    async def carry(self, order: FetchOrder) -> FetchAnswer | None:
+    def distrust(self, client: NodeId, reason: str) -> None:
+        """It lied: it gets no more orders here."""
+        log.warning("client gets no more orders id=%s reason=%s", client.hex(), reason)
+        self._liars[client] = reason[:MAX_REASON_CHARS]
+        if len(self._liars) > MAX_RESTING:
+            self._liars.popitem(last=False)
+        if poll := self._polls.pop(client, None):
+            poll.stirred.set()
+            self._tell()
+
+    @property
+    def distrusted(self) -> dict[str, str]:
+        """Why clients get no more orders, by their ids in hex."""
+        return {client.hex(): reason for client, reason in self._liars.items()}
+
+    async def carry(self, order: FetchOrder) -> Brought | None:
         """Have a client carry out an order; None where none waits, or the one that took it brought nothing."""
         found = next(((peer, poll) for peer, poll in self._polls.items() if len(poll.orders) < poll.room), None)
         if found is None:
@@ -119,12 +147,14 @@ class Clients:
         finally:
             del self._out[number]
             self._tell()
+        if client in self._liars:  # found out meanwhile
+            return None
         self.carried += 1
-        return brought
+        return Brought(client, brought)
 
     async def _wait(self, client: NodeId, poll: PollOrders) -> OrderBatch:
         """Hold a poll until there is an order for it."""
-        if self._resting.get(client, 0.0) > self._clock().steady:
+        if client in self._liars or self._resting.get(client, 0.0) > self._clock().steady:
             return OrderBatch(rest_s=REST_S)
         if before := self._polls.pop(client, None):
             before.stirred.set()  # the client asked anew: it does not listen there any more

@@ -5,9 +5,11 @@ environment. `node/configreader.py` reads, `node/configfile.py` writes the comme
 """
 
 import ipaddress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Literal
+
+import msgspec
 
 from bootstrap import url_flaw
 from crawl import CrawlConfig
@@ -68,6 +70,14 @@ class Config:
     crawl: CrawlConfig = field(default_factory=CrawlConfig)
     store: StoreConfig = field(default_factory=StoreConfig)
     index: IndexConfig = field(default_factory=IndexConfig)
+
+
+def with_contact(config: Config, info_url: str) -> Config:
+    """The configuration of a node of a network that names a page for site owners: its crawler names that, the network's
+    contact, unless its own configuration names another."""
+    if config.crawl.info_url or not info_url:
+        return config
+    return replace(config, crawl=msgspec.structs.replace(config.crawl, info_url=info_url))
 
 
 def _check_address(name: str, text: str, versions: tuple[int, ...]) -> None:

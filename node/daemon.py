@@ -6,11 +6,12 @@
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Decision, Fetcher, Locate, Parsers, Refusals, nowhere
-from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, covered
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
+from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.clients import Clients
 from node.diary import Diary, Moment
@@ -18,6 +19,7 @@ from node.explain import Explanations
 from node.feed import StoreFeed, text_of
 from node.handin import HandIn
 from node.holding import Holding, slot_range
+from node.hosts import HostBook
 from node.idle import crawl_reason
 from node.ingest import Ingest, visit_flaw
 from node.known import KnownVisits
@@ -28,12 +30,16 @@ from node.polls import Polls
 from node.progress import Progress
 from node.ruling import Ruling
 from node.seeds import Seeds
+from node.spotchecks import SpotChecks
+from node.spreader import Spreader
+from node.standstill import Standstill
 from node.teams import Report, Teams, report_of
 from node.tickets import Tickets
 from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
 ANNOUNCE_DUE = 5  # rounds between two announcements of how much is due
+SPREADING = Spreading()
 LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
 
 
@@ -52,7 +58,9 @@ class Shells:
     seen_path: Path | None  # the same; emptied at every start
     expects_others: bool  # the peer cache or the network file names somebody
     locate: Locate = nowhere  # where the fetcher will find a host
+    late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
+    spreading: Spreading = SPREADING  # which sites are big enough to be spread
 
 
 class Daemon:
@@ -64,7 +72,8 @@ class Daemon:
         self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
         self._quota_bytes = store.quota_bytes
-        self.places = Places(shells.overlay.view)
+        self.hosts = HostBook(shells.clock, self._learned)
+        self.places = Places(shells.overlay.view, self.hosts)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
             store,
@@ -78,6 +87,7 @@ class Daemon:
             body_flaw=visit_flaw,
             places=self.places,
         )
+        self.hosts.reads(self.replicator)
         self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
@@ -91,10 +101,17 @@ class Daemon:
             Random(shells.rng.random()),
             max_own=crawl.max_open_fetches,
             by_client=self.clients.carry,
+            checks=SpotChecks(
+                shells.parsers,
+                Random(shells.rng.random()),
+                lambda url: self.crawler.again(url),
+                self.clients.distrust,
+            ),
             place=self.places.place,
             refusals=self.refusals,
         )
         self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
+        self._standstill = Standstill(Hours.parse(crawl.hours))
         self.crawler = Crawler(
             crawl,
             self.ingest,
@@ -106,9 +123,20 @@ class Daemon:
             Tickets(shells.overlay, self.places, self.replicator, shells.clock),
             shells.seen_path,
             shells.locate,
+            shells.late,
         )
         shells.overlay.crawls(self.crawler)
-        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places)
+        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places, self.hosts.hear)
+        self._spreader = Spreader(
+            shells.spreading,
+            shells.overlay,
+            shells.store,
+            self.replicator,
+            self.places,
+            self.hosts,
+            shells.clock,
+            Random(shells.rng.random()),
+        )
         self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
         self.searcher = Searcher(
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
@@ -130,12 +158,32 @@ class Daemon:
             tasks.create_task(self.crawler.run(), name="crawler")
             tasks.create_task(self._holding.run(), name="holding")
             tasks.create_task(self._announce(), name="announce")
+            tasks.create_task(self.hosts.run(), name="hosts")
+            tasks.create_task(self._spreader.run(), name="spreader")
             tasks.create_task(self.polls.run(), name="polls")
 
-    def pause(self, paused: bool) -> None:
-        """Fetch nothing, for this node or for others, until told otherwise."""
-        self.crawler.pause(paused)
-        self.polls.is_paused = paused
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        """Fetch nothing, for this node or for others, for so long or (None) until told otherwise; the reason that is
+        shown meanwhile."""
+        if paused:
+            self._standstill.pause(self._clock().steady, self._local(), for_s)
+        else:
+            self._standstill.resume()
+        self._stand()
+        return self.standstill()
+
+    def standstill(self) -> str:
+        """Why the owner of this machine lets it fetch nothing just now, "" where it may."""
+        return self._standstill.paused(self._clock().steady) or self._standstill.closed(self._local())
+
+    def _stand(self) -> None:
+        """Tell everybody who would fetch."""
+        reason = self.standstill()
+        self.polls.resting = self._fetcher.resting = reason
+        self.crawler.hinder(reason or self.hindrance())
+
+    def _local(self) -> datetime:
+        return datetime.fromtimestamp(self._clock().wall)  # what the clock on the wall shows
 
     async def close(self) -> None:
         """End threads and close files; the overlay and the fetcher belong to whoever made them."""
@@ -191,6 +239,12 @@ class Daemon:
         records = await self.replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
         return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
 
+    def _learned(self, site: str, is_other: bool) -> None:
+        """A host's record was read: where its site lies may be another place than was thought here."""
+        self.replicator.moved(site)
+        if is_other:
+            self._holding.moved(site)
+
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
         bits = self.overlay.view.strategy.slot_bits
@@ -214,7 +268,7 @@ class Daemon:
             self._show(self.replicator.ready_slots())
             if rounds % ANNOUNCE_DUE == 0:
                 self._tell(looks=True)
-            self.crawler.hinder(self.hindrance())
+            self._stand()
             rounds += 1
             await asyncio.sleep(ANNOUNCE_EVERY_S)
 

@@ -22,7 +22,7 @@ from crawl import (
     refusal_of,
     tells_of,
 )
-from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, slot_of
+from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
 from node.handin import GIVE_URL
 from node.known import KnownVisits
 from node.verdict import Facts, changes, verdict
@@ -84,6 +84,7 @@ class Explanations:
         except BadUrl as error:
             return {"url": text, "canonical": None, "answer": "no", "why": f"{error.reason}; {GIVE_URL}"}
         now = self._clock().wall
+        await self._places.hosts.learn([site_of(url)])
         view, place = self._overlay.view, self._places.place(url)
         slot, decision = slot_of(place, view.strategy.slot_bits), self._decide(url)
         holder = self._holder(slot)

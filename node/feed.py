@@ -74,4 +74,5 @@ def text_of_document(record: Record, document: Document) -> Text:
         language=document.language,
         fetched_at=document.fetched_at,
         boilerplate=document.boilerplate,
+        max_snippet=document.max_snippet,
     )

@@ -5,11 +5,11 @@ store's change log says what was found or visited, whoever wrote it. A slot lost
 """
 
 import asyncio
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from crawl import Crawler, Visit, decode_visit
-from dht import Key, Overlay, Places, Slot, slot_of, slot_start
+from dht import Key, Overlay, Places, Slot, shards, slot_of, slot_start
 from store import Kind, Record, RecordStore
 
 LOOK_EVERY_S = 1.0  # between two looks at leases and change log; leases end well before the votes for them
@@ -20,13 +20,23 @@ BATCH = 1024
 class Holding:
     """Follows leases and visits on behalf of one crawler."""
 
-    def __init__(self, crawler: Crawler, store: RecordStore, overlay: Overlay, places: Places) -> None:
+    def __init__(
+        self,
+        crawler: Crawler,
+        store: RecordStore,
+        overlay: Overlay,
+        places: Places,
+        heard: Callable[[Record], None] = lambda record: None,
+    ) -> None:
+        """`heard` is told of each host's record that is kept here, or comes."""
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
         self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
         self._sequence = 0
+        self._heard, self._hosts = heard, store.scan(Kind.HOST, bytes(20), b"\xff" * 20)  # those kept already
+        self._elsewhere: set[str] = set()  # sites whose places are others since the last look
 
     @property
     def is_current(self) -> bool:
@@ -45,12 +55,31 @@ class Holding:
 
     def step(self) -> None:
         """Take the leases and changes of this moment."""
+        for record in islice(self._hosts, BATCH):
+            self._heard(record)
+        if self._elsewhere:
+            self._let_go()
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
         if leases != self._held or slot_bits != self._slot_bits or self._places.mark != self._mark:
             self._follow_leases(leases, slot_bits)
         else:
             self._follow()
         self._fill()
+
+    def moved(self, site: str) -> None:
+        """The places of a site are others now."""
+        self._elsewhere.add(site)
+
+    def _let_go(self) -> None:
+        """Give up the slots in which sites lie, or lay, whose places are others now: they are taken up anew."""
+        bits = self._overlay.view.strategy.slot_bits
+        touched = {slot_of(prefix, bits) for site in self._elsewhere for prefix in shards(site)}
+        self._elsewhere.clear()
+        for slot in touched & self._held.keys():
+            self._crawler.release(slot)
+            self._filling.pop(slot, None)
+            del self._held[slot]
+        self._crawler.renumber(lambda url: slot_of(self._places.place(url), bits))
 
     def _follow_leases(self, leases: Mapping[Slot, int], slot_bits: int) -> None:
         elsewhere = slot_bits != self._slot_bits or self._places.mark != self._mark
@@ -73,7 +102,7 @@ class Holding:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._observe(slot, record)
+                self._observe(slot, record, self._crawler.recall)
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
@@ -84,16 +113,21 @@ class Holding:
         for change in self._store.changes(self._sequence, BATCH):
             self._sequence = change.sequence
             slot = slot_of(change.key, self._slot_bits)
-            if change.kind == Kind.VISIT and not change.removed and slot in self._held:
-                record = self._store.find(Kind.VISIT, change.id, content=False)
+            if change.kind == Kind.HOST and not change.removed:
+                if (host := self._store.find(Kind.HOST, change.id)) is not None:
+                    self._heard(host)
+            elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
+                record = self._store.find(Kind.VISIT, change.id, content=False, proven=False)
                 if record is not None:
-                    self._observe(slot, record)
+                    self._observe(slot, record, self._crawler.observe)
 
-    def _observe(self, slot: Slot, record: Record) -> None:
+    def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
         """What lies where its site was before it was spread is crawled by the holder of its place now."""
         visit = visit_of(record)
         if record.key == self._places.place(visit.url):
-            self._crawler.observe(slot, visit)
+            tell(slot, visit)
+        else:
+            self._places.wonder(visit.url, record.key)
 
 
 def visit_of(record: Record) -> Visit:

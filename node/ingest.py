@@ -39,7 +39,7 @@ class Ingest:
             key=self._place(page.url),
             epoch=epoch,
             at_ms=int(page.fetched_at * 1000),
-            expires_day=self._day() + KEEP_DOCUMENT_DAYS,
+            expires_day=self._expires_day(page),
             body=encode_document(document_of(page)),
             content=page.content,
         )
@@ -61,6 +61,13 @@ class Ingest:
     def _visit(self, visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
         return visit_draft(visit, epoch, at_ms, expires_day, self._place(visit.url))
 
+    def _expires_day(self, page: Page) -> int:
+        """The day of `unavailable_at` at the latest, should nobody be able to read the page then; not today, or the
+        network would not take it."""
+        last_day = self._day() + KEEP_DOCUMENT_DAYS
+        wished_day = int(page.unavailable_at // DAY_S) if page.unavailable_at else last_day
+        return max(min(last_day, wished_day), self._day() + 1)
+
     def _day(self) -> int:
         return int(self._clock().wall // DAY_S)
 
@@ -77,8 +84,8 @@ def visit_flaw(kind: Kind, body: bytes) -> str:
             visit = decode_visit(body)
         except MALFORMED as error:
             return str(error)
-        if not (isfinite(visit.due_at) and isfinite(visit.visited_at)):
-            return f"due_at is {visit.due_at}, visited_at {visit.visited_at}"
+        if not all(map(isfinite, (visit.due_at, visit.visited_at, visit.unavailable_at))):
+            return f"due_at is {visit.due_at}, visited_at {visit.visited_at}, unavailable_at {visit.unavailable_at}"
         if len(visit.scope) > MAX_SCOPE_CHARS:
             return f"its scope has {len(visit.scope)} characters"
     return ""
@@ -104,4 +111,6 @@ def document_of(page: Page) -> Document:
         published_at=page.published_at,
         modified_at=page.modified_at,
         boilerplate=page.boilerplate,
+        max_snippet=page.max_snippet,
+        noarchive=page.noarchive,
     )

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from crawl import Visit
-from dht import Places, document_id
+from dht import Places, document_id, site_of
 from node.holding import visit_of
 from store import Document, Kind, Record, Replicator, decode_document
 
@@ -31,7 +31,8 @@ class KnownVisits:
         return await self._read(Kind.DOCUMENT, urls, content)
 
     async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
-        """From their places now, else from those where they lay before."""
+        """From their places now, else from those where they lay before; whoever asks for a URL learns where it lies."""
+        await self._places.hosts.learn({site_of(url) for url in urls})
         found, places = dict[str, Record](), {url: self._places.of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):
             left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dht import Message, NodeId, Overlay, Places, RemoteError, slot_of
+from dht import Message, NodeId, Overlay, Places, RemoteError, site_of, slot_of
 
 ASK_WITHIN_S = 5.0
 MAX_LISTED = 50_000
@@ -35,6 +35,7 @@ class Lists:
 
     async def find(self, url: str) -> tuple[str, ...]:
         """The URLs, as far as any of the slot's live owners tells: the lease may have gone on since; raises nothing."""
+        await self._places.hosts.learn([site_of(url)])
         view = self._overlay.view
         slot = slot_of(self._places.place(url), view.strategy.slot_bits)
         found = self._local(url)

@@ -20,7 +20,7 @@ from bootstrap import first_contacts, load_network
 from crawl import open_fetcher, open_parsers
 from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock
 from node.answers import Answers
-from node.config import Config, NodeConfig
+from node.config import Config, NodeConfig, with_contact
 from node.daemon import Daemon, Shells
 from node.datadir import DataDir
 from node.diary import LOOK_EVERY_S, Diary
@@ -44,6 +44,7 @@ def run_node(config: Config) -> int:
     raise_open_files()
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
+    config = with_contact(config, network.info_url)
     with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
         runner.run(_until_signalled(config, data, network))
     return 0
@@ -84,7 +85,7 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 async def _serve(config: Config, data: DataDir, network: Network) -> None:
     async with _running_daemon(config, data, network) as (daemon, overlay):
         answers = Answers(daemon, overlay, network, config.store.quota_bytes, system_clock)
-        card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION))
+        card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url)
         web = WebServer(answers, config.node, data.read_token(), VERSION, card)
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
@@ -129,6 +130,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             store=RecordStore.open(data.store, config.store, system_clock),
             fetcher=fetcher,
             locate=fetcher.locate,
+            late=fetcher.late_s,
             parsers=await stack.enter_async_context(open_parsers(config.crawl)),
             clock=system_clock,
             rng=rng,

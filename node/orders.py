@@ -9,7 +9,7 @@ owners of the URL's slot alone, where the strategy lets the URL be crawled, and 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
-from typing import Annotated
+from typing import Annotated, Protocol
 
 from msgspec import Meta
 
@@ -62,8 +62,28 @@ class FetchAnswer(Message, frozen=True, array_like=True):
     failure: Annotated[str, Meta(max_length=300)] = ""
 
 
-CarryByClient = Callable[[FetchOrder], Awaitable[FetchAnswer | None]]
+class Brought(Protocol):
+    """What a client brought."""
+
+    @property
+    def client(self) -> NodeId: ...
+
+    @property
+    def answer(self) -> FetchAnswer: ...
+
+
+CarryByClient = Callable[[FetchOrder], Awaitable[Brought | None]]
 """Has a client carry out an order; None where none waits, or nothing came of it."""
+
+
+class Checks(Protocol):
+    """Pages of clients that this node fetches again; see spotchecks.py."""
+
+    def consider(self, client: NodeId, page: Fetched) -> None: ...
+
+    def is_due(self, url: str) -> bool: ...
+
+    async def compare(self, page: Fetched) -> None: ...
 
 
 class OrderingFetcher:
@@ -80,6 +100,7 @@ class OrderingFetcher:
         *,
         max_own: int = 1 << 20,
         by_client: CarryByClient | None = None,
+        checks: Checks | None = None,
         place: Callable[[str], Key] = placement_key,
         refusals: Refusals = NO_REFUSALS,
     ) -> None:
@@ -90,7 +111,8 @@ class OrderingFetcher:
         self._fetcher, self._overlay, self._rng = fetcher, overlay, rng
         self._decide, self._max_bytes = decide, max_bytes
         self._places, self._own = asyncio.Semaphore(MAX_ORDERS), asyncio.Semaphore(max_own)
-        self._by_client, self._pages = by_client, 0
+        self._by_client, self._checks, self._pages = by_client, checks, 0
+        self.resting = ""  # why the owner of this machine lets it fetch nothing just now
         overlay.serve(FetchOrder, self.carry)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
@@ -98,11 +120,15 @@ class OrderingFetcher:
         this node must not and no other owner did."""
         if got := await self._from_owner(url, headers, max_bytes):
             return got
-        if got := await self._from_client(url, headers, max_bytes):
+        checks = self._checks if self._checks is not None and self._checks.is_due(url) else None
+        if checks is None and (got := await self._from_client(url, headers, max_bytes)):
             return got
         try:
             async with self._own:
-                return await self._fetcher.fetch(url, headers, max_bytes)
+                got = await self._fetcher.fetch(url, {} if checks is not None else headers, max_bytes)
+            if checks is not None:
+                await checks.compare(got)
+            return got
         except FamilyMissing as missing:
             return await self._order(url, headers, max_bytes, missing)
 
@@ -139,9 +165,14 @@ class OrderingFetcher:
         self._pages += 1
         if not self._own.locked() and self._pages % CLIENTS_SHARE:
             return None
-        answer = await self._by_client(FetchOrder(url, tuple(headers.items()), max_bytes))
+        brought = await self._by_client(FetchOrder(url, tuple(headers.items()), max_bytes))
         # A client's failure is not the site's, and who answered there is only its word.
-        return _fetched(url, answer, max_bytes, address="") if answer and not answer.failure else None
+        if brought is None or brought.answer.failure:
+            return None
+        page = _fetched(url, brought.answer, max_bytes, address="")
+        if page is not None and self._checks is not None:
+            self._checks.consider(brought.client, page)
+        return page
 
     async def _order(self, url: str, headers: Mapping[str, str], max_bytes: int, missing: FamilyMissing) -> Fetched:
         order = FetchOrder(url, tuple(headers.items()), max_bytes)
@@ -189,6 +220,8 @@ class OrderingFetcher:
         view = self._overlay.view
         if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
             return "orders a fetch in a slot that is not its own"
+        if self.resting:
+            return f"orders a fetch of a node that rests: {self.resting}"
         if any(name.lower() not in VALIDATORS for name, _ in order.headers):
             return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
         if refused := self._refusals.reason(order.url):

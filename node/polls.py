@@ -30,7 +30,7 @@ class Polls:
         self._overlay, self._carry, self._rng = overlay, carry, rng
         self._asked: set[NodeId] = set()
         self._rest_until: dict[NodeId, float] = {}
-        self.is_paused = False
+        self.resting = ""  # why nothing is fetched just now
         self.carried = 0
 
     @property
@@ -53,7 +53,7 @@ class Polls:
     async def _follow(self) -> None:
         peer: NodeId | None = None
         while True:
-            if not self.is_client or self.is_paused:
+            if not self.is_client or self.resting:
                 peer = None
             elif peer is None or not self._overlay.view.is_live(peer):
                 peer = self._choose()

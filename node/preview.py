@@ -115,7 +115,7 @@ class Previews:
             counted, size = store.summary(first, last), 0
             if (counted.documents or counted.visits) and self._clock().steady < until:
                 rows = await store.look(lambda first=first, last=last: store.rows(first, last))  # type: ignore[misc]
-                size = sum(row.place.head_bytes + row.place.content_bytes for row in rows)
+                size = sum(row.place.share_bytes for row in rows)
             found[slot] = Kept(counted.documents, counted.visits, size)
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)

@@ -70,7 +70,8 @@ class Service(Protocol):
         """Would a URL be fetched, by whom, when, why not: {url, canonical, answer: yes | now | later | no, why,
         changed, placement, rule, owners, holder, known, crawler}."""
 
-    def pause(self, paused: bool) -> None: ...
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        """Fetch nothing, for so many seconds or (None) until told otherwise; why nothing is fetched now, or ""."""
 
     async def publish_strategy(self, document: bytes) -> Json:
         """Verify a signed strategy document, adopt it and spread it; raises BadStrategy."""

@@ -11,6 +11,8 @@ from node.plaintext import day, plain
 
 Json = dict[str, Any]
 
+MAX_LIARS = 3  # named among the warnings
+
 
 @dataclass(frozen=True, slots=True)
 class StatusView:
@@ -102,13 +104,20 @@ def view_of(status: Json) -> StatusView:
         strategy_version=_count(strategy, "version"),
         strategy_expires=day(expires_at),
         strategy_expires_at=expires_at,
-        warnings=(*_texts(strategy.get("warnings")), *_texts(status.get("warnings"))),
+        warnings=(*_texts(strategy.get("warnings")), *_texts(status.get("warnings")), *_distrusted(clients)),
         disk_used=_count(disk, "used"),
         disk_quota=_count(disk, "quota"),
         is_client=is_client,
         reachable=_reachable(_table(status, "reachable")),
         carried=_count(clients, "carried") + _count(clients, "carried_here"),
     )
+
+
+def _distrusted(clients: Json) -> tuple[str, ...]:
+    """Why clients get no more orders; the first few."""
+    told = list(_table(clients, "distrusted").items())
+    more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
+    return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
 
 
 def size(count: float) -> str:

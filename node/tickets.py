@@ -84,6 +84,7 @@ class Tickets:
             wait_s = (await self._overlay.ask(keeper, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
         except RemoteError as error:
             log.debug("no ticket site=%s from=%s reason=%s", site_of(url), keeper.hex(), error)
+            self._places.hosts.wonder(site_of(url))  # it may know of other places than this node does
             return Permit(AGAIN_S)
         if not wait_s:
             self._from[site_of(url)] = keeper
@@ -124,7 +125,7 @@ class Tickets:
         """Under which this node keeps the site's clock; raises BadMessage where it keeps none for this peer."""
         view = self._overlay.view
         if not is_canonical(url) or not self._places.depth(url):
-            raise BadMessage(peer.hex(), "asks for a ticket where the strategy in force here spreads no site")
+            raise BadMessage(peer.hex(), "asks for a ticket where what is known here spreads no site")
         epoch = view.leases().get(self._home(url))
         if epoch is None:
             raise BadMessage(peer.hex(), "asks for a ticket of a site whose home slot is not leased by this node")

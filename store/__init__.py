@@ -11,8 +11,9 @@ from store.config import StoreConfig
 from store.disk import Disk, FolderDisk, MemoryDisk
 from store.document import Document, decode_document, encode_document
 from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
+from store.hostrecord import HostRecord, decode_host, encode_host, host_name, host_url
 from store.messages import SlotReport, SlotReportReply
-from store.package import Signer, verify_record
+from store.package import Signer, url_of, verify_record
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 from store.records import RecordStore
 from store.replicator import Replicator, ReplicatorStatus
@@ -26,6 +27,7 @@ __all__ = [
     "Document",
     "Draft",
     "FolderDisk",
+    "HostRecord",
     "Kind",
     "MemoryDisk",
     "Proof",
@@ -43,7 +45,12 @@ __all__ = [
     "TooFewCopies",
     "Version",
     "decode_document",
+    "decode_host",
     "digest_of",
     "encode_document",
+    "encode_host",
+    "host_name",
+    "host_url",
+    "url_of",
     "verify_record",
 ]

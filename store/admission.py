@@ -8,7 +8,7 @@ that has fallen out of the candidates still has to hand over: both at a bounded 
 
 from collections.abc import Sequence
 
-from dht import Buckets, NodeId, Now, Overlay, Places, Slot, slot_of
+from dht import Buckets, NodeId, Now, Overlay, Places, Slot, placement_key, slot_of
 from store.package import MAX_RECORDS, url_of
 from store.record import Kind, Record
 from store.records import AHEAD_S
@@ -52,10 +52,11 @@ class Admission:
 
     def _moves(self, peer: NodeId, record: Record) -> bool:
         """Whether a record of a spread site comes from who has it at the place where it lay before."""
-        if self._places is None or not self._places.spreads:
+        if self._places is None or record.kind == Kind.HOST:
             return False
         try:
-            keys = self._places.of(url_of(record))
+            url = url_of(record)
+            keys = {*self._places.of(url), placement_key(url)}  # the home's owners know of a spread before others do
         except ValueError:
             return False
         view = self._overlay.view

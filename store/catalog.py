@@ -1,9 +1,10 @@
 """The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
 
-One row a record: its newest version, where it lies, and the sequence of its last change; a removed record leaves its
-row as a tombstone for a while, so the table is the change log too. `cells` keeps, per 1/65,536 of the key space and
-expiry day, how many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of
-rows whatever slot_bits is. A row never points past durable bytes: segments are synced before it is written.
+One row a record, by the sequence of its last change: its newest version and where it lies; a removed record leaves its
+row as a tombstone for a while, so the table is the change log. Both indexes hold the first bytes of what they look up
+and lead to a few rows, which are compared in full. `cells` keeps, per 1/65,536 of the key space and expiry day, how
+many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
+slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 """
 
 import sqlite3
@@ -19,21 +20,23 @@ from store.errors import DiskFull, StoreCorrupt
 from store.record import Kind, Version
 from store.segments import Place
 
-FORMAT = 1
+FORMAT = 2
+STEP = 512  # rows read at once, so that no reader holds the index
 _SCHEMA = f"""
-CREATE TABLE records (kind INTEGER, id BLOB, key BLOB, epoch INTEGER, at_ms INTEGER, digest BLOB, expires_day INTEGER,
-  segment INTEGER, start INTEGER, head_bytes INTEGER, content_bytes INTEGER, sequence INTEGER, removed_day INTEGER,
-  PRIMARY KEY (kind, id)) WITHOUT ROWID;
-CREATE INDEX by_key ON records (kind, key, id) WHERE removed_day = 0;
-CREATE UNIQUE INDEX by_sequence ON records (sequence);
+CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, epoch INTEGER, at_ms INTEGER,
+  digest BLOB, expires_day INTEGER, segment INTEGER, start INTEGER, head_bytes INTEGER, content_bytes INTEGER,
+  part INTEGER, removed_day INTEGER);
+CREATE INDEX by_id ON records (substr(id, 1, 5));
+CREATE INDEX by_cell ON records (substr(key, 1, 2)) WHERE removed_day = 0;
 {cells.SCHEMA}
 CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 """
-_COLUMNS = "kind, id, key, epoch, at_ms, digest, expires_day, segment, start, head_bytes, content_bytes, sequence"
-_UPSERT = f"INSERT OR REPLACE INTO records ({_COLUMNS}, removed_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?)"
+_COLUMNS = "kind, id, key, epoch, at_ms, digest, expires_day, segment, start, head_bytes, content_bytes, part"
+_INSERT = f"INSERT INTO records ({_COLUMNS}, sequence, removed_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,0)"
+_NAMED = "substr(id, 1, 5) = substr(?2, 1, 5) AND kind = ?1 AND id = ?2"
 
 
 class Row(NamedTuple):
@@ -72,7 +75,9 @@ class Catalog:
             (found,) = self.writer.execute("PRAGMA user_version").fetchone()
             if found == 0:
                 self.writer.executescript(_SCHEMA)
-            elif found != FORMAT:
+            elif found < FORMAT:
+                raise StoreCorrupt(self._path, f"format {found} of an older program", "it is rebuilt from the segments")
+            elif found > FORMAT:
                 raise StoreCorrupt(self._path, f"format {found}, this program reads {FORMAT}", "use the newer program")
             elif not self.note("clean"):
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
@@ -118,11 +123,12 @@ class Catalog:
 
     def put(self, rows: Sequence[Row], replaced: Sequence[Row | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
+        self.writer.executemany(f"DELETE FROM records WHERE {_NAMED}", [(row.kind, row.id) for row in rows])
         values = []
         for row in rows:
             self._next += 1
-            values.append((row.kind, row.id, row.key, *row.version, row.expires_day, *row.place, self._next, 0))
-        self.writer.executemany(_UPSERT, values)
+            values.append((row.kind, row.id, row.key, *row.version, row.expires_day, *row.place, self._next))
+        self.writer.executemany(_INSERT, values)
         self._count([r for r in replaced if r is not None], rows)
 
     def remove(self, rows: Sequence[Row], today: int) -> None:
@@ -130,18 +136,17 @@ class Catalog:
         values = []
         for row in rows:
             self._next += 1
-            values.append((self._next, today, row.kind, row.id))
-        self.writer.executemany(
-            "UPDATE records SET sequence = ?, removed_day = ?, segment = 0 WHERE kind = ? AND id = ?", values
-        )
+            values.append((row.kind, row.id, self._next, today))
+        query = f"UPDATE records SET sequence = ?3, removed_day = ?4, segment = 0 WHERE {_NAMED}"
+        self.writer.executemany(query, values)
         self._count(rows, ())
 
     def move(self, rows: Sequence[Row], places: Sequence[Place]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
         self.writer.executemany(
-            "UPDATE records SET segment=?, start=?, head_bytes=?, content_bytes=? "
-            "WHERE kind=? AND id=? AND segment=? AND start=?",
-            [(*p, r.kind, r.id, r.place.segment, r.place.offset) for r, p in zip(rows, places, strict=True)],
+            "UPDATE records SET segment = ?5, start = ?6, head_bytes = ?7, content_bytes = ?8, part = ?9 "
+            f"WHERE {_NAMED} AND segment = ?3 AND start = ?4",
+            [(r.kind, r.id, r.place.segment, r.place.offset, *p) for r, p in zip(rows, places, strict=True)],
         )
 
     def forget_tombstones(self, before_day: int) -> None:
@@ -156,17 +161,15 @@ class Catalog:
         """Live rows whose expiry day is past."""
         with self._wrapped():
             found: list[Row] = []
-            for cell in cells.occupied(self.writer, expired_before=today):
-                first, last = cells.keys_of(cell)
-                found += [r for k in Kind for r in _between(self.writer, k, first, b"", last) if r.expires_day < today]
+            for cell in cells.expired(self.writer, today):
+                found += [row for row in self._between(self.writer, *cells.keys_of(cell)) if row.expires_day < today]
                 if len(found) >= limit:
                     break
             return found[:limit]
 
     def inside(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, both kinds."""
-        with self._wrapped():
-            return [row for kind in Kind for row in _between(self.writer, kind, first, b"", last)]
+        return list(self._between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[Row]:
         """Live rows whose frames lie in a segment, in the order of the file."""
@@ -177,7 +180,8 @@ class Catalog:
         """Bytes of live frames by segment."""
         with self._wrapped():
             query = (
-                "SELECT segment, sum(head_bytes + content_bytes) FROM records WHERE removed_day = 0 GROUP BY segment"
+                "SELECT segment, sum((head_bytes + content_bytes) / max(1, part % 256)) FROM records "
+                "WHERE removed_day = 0 GROUP BY segment"
             )
             return dict(self.writer.execute(query))
 
@@ -188,9 +192,19 @@ class Catalog:
 
     # looking thread
 
+    def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
+        """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
+        query = (
+            "SELECT substr(key, 1, 10), count(*) FROM records WHERE removed_day = 0 AND substr(key, 1, 2) = ? "
+            "AND kind = ? AND key BETWEEN ? AND ? GROUP BY 1 HAVING count(*) >= ?"
+        )
+        with self._wrapped():
+            full = map(cells.prefix_of, cells.occupied(self._looker, first, last, least))
+            return [site for cell in full for site in self._looker.execute(query, (cell, kind, first, last, least))]
+
     def rows(self, first: bytes, last: bytes) -> list[Row]:
-        """Live rows of a key range, both kinds, by kind, key and id."""
-        return [row for kind in Kind for row in self._steps(self._looker, kind, first, last)]
+        """Live rows of a key range, all kinds."""
+        return list(self._between(self._looker, first, last))
 
     # event loop
 
@@ -199,19 +213,19 @@ class Catalog:
             return _find(self.reader, kind, id)
 
     def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
-        """Live rows of a key range, by key and id."""
-        return self._steps(self.reader, kind, first, last)
+        """Live rows of a key range; by key and id, but for those of a cell that holds very many."""
+        return (row for row in self._between(self.reader, first, last) if row.kind == kind)
 
-    def _steps(self, connection: sqlite3.Connection, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
-        """Read in steps, so that no reader holds the index."""
-        step, after = 512, (first, b"")
-        while True:
-            with self._wrapped():
-                rows = list(_between(connection, kind, *after, last, limit=step))
-            yield from rows
-            if len(rows) < step:
-                return
-            after = (rows[-1].key, rows[-1].id)
+    def _between(self, connection: sqlite3.Connection, first: bytes, last: bytes) -> Iterator[Row]:
+        """Live rows of a key range, cell by cell, a large one in steps."""
+        with self._wrapped():
+            held = cells.occupied(connection, first, last)
+        for cell in held:
+            after = -1
+            while after:
+                with self._wrapped():
+                    rows, after = _step(connection, cell, after)
+                yield from sorted((r for r in rows if first <= r.key <= last), key=lambda r: (r.key, r.id))
 
     def changes(self, after: int, limit: int) -> list[Change]:
         with self._wrapped():
@@ -245,21 +259,22 @@ class Catalog:
 
 
 def _row(values: Sequence[object]) -> Row:
-    kind, id, key, epoch, at_ms, digest, day, segment, start, head_bytes, content_bytes = values
-    place = Place(segment, start, head_bytes, content_bytes)  # type: ignore[arg-type]
-    return Row(Kind(kind), DocumentId(id), Key(key), Version(epoch, at_ms, digest), day, place)  # type: ignore[arg-type]
+    kind, id, key, epoch, at_ms, digest, day, *place = values
+    version = Version(epoch, at_ms, digest)  # type: ignore[arg-type]
+    return Row(Kind(kind), DocumentId(id), Key(key), version, day, Place(*place))  # type: ignore[arg-type]
 
 
-_LIVE = f"SELECT {_COLUMNS.rpartition(',')[0]} FROM records WHERE removed_day = 0 AND"
+_LIVE = f"SELECT {_COLUMNS} FROM records WHERE removed_day = 0 AND"
+_STEP = f"SELECT {_COLUMNS}, sequence FROM records WHERE removed_day = 0 AND substr(key, 1, 2) = ? AND sequence > ?"
 
 
 def _find(connection: sqlite3.Connection, kind: Kind, id: DocumentId) -> Row | None:
-    values = connection.execute(f"{_LIVE} kind = ? AND id = ?", (kind, id)).fetchone()
+    values = connection.execute(f"{_LIVE} {_NAMED}", (kind, id)).fetchone()
     return _row(values) if values else None
 
 
-def _between(
-    connection: sqlite3.Connection, kind: Kind, first: bytes, after_id: bytes, last: bytes, *, limit: int = -1
-) -> Iterator[Row]:
-    query = f"{_LIVE} kind = ? AND (key, id) > (?, ?) AND key <= ? ORDER BY key, id LIMIT ?"
-    return map(_row, connection.execute(query, (kind, first, after_id, last, limit)))
+def _step(connection: sqlite3.Connection, cell: int, after: int) -> tuple[list[Row], int]:
+    """Live rows of a cell after a sequence, and where to go on, 0 at the end."""
+    values = (cells.prefix_of(cell), after, STEP)
+    found = connection.execute(f"{_STEP} ORDER BY sequence LIMIT ?", values).fetchall()
+    return [_row(row[:-1]) for row in found], found[-1][-1] if len(found) == STEP else 0

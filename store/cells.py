@@ -42,9 +42,14 @@ def cell_of(key: bytes) -> int:
     return int.from_bytes(key[: CELL_BITS // 8], "big")
 
 
+def prefix_of(cell: int) -> bytes:
+    """What all keys of a cell begin with."""
+    return cell.to_bytes(CELL_BITS // 8, "big")
+
+
 def keys_of(cell: int) -> tuple[bytes, bytes]:
     """First and last key of a cell."""
-    prefix = cell.to_bytes(CELL_BITS // 8, "big")
+    prefix = prefix_of(cell)
     return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
 
 
@@ -75,10 +80,14 @@ def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summ
     return Summary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
 
 
-def occupied(database: Connection, *, expired_before: int | None = None) -> list[int]:
-    """Cells that hold anything, or anything that expired before a day."""
-    if expired_before is None:
-        rows = database.execute("SELECT DISTINCT cell FROM cells")
-    else:
-        rows = database.execute("SELECT DISTINCT cell FROM cells WHERE expires_day < ?", (expired_before,))
-    return [cell for (cell,) in rows.fetchall()]
+def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:
+    """Cells that hold anything, or so many records at least, of those that a key range touches."""
+    where = "cell BETWEEN ? AND ? GROUP BY cell HAVING sum(documents + visits) >= ?"
+    values = (cell_of(first), cell_of(last), least)
+    return [cell for (cell,) in database.execute(f"SELECT cell FROM cells WHERE {where} ORDER BY cell", values)]
+
+
+def expired(database: Connection, before: int) -> list[int]:
+    """Cells that hold anything that expired before a day."""
+    rows = database.execute("SELECT DISTINCT cell FROM cells WHERE expires_day < ?", (before,)).fetchall()
+    return [cell for (cell,) in rows]

@@ -28,7 +28,7 @@ class Compaction:
         rows, size = [], 0
         while self._rows and size < _STEP_BYTES:
             rows.append(self._rows.popleft())
-            size += rows[-1].place.end - rows[-1].place.offset
+            size += rows[-1].place.share_bytes
         if rows:
             self._ledger.rewrite(rows)
         if not self._rows:

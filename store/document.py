@@ -27,6 +27,8 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     published_at: float = 0.0  # 0.0 unknown
     modified_at: float = 0.0
     boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/maintext.py)
+    max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
+    noarchive: bool = False  # its author lets nobody show a copy
 
 
 _encoder = msgspec.msgpack.Encoder()

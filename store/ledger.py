@@ -9,6 +9,7 @@ from them under a new incarnation. All methods belong to the store's writer thre
 import logging
 import secrets
 from collections.abc import Sequence
+from itertools import groupby
 
 import msgspec
 
@@ -17,6 +18,7 @@ from store.catalog import Catalog, Row
 from store.config import StoreConfig
 from store.disk import Disk
 from store.errors import DiskFull, StoreCorrupt
+from store.group import decode_group, encode_group, parts_of
 from store.package import decode_head, depth_of, encode_head, url_of
 from store.quota import Quota
 from store.record import Kind, Record, Version
@@ -65,10 +67,25 @@ class Ledger:
         fresh = [(r, row) for r, row in pairs if not row or _beats(r, row.version, row.key)]
         if not fresh:
             return {}
-        frames = [self.segments.encode(Type.RECORD, encode_head(r), r.content or b"") for r, _ in fresh]
-        places = self._append(frames)
-        self._index([_row(r, place) for (r, _), place in zip(fresh, places, strict=True)], [row for _, row in fresh])
+        self._index(self._keep([r for r, _ in fresh]), [row for _, row in fresh])
         return {(r.kind, r.id): r.version for r, _ in fresh}
+
+    def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[Row]:
+        """Write records to the newest segment, small ones together, and say where each lies, in order."""
+        parts = parts_of(records)
+        frames = [self._frame([records[n] for n in part]) for part in parts]
+        places = self._append(frames, check=check)
+        rows: dict[int, Row] = {}
+        for part, place in zip(parts, places, strict=True):
+            for number, n in enumerate(part):
+                own = place if len(part) == 1 else place.of(number, len(part))
+                rows[n] = _row(records[n], own)
+        return [rows[n] for n in range(len(records))]
+
+    def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
+        if len(records) > 1:
+            return self.segments.encode(Type.GROUP, encode_group(records), b"")
+        return self.segments.encode(Type.RECORD, encode_head(records[0]), records[0].content or b"")
 
     def drop(self, first: bytes, last: bytes, rows: Sequence[Row], today: int) -> None:
         """Give away the records of a key range, `rows` being the live ones in it."""
@@ -90,11 +107,23 @@ class Ledger:
 
     def rewrite(self, rows: Sequence[Row]) -> None:
         """Copy live frames to the newest segment, so that an older one may go."""
-        frames = [self.segments.raw(row.place) for row in rows]
-        places = self._append(frames, check=False)
+        own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
+        frames = [self.segments.raw(row.place) for row in own]
+        places = self._append(frames, check=False) if frames else []
+        moved = self._keep(self._opened(shared), check=False) if shared else []
         with self.catalog.transaction():
-            self.catalog.move(rows, places)
+            self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
             self._cover()
+
+    def _opened(self, rows: Sequence[Row]) -> list[Record]:
+        """Records that lie in groups; each group is read once where its rows stand together."""
+        found: list[Record] = []
+        for place, members in groupby(rows, lambda row: row.place._replace(part=0)):
+            frame = self.segments.read(place, content=False)
+            assert frame is not None  # the one thread that deletes segments is this one
+            group = decode_group(frame.head)
+            found += [group.record(row.place.part >> 8) for row in members]
+        return found
 
     def delete_segment(self, segment: int) -> None:
         """Forget a sealed segment that holds nothing alive any more, once the index says so durably."""
@@ -118,7 +147,7 @@ class Ledger:
                 self.catalog.put(rows, replaced)
                 self._cover()
         except DiskFull:
-            self.segments.cut(rows[0].place.segment, rows[0].place.offset)
+            self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
             raise
 
     def _cover(self) -> None:
@@ -175,10 +204,10 @@ class Ledger:
                 rows = {}
                 self._replay_drop(frame)
                 continue
-            record = decode_head(frame.head)
-            other = rows.get((record.kind, record.id))
-            if other is None or _follows(record.version, record.key, other):
-                rows[record.kind, record.id] = _row(record, frame.place)
+            for row in _rows_of(frame):
+                other = rows.get((row.kind, row.id))
+                if other is None or _follows(row.version, row.key, other):
+                    rows[row.kind, row.id] = row
         self._replay_rows(list(rows.values()))
 
     def _replay_rows(self, rows: Sequence[Row]) -> None:
@@ -211,6 +240,14 @@ def _follows(version: Version, key: bytes, before: Row) -> bool:
 
 def _row(record: Record, place: Place) -> Row:
     return Row(record.kind, record.id, record.key, record.version, record.expires_day, place)
+
+
+def _rows_of(frame: Frame) -> list[Row]:
+    """What a frame holds."""
+    if frame.type == Type.RECORD:
+        return [_row(decode_head(frame.head), frame.place)]
+    group = decode_group(frame.head)
+    return [_row(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
 
 
 def _int(value: bytes | int | None) -> int:

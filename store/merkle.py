@@ -25,7 +25,7 @@ def tree(leaves: Sequence[bytes]) -> tuple[bytes, list[tuple[bytes, ...]]]:
             level.append(EMPTY)
         for index, path in enumerate(paths):
             path.append(level[index // width ^ 1])
-        level = [_node(level[i], level[i + 1]) for i in range(0, len(level), 2)]
+        level = [node(level[i], level[i + 1]) for i in range(0, len(level), 2)]
         width *= 2
     return level[0], [tuple(path) for path in paths]
 
@@ -35,10 +35,11 @@ def root_of(leaf_hash: bytes, index: int, path: Sequence[bytes]) -> bytes | None
     if index >> len(path):
         return None
     for sibling in path:
-        leaf_hash = _node(sibling, leaf_hash) if index & 1 else _node(leaf_hash, sibling)
+        leaf_hash = node(sibling, leaf_hash) if index & 1 else node(leaf_hash, sibling)
         index >>= 1
     return leaf_hash
 
 
-def _node(left: bytes, right: bytes) -> bytes:
+def node(left: bytes, right: bytes) -> bytes:
+    """The hash of a node above two others."""
     return sha256(b"\1" + left + right).digest()

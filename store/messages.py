@@ -36,9 +36,11 @@ class Refused(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PutReply(Message, frozen=True, array_like=True):
-    """All others are durable here, or something newer in their place."""
+    """All others are durable here, or something newer in their place. `astray`: indexes of records whose site lies
+    elsewhere by now, as its record (kind HOST) says."""
 
     refused: Annotated[tuple[Refused, ...], Meta(max_length=MAX_RECORDS)] = ()
+    astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
 
 
 class Wanted(msgspec.Struct, frozen=True, array_like=True):

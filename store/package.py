@@ -20,6 +20,7 @@ from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key,
 from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
+from store.hostrecord import host_flaw
 from store.merkle import leaf, root_of, tree
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 
@@ -84,7 +85,7 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
     digests = [sha256(d.content).digest() for d in drafts]
     versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
-    leaves = [_leaf(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
+    leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
     root, paths = tree(leaves)
     author, signature = signer.public_key, signer.sign(DOMAIN, root)
     return [
@@ -95,8 +96,9 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
-    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of, and whether a record
-    lies where the strategy places it, or did until lately; without `places`, no site is spread."""
+    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
+    elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
+    """
 
     def check(records: Sequence[Record]) -> list[str]:
         found = zip(records, flaws(records), strict=True)
@@ -113,7 +115,12 @@ def flaws(records: Sequence[Record]) -> list[str]:
 
 def url_of(record: Record) -> str:
     """The canonical URL that a record is about; raises ValueError where its body is none."""
-    return _headed.decode(record.body).url
+    return url_in(record.body)
+
+
+def url_in(body: bytes) -> str:
+    """The same of a body."""
+    return _headed.decode(body).url
 
 
 def depth_of(url: str, key: bytes) -> int:
@@ -180,7 +187,8 @@ def _from_wire(w: _Wire) -> Record:
     )  # fmt: skip
 
 
-def _leaf(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
+def leaf_of(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
+    """What stands for a record in its package's tree."""
     return leaf(_LEAF.pack(kind, id, key, version.epoch, version.at_ms, expires_day, version.digest))
 
 
@@ -205,7 +213,7 @@ def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
             if not isfinite(at := getattr(document, name)):
                 return f"{name} is {at}"
         url = document.url if document is not None else _headed.decode(body).url
-        return _elsewhere(url, id, key)
+        return host_flaw(body, key) if kind == Kind.HOST and document_id(url) == id else _elsewhere(url, id, key)
     except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
         return f"body is no {kind.name}: {error}"
 
@@ -219,13 +227,18 @@ def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
 
 
 def _displaced(r: Record, places: Places | None) -> str:
-    url = url_of(r)
-    allowed = places.of(url) if places is not None and places.spreads else (placement_key(url),)
-    return "" if r.key in allowed else "key is none that the strategy gives its URL"
+    """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
+    its place once that is known here (mover.py). A host's own record never moves."""
+    if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
+        return ""
+    if places is None:
+        return "key is none that the strategy gives its URL"
+    places.wonder(url, r.key)
+    return ""
 
 
 def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:
-    root = root_of(_leaf(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
+    root = root_of(leaf_of(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
     if root is None:
         return "index does not fit its path"
     seal = (r.proof.author, r.proof.signature, root)

@@ -45,6 +45,12 @@ class Reader:
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
     ) -> Mapping[Name, Record]:
         """Those of many records that exist, batched per peer."""
+        return (await self.read_sure(wanted, content=content))[0]
+
+    async def read_sure(
+        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
+    ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
+        """The same, and those of which nobody who is ready said whether they exist."""
         found: dict[Name, Record] = {}
         open_: dict[Name, tuple[Wanted, list[NodeId]]] = {}
         for kind, id, key in wanted:
@@ -57,7 +63,7 @@ class Reader:
                     found[kind, id] = record  # better than nothing should nobody answer
         if open_:
             await self._ask_around(open_, found, content)
-        return found
+        return found, frozenset(open_)
 
     async def _ask_around(
         self, open_: dict[Name, tuple[Wanted, list[NodeId]]], found: dict[Name, Record], content: bool

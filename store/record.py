@@ -20,6 +20,7 @@ class Kind(IntEnum):
 
     DOCUMENT = 1  # body: store.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
+    HOST = 3  # body: store.hostrecord.HostRecord; no content; always in its site's home slot
 
 
 class Version(NamedTuple):

@@ -23,6 +23,7 @@ from store.compaction import Compaction
 from store.config import StoreConfig
 from store.disk import Disk, FolderDisk
 from store.errors import BadReplica, StoreCorrupt
+from store.group import NO_PROOF, NOTHING, Group, decode_group
 from store.ledger import Ledger
 from store.package import decode_head
 from store.recent import Recent
@@ -36,6 +37,7 @@ MAX_DAYS = 3660  # the longest that a record may ask to be kept
 ASIDE_BYTES = 64 << 10  # on the wire; proving more holds the event loop for longer than a millisecond or two
 _GROUP_RECORDS = 4096  # the most that one commit takes together
 _GROUP_BYTES = 16 << 20
+_GROUPS_KEPT = 64  # groups read last, some 20 kB each
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every second or two
 T = TypeVar("T")
 
@@ -62,6 +64,7 @@ class RecordStore:
         self._prover = ThreadPoolExecutor(1, thread_name_prefix="store-prove")
         self._turn = asyncio.Lock()
         self._waiting: deque[_Batch] = deque()
+        self._groups: dict[tuple[int, ...], Group] = {}  # by segment and offset
         self._changed = asyncio.Event()
         self._broken: LocalError | None = None
 
@@ -139,15 +142,16 @@ class RecordStore:
             return f"epoch {record.version.epoch} is more than a day in the future"
         return ""
 
-    def find(self, kind: Kind, id: DocumentId, *, content: bool = True) -> Record | None:
-        """The newest version, without its content where that is not asked for (the digest still stands)."""
+    def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
+        """The newest version, without its content where that is not asked for (the digest still stands); its proof may
+        be empty where that is not asked for."""
         if not content and (recent := self._recent.find(kind, id)) is not None:
             return recent
         for _ in range(3):  # compaction may move the frame between the two steps
             row = self._catalog.find(kind, id)
             if row is None:
                 return None
-            record = self._load(row, content=content)
+            record = self._load(row, content=content, proven=proven)
             if record is not None:
                 return record
         raise StoreCorrupt(self._ledger.path, f"record {id.hex()} is missing", "start again: the index is rebuilt")
@@ -157,9 +161,10 @@ class RecordStore:
         return row.version if row else None
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool = False) -> Iterator[Record]:
-        """Records of a key range by key; one that leaves meanwhile may be missing, one that comes may be there."""
+        """Records of a key range by key, but for those of a cell that holds very many; proofs may be empty. One that
+        leaves meanwhile may be missing, one that comes may be there."""
         for row in self._catalog.scan(kind, first_key, last_key):
-            record = self.find(row.kind, row.id, content=content)
+            record = self._load(row, content=content, proven=False) or self.find(row.kind, row.id, content=content)
             if record is not None:
                 yield record
 
@@ -167,8 +172,13 @@ class RecordStore:
         """Index rows of a key range, both kinds: what reconciliation compares. Call it inside `look` only."""
         return self._catalog.rows(first_key, last_key)
 
+    def sites(self, kind: Kind, first_key: bytes, last_key: bytes, least: int) -> list[tuple[bytes, int]]:
+        """Which parts of keys that name a site (and shard) have at least so many records of a kind in a range, and how
+        many. Call it inside `look` only."""
+        return self._catalog.sites(kind, first_key, last_key, least)
+
     async def look(self, job: Callable[[], T]) -> T:
-        """Run a job that calls `rows`, in the thread that there is for it: a range may hold very much."""
+        """Run a job that calls `rows` or `sites`, in the thread that there is for it: a range may hold very much."""
         return await asyncio.get_running_loop().run_in_executor(self._looker, job)
 
     async def aside(self, job: Callable[[], T], size_bytes: int) -> T:
@@ -255,7 +265,9 @@ class RecordStore:
 
         return await self._alone(run)
 
-    def _load(self, row: Row, *, content: bool) -> Record | None:
+    def _load(self, row: Row, *, content: bool, proven: bool) -> Record | None:
+        if row.place.part:
+            return self._from_group(row, content=content, proven=proven)
         frame = self._segments.read(row.place, content=content)
         if frame is None:
             return None
@@ -264,6 +276,24 @@ class RecordStore:
         except ValueError as error:
             raise BadReplica(f"record {row.id.hex()}", str(error)) from error
         return replace(record, content=frame.content if content else None)
+
+    def _from_group(self, row: Row, *, content: bool, proven: bool) -> Record | None:
+        """One of many small records; the groups read last are kept, because neighbours are often asked for together."""
+        name = row.place[:2]
+        try:
+            group = self._groups.pop(name, None)
+            if group is None:
+                frame = self._segments.read(row.place, content=False)
+                if frame is None:
+                    return None
+                group = decode_group(frame.head)
+            record = group.record(row.place.part >> 8) if proven else _bare(row, group)
+        except ValueError as error:
+            raise BadReplica(f"record {row.id.hex()}", str(error)) from error
+        self._groups[name] = group
+        while len(self._groups) > _GROUPS_KEPT:
+            del self._groups[next(iter(self._groups))]
+        return record if content else replace(record, content=None)
 
     async def _alone(self, job: Callable[[], T]) -> T:
         """Run a job in the writer thread between commits, and tell followers."""
@@ -311,3 +341,9 @@ class RecordStore:
                 self._recent.keep(record)
         for batch in group:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
+
+
+def _bare(row: Row, group: Group) -> Record:
+    """What the index knows and the group adds, without a proof."""
+    body = group.body(row.place.part >> 8)
+    return Record(row.kind, row.id, row.key, row.version, row.expires_day, body, b"", NOTHING, NO_PROOF)

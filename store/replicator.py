@@ -78,7 +78,7 @@ class Replicator:
         self._steward = Steward(
             config, store, overlay, exchange, self._outbox, clock, rng, on_ready, expects_others=expects_others
         )
-        self._writer = Writer(config, store, overlay, self._outbox, signer, clock, self._not_kept)
+        self._writer = Writer(config, store, overlay, self._outbox, signer, clock, self._not_kept, places)
         self._reader = Reader(config, store, overlay, rng, lambda key: self._slot(key) in self._steward.ready, exchange)
         self._serving = Serving(
             store,
@@ -89,6 +89,7 @@ class Replicator:
             check,
             Admission(overlay, config.stranger_records_s, places),
             clock,
+            places,
         )
 
         self._mover: Mover | None = None
@@ -121,6 +122,17 @@ class Replicator:
     ) -> Mapping[Name, Record]:
         """Many records at once, batched per peer; by default without their contents."""
         return await self._reader.read_many(wanted, content=content)
+
+    async def read_sure(
+        self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
+    ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
+        """As `read_many`, and those of which nobody said whether they exist."""
+        return await self._reader.read_sure(wanted)
+
+    def moved(self, site: str) -> None:
+        """The places of a site may be others than they were, or something of it lies astray here."""
+        if self._mover is not None:
+            self._mover.look_at(site)
 
     def ready_slots(self) -> frozenset[Slot]:
         """Slots that this node holds reconciled, whether it owns them or has yet to hand them over."""

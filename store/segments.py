@@ -33,19 +33,31 @@ class Type(IntEnum):
 
     RECORD = 1
     DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
+    GROUP = 3  # head: many small records, see `store/group.py`
 
 
 class Place(NamedTuple):
-    """Where a frame lies."""
+    """Where a frame lies, and where in it the record. `part`: 0 where the frame is the record's own, else 256 times its
+    number among `part` % 256 records."""
 
     segment: int
     offset: int
     head_bytes: int  # header and head
     content_bytes: int
+    part: int = 0
 
     @property
     def end(self) -> int:
         return self.offset + self.head_bytes + self.content_bytes
+
+    @property
+    def share_bytes(self) -> int:
+        """What the record takes of the frame."""
+        return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
+
+    def of(self, number: int, count: int) -> "Place":
+        """The place of one of `count` records in this frame."""
+        return self._replace(part=number << 8 | count)
 
 
 class Frame(NamedTuple):

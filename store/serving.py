@@ -5,9 +5,9 @@ Peers are hostile until a record proves itself: bounds are the messages' own, wh
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
-from dht import Clock, DocumentId, NodeId, Overlay, Slot, slot_of
+from dht import Clock, DocumentId, NodeId, Overlay, Places, Slot, slot_of
 from store.admission import Admission
 from store.errors import BadReplica, DiskFull
 from store.exchange import Exchange, key_range
@@ -24,9 +24,9 @@ from store.messages import (
     SlotReportReply,
     SlotState,
 )
-from store.package import Check, open_package, pack, size_of
+from store.package import Check, open_package, pack, size_of, url_of
 from store.reconcile import answer
-from store.record import Record
+from store.record import Kind, Record
 from store.records import RecordStore
 from store.seldom import Seldom
 
@@ -48,8 +48,9 @@ class Serving:
         check: Check,
         admission: Admission,
         clock: Clock,
+        places: Places | None = None,
     ) -> None:
-        self._admission = admission
+        self._admission, self._places = admission, places
         self._store, self._overlay, self._exchange = store, overlay, exchange
         self._is_ready, self._refused, self._check = is_ready, refused, check
         self._clock, self._complains = clock, Seldom()
@@ -81,7 +82,15 @@ class Serving:
         refused = tuple(Refused(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return PutReply(refused)
+        return PutReply(refused, self._astray(records, reasons))
+
+    def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
+        """Those that were taken and will move on, because their site lies elsewhere by now."""
+        places = self._places
+        if places is None or not places.spreads:
+            return ()
+        taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
+        return tuple(n for n in taken if places.place(url_of(records[n])) != records[n].key)
 
     async def on_fetch(self, peer: NodeId, message: FetchRecords) -> FetchReply:
         """Give what is here, as much as fits."""

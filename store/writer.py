@@ -12,12 +12,12 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, slot_of
+from dht import Clock, NodeId, Overlay, Places, RemoteError, Slot, site_of, slot_of
 from store.config import StoreConfig
 from store.errors import BadDraft, DiskFull, TooFewCopies
 from store.messages import PutPackage, PutReply
 from store.outbox import Outbox
-from store.package import Signer, draft_flaw, pack, sign_package
+from store.package import Signer, draft_flaw, pack, sign_package, url_of
 from store.record import Draft, Record
 from store.records import RecordStore
 from store.seldom import Seldom
@@ -77,8 +77,11 @@ class Writer:
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
+        places: Places | None = None,
     ) -> None:
-        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold."""
+        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
+        sites that owners say lie elsewhere."""
+        self._places = places
         self._config, self._store, self._overlay, self._outbox = config, store, overlay, outbox
         self._signer, self._clock, self._refused = signer, clock, refused
         self._complains = Seldom()
@@ -217,7 +220,14 @@ class Writer:
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return set(range(len(records)))
+        self._wonder(records, reply.astray)
         return {r.index for r in reply.refused}
+
+    def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
+        """An owner knows of a site that is spread: read its record, and write there from now on."""
+        if self._places is not None:
+            for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
+                self._places.hosts.wonder(site_of(url))
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""

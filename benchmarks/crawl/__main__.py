@@ -3,10 +3,10 @@
 import sys
 from pathlib import Path
 
-from benchmarks.crawl import ratio
+from benchmarks.crawl import million, ratio
 from benchmarks.figures import Row, parser_for, show
 
-PARTS = {"ratio": ratio}
+PARTS = {"ratio": ratio, "million": million}
 PACKAGES = ("scrapy", "twisted", "aiohttp", "uvloop", "selectolax", "msgspec", "zstandard", "tantivy")
 
 

@@ -19,6 +19,18 @@ def process_s(pid: int) -> float:
     return sum(map(int, _stat(PROC / str(pid) / "stat")[1][11:13])) / TICKS
 
 
+def pss_bytes(root: int) -> int:
+    """Memory of a process and its living descendants; what several of them share counts once, in parts."""
+    found = 0
+    for pid in _tree(root):
+        try:
+            lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
+        except (FileNotFoundError, ProcessLookupError):
+            continue
+        found += sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    return found
+
+
 def threads_s(root: int) -> dict[str, float]:
     """The same of the living threads of one process, by their names."""
     found: dict[str, float] = {}

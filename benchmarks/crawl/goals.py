@@ -3,3 +3,7 @@
 CPU_RATIO = 0.2  # processor time per page, of all processes, against tuned Scrapy
 CPU_RATIO_STRETCH = 0.125
 REPEATS = GAPS = OPEN_OVER_ONE = 0  # by the server's log
+OPEN_AT_ONCE = 300  # fetches, on a web of 500 hosts and 400 addresses
+KEPT_SHARE = 0.85  # of one node's pages per CPU second, with 2, 4 and 8 nodes
+MILLION_PSS_MB = 450.0
+BESIDE_TEXT_BYTES = 60.0

@@ -4,9 +4,9 @@ import argparse
 import sys
 
 from benchmarks.figures import Row, parser_for, show
-from benchmarks.overlay import balance, crowd, cuts, lookups, sockets
+from benchmarks.overlay import balance, crowd, cuts, leases, lookups, sockets
 
-PARTS = {"lookups": lookups, "crowd": crowd, "cuts": cuts, "sockets": sockets, "balance": balance}
+PARTS = {"lookups": lookups, "crowd": crowd, "leases": leases, "cuts": cuts, "sockets": sockets, "balance": balance}
 
 
 def main() -> int:

@@ -9,15 +9,13 @@ from random import Random
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
-from dht import Key, distance
 from node.simulation.forming import form
-from node.simulation.readings import REPLICAS, Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.simulation.readings import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
 SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 60.0, 20.0, 60.0  # those that were remembered are greeted first
-REFRESH_S = 600.0  # two refreshes of every table
+REFRESH_S, QUICK_REFRESH_S = 600.0, 300.0  # two refreshes of every table, or one
 SLOTS, WITNESSES = 512, 16
-RENEW_S = 8.0  # between two renewals of a lease, as dht/leases.py has
 GOSSIP = ("Ping", "Pong")
 NO_PEER = "cannot: it has none"
 
@@ -34,18 +32,15 @@ class Lived:
 
 def rows(quick: bool) -> list[Row]:
     """All figures of a crowd."""
-    seeds, nodes = (range(1, 3), 150) if quick else (range(1, 6), 1_000)
-    lived, bits = [live(seed, nodes) for seed in seeds], slot_bits_for(nodes)
-    upkeep = [lookup_packets(seed, nodes) for seed in seeds]
-    leases = [lease_packets(seed, nodes, bits) for seed in seeds]
+    seeds, nodes = (range(1, 2), 100) if quick else (range(1, 6), 1_000)
+    lived = [live(seed, nodes) for seed in seeds]
+    upkeep = [lookup_packets(seed, nodes, QUICK_REFRESH_S if quick else REFRESH_S) for seed in seeds]
     told = f"{nodes:,} nodes"
-    beats = [each.heartbeats + lease for each, lease in zip(lived, leases, strict=True)]
     unit = "packets/node/s"
     found = [
         row(f"strategy at all of {told}", [e.spread_s for e in lived], "s", goal=goals.STRATEGY_S, peer=NO_PEER),
         row(f"steady traffic of lookups, {told}", upkeep, unit, goal=goals.OVERLAY_PACKETS),
-        row(f"steady heartbeats and leases, {told}, slot_bits {bits}", beats, unit, goal=goals.HEARTBEAT_PACKETS),
-        row(f"of which leases, {told}, slot_bits {bits}", leases, unit),
+        row(f"steady heartbeats, {told}", [e.heartbeats for e in lived], unit),
         row(
             f"same owners everywhere, {told}, at once after 30 % died",
             [e.owners for e in lived],
@@ -83,33 +78,15 @@ def live(seed: int, nodes: int) -> Lived:
     return Lived(heartbeats / nodes / TRAFFIC_S, late, owners, teams)
 
 
-def lookup_packets(seed: int, nodes: int) -> float:
+def lookup_packets(seed: int, nodes: int, seconds: float = REFRESH_S) -> float:
     """Packets per node and second that keep the tables filled: of nodes that do nothing else."""
     swarm = Swarm(seed)
     swarm.add(nodes)
     form(swarm, members=False)
     before = sent(swarm)
-    swarm.run(REFRESH_S)
+    swarm.run(seconds)
     spent = sent(swarm) - before
-    return sum(count for kind, count in spent.items() if kind not in GOSSIP) / nodes / REFRESH_S
-
-
-def lease_packets(seed: int, nodes: int, slot_bits: int) -> float:
-    """Messages per node and second that renew all leases: computed, since leases travel by TLS above the cores.
-
-    The first of each slot's owners in their order holds it, and asks the others every RENEW_S; what goes to one peer
-    for several slots goes together; each question has an answer.
-    """
-    from dht import Placement  # here, for this alone
-
-    ids = sorted(Key(Random(f"lease {seed} {n}").randbytes(20)) for n in range(nodes))
-    placement = Placement(ids, slot_bits, REPLICAS)  # type: ignore[arg-type]
-    rng, pairs = Random(f"holders {seed}"), set[tuple[bytes, bytes]]()
-    for slot in range(1 << slot_bits):
-        team = placement.owners(slot)  # type: ignore[arg-type]
-        holder = rng.choice(team)
-        pairs |= {(holder, voter) for voter in team if distance(holder, voter)}
-    return 2 * len(pairs) / RENEW_S / nodes
+    return sum(count for kind, count in spent.items() if kind not in GOSSIP) / nodes / seconds
 
 
 def sent(swarm: Swarm) -> Counter[str]:

@@ -14,8 +14,7 @@ def rows(quick: bool) -> list[Row]:
     """All figures of cuts."""
     found = []
     for seconds, told in ((300.0, "5 min"), (3600.0, "1 h")):
-        seeds = (range(1, 4) if seconds < 1000 else range(1, 2)) if quick else range(1, 6)
-        nodes = 24 if quick else 64
+        seeds, nodes = (range(1, 2), 12 if seconds > 1000 else 24) if quick else (range(1, 6), 64)
         values = [joined_again(seed, nodes, seconds) for seed in seeds]
         what = f"one network again after a cut of {told}, {nodes} nodes"
         found.append(row(what, values, "s", goal=goals.JOINED_AGAIN_S, peer="cannot: evicts whoever is silent once"))

@@ -28,20 +28,20 @@ class Taken:
 
 def rows(quick: bool) -> list[Row]:
     """All figures of lookups."""
-    seeds, asks = (range(1, 3), 60) if quick else (range(1, 6), 300)
-    sizes = [1_000] if quick else [1_000, 10_000]
+    seeds, asks, least, gets = (range(1, 3), 60, 300, 15) if quick else (range(1, 6), 300, 1_000, 40)
+    sizes = [least] if quick else [1_000, 10_000]
     found: list[Row] = []
     for nodes in sizes:
-        found += _both(f"lookup, {nodes:,} nodes", seeds, asks, goals.LOOKUP_MS[nodes], nodes=nodes)
-    found += _both("lookup, 1,000 nodes, 30 % dead at once", seeds, asks, goals.DEAD_LOOKUP_MS, dead=0.3)
-    costs = [looked_up(seed, asks, loss=0.02).p50 / looked_up(seed, asks).p50 - 1 for seed in seeds]
-    stocks = [stock.looked_up(s, loss=0.02)[0] / stock.looked_up(s)[0] - 1 for s in seeds]
-    what = "2 % loss: what it adds to the median lookup, 1,000 nodes"
+        found += _both(f"lookup, {nodes:,} nodes", seeds, asks, goals.LOOKUP_MS[max(1_000, nodes)], nodes=nodes)
+    found += _both(f"lookup, {least:,} nodes, 30 % dead at once", seeds, asks, goals.DEAD_LOOKUP_MS, least, 0.3)
+    costs = [looked_up(seed, asks, least, loss=0.02).p50 / looked_up(seed, asks, least).p50 - 1 for seed in seeds]
+    stocks = [stock.looked_up(s, least, loss=0.02)[0] / stock.looked_up(s, least)[0] - 1 for s in seeds]
+    what = f"2 % loss: what it adds to the median lookup, {least:,} nodes"
     found.append(row(what, costs, "of it", goal=goals.LOSS_COST, peer=stocks))
     for dead in (0.3, 0.5):
-        ours = [gets_right(seed, dead, 40) for seed in seeds]
-        peer = [stock.gets_right(seed, dead, 20) for seed in seeds]
-        what = f"gets right, 1,000 nodes, {dead:.0%} dead at once"
+        ours = [gets_right(seed, dead, gets, least) for seed in seeds]
+        peer = [stock.gets_right(seed, dead, gets // 2, least) for seed in seeds]
+        what = f"gets right, {least:,} nodes, {dead:.0%} dead at once"
         found.append(row(what, ours, "of all", goal=goals.GETS_RIGHT, at_least=True, peer=peer))
     return found
 

@@ -23,7 +23,7 @@ NETWORK = b"network of loopback."
 
 def rows(quick: bool) -> list[Row]:
     """One figure: microseconds of processor time for both sides."""
-    count, runs = (1_500, 3) if quick else (6_000, 5)
+    count, runs = (1_000, 3) if quick else (6_000, 5)
     ours = [asyncio.run(ours_us(count, seed)) for seed in range(runs)]
     peer = [asyncio.run(stock_us(count)) for _ in range(runs)]
     what = "one UDP question and answer on loopback, processor time of both sides"

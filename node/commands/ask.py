@@ -5,6 +5,7 @@ from argparse import Namespace
 
 from node.commands.output import bold, marked, print_facts, print_json, print_table
 from node.commands.place import client
+from node.duration import parse_duration
 from node.errors import Refused
 from node.peersview import peer_rows
 from node.plaintext import around, plain
@@ -72,15 +73,18 @@ def peers(arguments: Namespace) -> int:
 
 def pause(arguments: Namespace) -> int:
     """Stop this node's fetching; open fetches end."""
-    client(arguments, needs_token=True).post("/api/v1/pause", {"paused": True})
-    print("paused: this node fetches nothing until `dse-node resume`; it still stores, indexes and answers")
+    body: dict[str, object] = {"paused": True}
+    if arguments.duration:
+        body["for_s"] = parse_duration(arguments.duration)
+    reason = plain(client(arguments, needs_token=True).post("/api/v1/pause", body).get("reason", ""))
+    print(f"{reason or 'paused'}. It fetches nothing meanwhile; it still stores, indexes and answers.")
     return 0
 
 
 def resume(arguments: Namespace) -> int:
     """Fetch again."""
-    client(arguments, needs_token=True).post("/api/v1/pause", {"paused": False})
-    print("resumed")
+    body = client(arguments, needs_token=True).post("/api/v1/pause", {"paused": False})
+    print(f"resumed, but {plain(body['reason'])}" if body.get("reason") else "resumed")
     return 0
 
 

@@ -34,7 +34,13 @@ def new(arguments: Namespace) -> int:
     chosen |= {"puzzle_bits": arguments.puzzle_bits}
     fields = (OPEN if arguments.open else {}) | {name: value for name, value in chosen.items() if value is not None}
     text, keys = make_network(
-        arguments.name, out.with_suffix(""), arguments.bootstrap, arguments.prefix, fields, arguments.seed
+        arguments.name,
+        out.with_suffix(""),
+        arguments.bootstrap,
+        arguments.prefix,
+        fields,
+        arguments.seed,
+        arguments.info_url,
     )
     out.write_text(text)
     files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
@@ -56,7 +62,16 @@ def show(arguments: Namespace) -> int:
     bootstrap = [f"[{e.host}]:{e.udp_port}" if e.family == 6 else f"{e.host}:{e.udp_port}" for e in network.bootstrap]
     if arguments.json:
         keys = {"publishers": list(network.publishers.keys), "threshold": network.publishers.threshold}
-        print_json({"name": network.name, "id": network.id, **keys, "bootstrap": bootstrap, "seeds": seeds})
+        print_json(
+            {
+                "name": network.name,
+                "id": network.id,
+                **keys,
+                "bootstrap": bootstrap,
+                "seeds": seeds,
+                "info_url": network.info_url,
+            }
+        )
         return 0
     print_facts(
         [
@@ -65,6 +80,7 @@ def show(arguments: Namespace) -> int:
             ("publishers", f"{network.publishers.threshold} of {len(network.publishers.keys)} must sign"),
             *[("", key) for key in network.publishers.keys],
             ("first contact", ", ".join([*bootstrap, *seeds]) or "none: other nodes must be told where this one is"),
+            *([("for site owners", network.info_url)] if network.info_url else []),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
             ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
@@ -81,6 +97,7 @@ def make_network(
     prefixes: Sequence[str] = (),
     fields: dict[str, Any] | None = None,
     seeds: Sequence[str] = (),
+    info_url: str = "",
 ) -> tuple[str, tuple[Path, Path]]:
     """The text of a new network's file, and the paths of the two keys written at STEM.publisher.key, STEM.offline.key.
 
@@ -103,7 +120,9 @@ def make_network(
         **chosen,
     )
     keys = (publisher.public_key.hex(), offline.public_key.hex())
-    text = new_network(name, [publisher], strategy, publishers=keys, bootstrap=bootstrap, seeds=seeds)
+    text = new_network(
+        name, [publisher], strategy, publishers=keys, bootstrap=bootstrap, seeds=seeds, info_url=info_url
+    )
     publisher.save(files[0])
     offline.save(files[1])
     return text, files

@@ -21,12 +21,16 @@ def simulate(arguments: Namespace) -> int:
     return 1 if report["documents"]["lost"] or report["leases"]["double_connected"] else 0
 
 
+def _speed(report: dict[str, Any]) -> str:
+    return f"{report['simulated_s'] / max(0.1, report['wall_s']):.1f} times as fast as real time"
+
+
 def _facts(report: dict[str, Any]) -> list[tuple[str, str]]:
     teams, documents, lookups, leases = (report[name] for name in ("teams", "documents", "lookups", "leases"))
     who = f"{report['nodes']} {report['what']}" if report["what"] == "overlays" else f"{report['nodes']}, whole"
     found = [
         ("nodes", f"{who}, for {report['simulated_s']:,.0f} s of their time, seed {report['seed']}"),
-        ("took", f"{report['wall_s']:.1f} s"),
+        ("took", f"{report['wall_s']:.1f} s, {_speed(report)}"),
         (
             "lookups",
             f"{lookups['count']}, {lookups['ok']} right, {lookups['p50_ms']} ms, {lookups['p95_ms']} ms at 95 %",

@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from crawl import State, Visit, decode_visit
-from dht import Slot, slot_of
+from dht import Slot, placement_key, slot_of
 from index import BruteForce, Text
 from node.feed import text_of
 from node.simulation.scriptedfetch import Visited
 from node.simulation.simnode import SimNode
-from store import Kind, Record
+from store import HostRecord, Kind, Record, decode_host
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
@@ -24,6 +24,7 @@ class Census:
 
     visits: dict[str, Visit] = field(default_factory=dict)
     texts: dict[str, Text] = field(default_factory=dict)
+    hosts: dict[str, HostRecord] = field(default_factory=dict)
     holders: dict[tuple[Kind, str], set[str]] = field(default_factory=dict)
 
     def states(self) -> dict[str, State]:
@@ -59,6 +60,10 @@ def _enter(census: Census, record: Record) -> str:
         visit = decode_visit(record.body)
         census.visits[visit.url] = visit
         return visit.url
+    if record.kind == Kind.HOST:
+        host = decode_host(record.body)
+        census.hosts[host.url] = host
+        return host.url
     text = text_of(record)
     if text is None:
         return ""
@@ -71,7 +76,8 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
-        slot = slot_of(nodes[0].daemon.places.place(url), view.strategy.slot_bits)
+        place = placement_key(url) if kind == Kind.HOST else nodes[0].daemon.places.place(url)
+        slot = slot_of(place, view.strategy.slot_bits)
         if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
             lacking[kind, url] = missing
     return lacking

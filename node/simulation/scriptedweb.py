@@ -13,6 +13,7 @@ from crawl import State
 
 WORDS = 600  # in the vocabulary; word n is about as frequent as 1 / n
 PAGE_WORDS = (20, 60)
+FEWEST = 8  # pages of a host where sizes differ
 REDIRECT_EVERY, AWAY_EVERY, GONE_EVERY = 20, 30, 20
 MEAN_LATENCY_S = 0.3
 
@@ -28,10 +29,12 @@ class Reply:
 
 
 class ScriptedWeb:
-    """`hosts` × `pages` pages, the front pages and those that redirect or are gone among them."""
+    """`hosts` × `pages` pages, the front pages and those that redirect or are gone among them. `zipf`: host n has
+    1 / (n + 1) of the pages of host 0, but no less than a few."""
 
-    def __init__(self, seed: int, hosts: int, pages: int) -> None:
-        self._seed, self._hosts, self._pages = seed, hosts, pages
+    def __init__(self, seed: int, hosts: int, pages: int, *, zipf: bool = False) -> None:
+        self._seed, self._hosts = seed, hosts
+        self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
 
     @property
@@ -41,7 +44,7 @@ class ScriptedWeb:
 
     def outcomes(self) -> dict[str, State]:
         """What becomes of every URL that a crawl from `seed_url` finds."""
-        found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._pages)}
+        found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
         return found | {self._private(h): State.REFUSED for h in range(self._hosts)}
 
     def reply(self, url: str) -> Reply:
@@ -52,7 +55,8 @@ class ScriptedWeb:
         latency_s = rng.expovariate(1 / MEAN_LATENCY_S)
         if host is not None and parts.path == "/robots.txt":
             return Reply(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s)
-        page = self._number(parts.path.removeprefix("/page") if parts.path != "/" else "0", self._pages)
+        text = parts.path.removeprefix("/page") if parts.path != "/" else "0"
+        page = self._number(text, self._sizes[host]) if host is not None else None
         if host is None or page is None or self._state(host, page) == State.GONE:
             return Reply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
         if self._state(host, page) == State.REDIRECT:
@@ -61,7 +65,7 @@ class ScriptedWeb:
 
     def _state(self, host: int, page: int) -> State:
         """Pages with children in the host's tree are always there, so that all is reached."""
-        if 2 * page + 1 < self._pages:
+        if 2 * page + 1 < self._sizes[host]:
             return State.FETCHED
         if page % REDIRECT_EVERY == 3 or page % AWAY_EVERY == 7:
             return State.REDIRECT
@@ -72,11 +76,14 @@ class ScriptedWeb:
 
     def _body(self, rng: Random, host: int, page: int) -> bytes:
         """A small page that holds its words, its children in the tree and some links to anywhere."""
-        below = [self._url(host, child) for child in (2 * page + 1, 2 * page + 2) if child < self._pages]
+        below = [self._url(host, child) for child in (2 * page + 1, 2 * page + 2) if child < self._sizes[host]]
         if page == 0:
             below += [self._url(child, 0) for child in (2 * host + 1, 2 * host + 2) if child < self._hosts]
             below.append(self._private(host))
-        anywhere = [self._url(rng.randrange(self._hosts), rng.randrange(self._pages)) for _ in range(3)]
+        anywhere = [
+            self._url(other, rng.randrange(self._sizes[other]))
+            for other in (rng.randrange(self._hosts) for _ in range(3))
+        ]
         links = " ".join(f'<a href="{url}">{self._word(rng)}</a>' for url in below + anywhere)
         text = " ".join(self._word(rng) for _ in range(rng.randint(*PAGE_WORDS)))
         title = f"{self._word(rng)} {self._word(rng)} {host} {page}"

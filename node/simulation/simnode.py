@@ -26,6 +26,7 @@ from dht import (
     OnEvent,
     Parts,
     Reach,
+    Spreading,
     StrategyLog,
 )
 from index import IndexConfig
@@ -40,6 +41,7 @@ from store import MemoryDisk, RecordStore, StoreConfig
 PORT = 8091
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
+SPREADING = Spreading()
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -95,6 +97,7 @@ class SimNode:
             index_path=None,
             seen_path=None,
             expects_others=bool(contacts or remembered),
+            spreading=SPREADING,
         )
         self.overlay = overlay
         self.daemon = Daemon(self.crawl, STORE, INDEX, shells)

@@ -1,7 +1,8 @@
 """Overlay cores by the thousand: one heap of events and no asyncio, around the very `Core` of a real node.
 
-What differs from a real node: the key that two nodes share is what is not equal in their public keys, instead of a key
-exchange, which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are really signed.
+What differs from a real node: the key that two nodes share is the XOR of their public keys instead of a key exchange,
+which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
+really signed.
 Time, delays, losses and identities follow from one seed; `trace_hash` runs over every packet sent.
 
     swarm = Swarm(seed=1)
@@ -69,6 +70,7 @@ class Swarm:
     bees: list[Bee] = field(default_factory=list, init=False)
     time: float = field(default=0.0, init=False)
     sent: int = field(default=0, init=False)  # packets
+    sent_bytes: int = field(default=0, init=False)  # what they carried
     rng: Random = field(init=False)
     _heap: list[tuple[float, int, Callable[..., None], tuple[Any, ...]]] = field(default_factory=list, init=False)
     _order: int = field(default=0, init=False)
@@ -175,7 +177,7 @@ class Swarm:
                 self.on_event(self, bee, event)
         due = bee.core.next_due
         if due < bee.wake_at:
-            bee.wake_at = due = max(due, self.time)
+            bee.wake_at = due = due if due > self.time else self.time
             self._push(due, self._wake, (bee, due))
 
     def _wake(self, bee: Bee, at: float) -> None:
@@ -190,6 +192,7 @@ class Swarm:
     def _send(self, bee: Bee, data: bytes, target: Address) -> None:
         there, source = self._places.get(target), bee.addresses[target.family]
         self.sent += 1
+        self.sent_bytes += len(data)
         self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
         if bee.doors is not None:
             bee.doors[target] = self.time + NAT_S

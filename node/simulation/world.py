@@ -44,6 +44,7 @@ class Plan:
     replicas: int = 3
     min_acks: int = 2
     loss: float = 0.0
+    zipf: bool = False  # the hosts' sizes
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +66,7 @@ class World:
         self._groups: dict[str, int] = {}
         self._sleeping: list[SimNode] = []
         self.publisher = Identity(Random(f"publisher {plan.seed}").randbytes(32))
-        self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages)
+        self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages, zipf=plan.zipf)
         self.wire = SimNetwork(loop, plan.seed, loss=plan.loss)
         self.log: list[Visited] = []
         self._tasks, self._folder = tasks, folder

@@ -1,12 +1,13 @@
 """The HTTP API below /api/v1: each handler reads a request by the table of routes, asks the node, answers JSON."""
 
-from typing import TypeVar
+from typing import Annotated, TypeVar
 
 import msgspec
 from aiohttp import web
 
 from crawl import ScopeKind
 from dht import MALFORMED
+from node.duration import MAX_S
 from node.progress import MAX_ASKED, Followed
 from node.service import Json, Service
 from node.web.openapi import openapi
@@ -40,6 +41,7 @@ class Pause(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/pause."""
 
     paused: bool
+    for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None
 
 
 def parameters(request: web.Request, name: str) -> Values:
@@ -122,8 +124,8 @@ class Api:
 
     async def pause(self, request: web.Request) -> web.Response:
         order = await _body(request, Pause)
-        self._service.pause(order.paused)
-        return json_response({"paused": order.paused})
+        reason = self._service.pause(order.paused, order.for_s)
+        return json_response({"paused": order.paused, "reason": reason})
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
         return json_response(await self._service.publish_strategy(await request.read()))

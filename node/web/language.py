@@ -132,6 +132,8 @@ TEXTS: dict[str, tuple[str, str]] = {
     "cache.none": ("No copy of this page is stored in the network.", "网络中没有保存该网页的快照。"),
     "bot.title": ("About the crawler", "关于抓取器"),
     "bot.name": ("It calls itself", "它的名称"),
+    "bot.network": ("It crawls for the network", "所属网络"),
+    "bot.contact": ("Questions and requests of site owners", "网站所有者联系页面"),
     "bot.what": (
         "This node fetches public web pages to make them searchable. All nodes of the network together behave as one "
         "crawler: a site is fetched by one node at a time, never two requests at once, with a pause after each.",

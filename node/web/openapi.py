@@ -127,7 +127,7 @@ _SCHEMAS: Json = {
         version=_TEXT,
         role=_TEXT,
         reachable=_ANY,
-        clients=_object(waiting=_COUNT, carried=_COUNT, polled=_COUNT, carried_here=_COUNT),
+        clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
@@ -171,5 +171,5 @@ _SCHEMAS: Json = {
         known={"type": ["object", "null"]},
         crawler={"type": ["object", "null"]},
     ),
-    "Pause": _object("paused", paused=_FLAG),
+    "Pause": _object("paused", paused=_FLAG, for_s=_NUMBER, reason=_TEXT),
 }

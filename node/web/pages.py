@@ -30,10 +30,13 @@ ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="n
 
 @dataclass(frozen=True, slots=True)
 class Crawler:
-    """How this node's crawler names itself to the sites that it visits: its name in robots.txt, its full header."""
+    """How this node's crawler names itself to the sites that it visits: its name in robots.txt, its full header, its
+    network and that network's page for site owners."""
 
     name: str = "dse-node"
     user_agent: str = "dse-node"
+    network: str = ""
+    info_url: str = ""  # whom to ask
 
 
 class Pages:

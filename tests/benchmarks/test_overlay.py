@@ -2,7 +2,7 @@
 
 import pytest
 
-from benchmarks.overlay import balance, crowd, cuts, lookups, stock
+from benchmarks.overlay import balance, crowd, cuts, leases, lookups, stock
 
 
 def test_ours_and_the_stock_package_are_measured_on_the_same_network():
@@ -25,7 +25,14 @@ def test_a_crowd_of_fifty_is_measured():
     assert lived.owners == 1.0
     assert 0 <= lived.teams[5] <= 1
     assert 0 < crowd.lookup_packets(1, 30) < 2
-    assert 0 < crowd.lease_packets(1, 50, 8) < 10
+
+
+@pytest.mark.prove
+def test_leases_of_sixty_nodes_are_measured():
+    found = leases.leased(1, 60)
+    assert found.covered == 1.0 and found.doubles == 0
+    assert 0 < found.packets["leases"] < 2
+    assert len(found.taken_s) > 10 and max(found.taken_s) < 45
 
 
 def test_a_cut_heals():

@@ -65,3 +65,13 @@ def test_an_unreadable_path_names_itself(tmp_path: Path):
     (tmp_path / "binary").write_bytes(b"\xff\xfe\0")
     with pytest.raises(BadStrategy, match="UTF-8"):
         load_network(tmp_path / "binary")
+
+
+def test_the_networks_page_for_site_owners_is_read_back_and_cannot_break_a_header():
+    url = "https://dse.example.edu/bot"
+    assert load_network(new_network("x", [ALICE], FIRST, info_url=url)).info_url == url
+    assert load_network(new_network("x", [ALICE], FIRST)).info_url == ""
+    evil = ("https://x.test/\r\nHost: y", "https://x.test/) evil", "https://例.test/")
+    for bad in ("dse.example.edu", *evil, "https://" + "x" * 200):
+        with pytest.raises(BadStrategy, match="http or https address"):
+            new_network("x", [ALICE], FIRST, info_url=bad)

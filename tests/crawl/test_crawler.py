@@ -3,7 +3,9 @@
 import asyncio
 import itertools
 import re
+from collections import Counter
 from datetime import UTC, datetime
+from email.utils import formatdate
 from itertools import pairwise
 
 import pytest
@@ -188,6 +190,45 @@ async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: C
     assert state(crawl, site.url("a.test")) == (State.FAILED, "robots.txt unreachable: status 503")
 
 
+async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site: Web, crawl: Crawl) -> None:
+    now = system_clock().wall
+    site.add("a.test", {"/robots.txt": answer(503, retry_after="300"), "/": linked()})
+    site.add("b.test", {"/": answer(429, retry_after=formatdate(now + 300, usegmt=True)), "/x": linked()})
+    urls = [site.url("a.test"), site.url("b.test"), site.url("b.test", "/x")]
+    crawl.crawler.hold(SLOT, 1, [seed(url) for url in urls])
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(crawl.crawler.run())
+        await crawl.until(lambda: len(site.log) == 3 and crawl.crawler.status().open == 0)
+        for url in urls:
+            assert 290 < crawl.crawler.look(url).queued.host_rest_s <= 300
+        assert crawl.crawler.status().reason.startswith("all 2 due URLs wait until their sites may be asked again")
+        running.cancel()
+    assert site.paths("a.test") == ["/robots.txt"], "no rules, no page"
+    visit = crawl.owner.visits[site.url("b.test")]
+    assert (visit.state, visit.reason) == (State.FAILED, "status 429")
+    assert visit.due_at >= now + 299
+
+
+async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason(
+    site: Web, config: CrawlConfig
+) -> None:
+    config = replace(config, breaker_fails=2, breaker_s=0.01, max_error_delay_s=0.04, max_retry_s=100.0)
+    site.add("a.test", {"/robots.txt": "", **{f"/{n}": answer(503) for n in range(40)}, "/": linked()})
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        crawl = Crawl(config, fetcher, InlineParsers(), fetcher.locate)
+        crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test", f"/{n}")) for n in range(40)])
+        async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(crawl.crawler.run())
+            await crawl.until(lambda: len(crawl.owner.visits) == 40)
+            status = crawl.crawler.status()
+            assert status.broken == 1
+            running.cancel()
+    assert len(site.log) < 25
+    reasons = Counter(visit.reason.partition(":")[0] for visit in crawl.owner.visits.values())
+    assert reasons["host"] > 15
+    assert set(reasons) == {"host", "status 503"}
+
+
 async def test_private_addresses_and_missing_families_are_told_apart(
     site: Web, crawl: Crawl, config: CrawlConfig
 ) -> None:
@@ -244,7 +285,7 @@ async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, cr
 
 async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/": linked()})
-    crawl.crawler.pause(True)
+    crawl.crawler.hinder("paused")
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
@@ -253,7 +294,7 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
         status = crawl.crawler.status()
         assert (status.state, status.waiting, status.open) == ("paused", 1, 0)
         assert not site.log
-        crawl.crawler.pause(False)
+        crawl.crawler.hinder("")
         await crawl.finished()
         running.cancel()
     assert site.url("a.test") in crawl.owner.pages
@@ -380,3 +421,72 @@ async def test_what_a_sitemap_listed_is_told(site: Web, crawl: Crawl) -> None:
     await crawl.run(Visit(here + "s.xml", 0, is_sitemap=True))
     assert crawl.crawler.listed(here + "s.xml") == (here + "one", here + "two")
     assert crawl.crawler.listed(here) == ()
+
+
+async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(site: Web, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    feed = "<rss><channel><item><link>/new</link></item><item><link>http://b.test/x</link></item></channel></rss>"
+    site.add("a.test", {"/feed": answer(200, feed, "application/rss+xml", ETag='"1"'), "/new": linked("/deeper")})
+    site.add("a.test", {"/atom": answer(200, "<feed><entry><link href='/newer'/></entry></feed>"), "/newer": linked()})
+    head = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+    site.add("a.test", {"/": linked("/one", head=head), "/one": linked(head=head), "/deeper": linked()})
+    named = answer(200, "Words.", "text/plain", Link='</atom>; rel="alternate"; type="application/atom+xml"')
+    site.add("a.test", {"/": linked("/one", "/text", head=head), "/text": named})
+    await crawl.run(seed(here, depth=2))
+    assert site.paths("a.test").count("/feed") == 1
+    assert crawl.owner.pages.keys() == {here, *(here + path for path in ("one", "text", "new", "newer", "deeper"))}
+    visit = crawl.owner.visits[here + "feed"]
+    assert (visit.state, visit.reason, visit.etag) == (State.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
+    assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
+
+
+async def test_a_feed_is_read_again_as_often_as_it_changes(site: Web, config: CrawlConfig, crawl: Crawl) -> None:
+    here, day, now = site.url("a.test", "/"), 86_400, int(system_clock().wall)
+    feed = answer(200, "<rss><item><link>/new</link></item></rss>")
+    site.add("a.test", {"/calm": feed, "/lively": feed, "/new": linked()})
+    await crawl.run(Visit(here + "calm", 0, is_sitemap=True))
+    first = crawl.owner.visits[here + "calm"]
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        again = Crawl(config, fetcher, InlineParsers())
+        for name, known in (("calm", first.history.fingerprint), ("lively", b"another")):
+            history = History(now - 30 * day, now - 30 * day, 9, 9 * day, 9 * day, known)
+            visit = replace(first, url=here + name, due_at=0.0, visited_at=now - 30 * day, history=history)
+            again.owner.visits[visit.url] = visit
+        await again.run()
+    calm, lively = (again.owner.visits[here + name] for name in ("calm", "lively"))
+    assert now < lively.due_at < calm.due_at
+    assert (calm.history.changes, lively.history.changes) == (9, 10)
+
+
+async def test_a_response_without_markup_names_its_canonical_address(site: Web, crawl: Crawl) -> None:
+    site.add(
+        "a.test", {"/": answer(200, "Words.", "text/plain", Link='</better>; rel="canonical"'), "/better": "Words."}
+    )
+    await crawl.run(seed(site.url("a.test"), depth=0))
+    assert crawl.owner.visits[site.url("a.test", "/better")].state == State.FETCHED
+
+
+async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: CrawlConfig, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    past, future = "unavailable_after: 25 Jun 2010 15:00:00 PST", "unavailable_after: 2031-01-01T00:00:00Z"
+    at = datetime(2031, 1, 1, tzinfo=UTC).timestamp()
+    asked: list[str] = []
+
+    async def offer(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("If-None-Match", ""))
+        return web.Response(text=linked(), content_type="text/html", headers={"X-Robots-Tag": future, "ETag": '"1"'})
+
+    site.add(
+        "a.test",
+        {"/": linked(head=f'<meta name="robots" content="noarchive, {past}">'), "/offer": offer, "/over": offer},
+    )
+    await crawl.run(seed(here), seed(here + "offer"))
+    assert state(crawl, here) == (State.GONE, "unavailable_after") and crawl.owner.pages[here].gone
+    page, visit = crawl.owner.pages[here + "offer"], crawl.owner.visits[here + "offer"]
+    assert (page.gone, page.unavailable_at, visit.unavailable_at) == (False, at, at)
+    assert visit.due_at <= at
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        again = Crawl(config, fetcher, InlineParsers())
+        await again.run(replace(visit, due_at=0.0), replace(visit, url=here + "over", due_at=0.0, unavailable_at=1.0))
+    assert sorted(asked) == ["", "", '"1"'], "of a page whose date has come, only the page says if it is still there"
+    assert again.owner.visits[here + "over"].unavailable_at == at

@@ -1,12 +1,21 @@
 """What is read from pages, by both engines, and that nothing breaks them."""
 
+import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import Link, Task
-from crawl.extract import extract
+from crawl.extract import (
+    MAX_ANCHOR_CHARS,
+    MAX_DESCRIPTION_CHARS,
+    MAX_HEADING_CHARS,
+    MAX_HEADINGS,
+    MAX_TITLE_CHARS,
+    extract,
+)
+from crawl.urls import is_canonical
 
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">
 <meta name=robots content="nofollow, NOINDEX"><link rel=canonical href="/real">
@@ -26,7 +35,7 @@ def test_a_page_says_what_people_see(engine: str) -> None:
     assert (parsed.title, parsed.headings, parsed.language) == ("A title", ("Head line",), "en")
     assert parsed.text.split("\n") == ["Head line", "One", "Two to x againn jsmtop other"]
     assert "hidden" not in parsed.text
-    assert (parsed.noindex, parsed.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
+    assert (parsed.wishes.noindex, parsed.wishes.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
     assert parsed.links == (
         Link("http://a.test/sub/x", "to x", False),
         Link("http://a.test/n", "n", True),
@@ -55,8 +64,8 @@ def test_what_a_page_says_of_itself(engine: str) -> None:
     parsed = extract(replace(task(SELF, engine), agent="DSE-node"))
     assert parsed.description == "What it says"
     assert (parsed.published_at, parsed.modified_at) == (1_714_953_600.0, 1_715_040_000.0)
-    assert (parsed.noindex, parsed.nofollow) == (True, False)
-    assert not extract(task(SELF, engine)).noindex
+    assert (parsed.wishes.noindex, parsed.wishes.nofollow) == (True, False)
+    assert not extract(task(SELF, engine)).wishes.noindex
     assert [link.nofollow for link in parsed.links] == [True, True, False]
 
 
@@ -65,27 +74,56 @@ def test_plain_text_has_its_first_line_as_title() -> None:
     assert (parsed.title, parsed.text, parsed.links) == ("First", "First\nsecond <b>", ())
 
 
-SOUP = st.lists(
-    st.sampled_from(
-        (
-            *(f"<{n}>" for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//")),
-            '<meta name=robots content="a:,;">',
-            '<script type="application/ld+json">{"datePublished":"',
-            '<time datetime="99999-',
-            "&#0;",
-            "&#xd800;",
-            "\x1c\x1d\x1e",
-            "x",
-            "é",
-            "<!--",
-        )
-    )
+@pytest.mark.parametrize("engine", ["lexbor", "lxml"])
+@pytest.mark.parametrize(
+    ("head", "target"),
+    [
+        ("<base href=/one/><base href=/two/>", "http://a.test/one/x"),  # the first counts
+        ("<base target=_top><base href=/two/>", "http://a.test/two/x"),  # the first that has an address
+        ("<base href=''><base href=/two/>", "http://a.test/x"),  # and be it an empty one
+        ("<base href='http://b.test'>", "http://b.test/x"),
+        ("<base href='data:text/html,'>", "http://a.test/x"),  # such a base is none
+        ("<base href='javascript:x'>", "http://a.test/x"),
+    ],
 )
+def test_the_base_of_links_is_that_of_the_html_standard(engine: str, head: str, target: str) -> None:
+    parsed = extract(task(f"{head}<link rel='x Canonical' href=x><a href=x>x</a>".encode(), engine))
+    assert [link.url for link in parsed.links] == [target] and parsed.canonical == target
+
+
+PIECES = (
+    *(
+        f"<{n}>"
+        for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//", "nav", "/nav", "/a", "h1")
+    ),
+    '<meta name=robots content="a:,;unavailable_after:1">',
+    '<script type="application/ld+json">{"datePublished":"',
+    '<time datetime="99999-',
+    '<link rel="canonical alternate" type="application/rss+xml" href="//[">',
+    "<html lang='",
+    *("&#0;", "&#xd800;", "&#28;", "\x1c\x1d\x1e\x1f", "x", "é", "<!--", "<a href='", "' rel=\"", "词语", "word " * 60),
+)
+SOUP = st.lists(st.sampled_from(PIECES), max_size=40).map("".join).map(str.encode)
+TYPES = st.sampled_from(("text/html", "text/plain"))
 
 
 @settings(max_examples=150, deadline=None)
-@given(st.binary(max_size=400) | SOUP.map(lambda parts: "".join(parts).encode()), st.sampled_from(("lexbor", "lxml")))
-def test_nothing_breaks_it(body: bytes, engine: str) -> None:
-    parsed = extract(task(body, engine))
-    parsed.text.encode()  # no lone surrogates
-    assert all(link.url.startswith("http") for link in parsed.links)
+@given(
+    st.binary(max_size=400) | SOUP,
+    st.sampled_from(("lexbor", "lxml")),
+    TYPES,
+    st.text(max_size=20),
+    st.sampled_from((0, 1, 90)),
+)
+def test_nothing_breaks_it_and_all_is_bounded(body: bytes, engine: str, kind: str, charset: str, most: int) -> None:
+    given_ = replace(task(body, engine, kind, charset), max_links=most, max_text_chars=most)
+    parsed = extract(given_)
+    msgspec.msgpack.encode(parsed)  # no lone surrogates anywhere
+    assert len(parsed.text) + len(parsed.boilerplate) <= most and len(parsed.links) <= most
+    assert len(parsed.title) <= MAX_TITLE_CHARS and len(parsed.description) <= MAX_DESCRIPTION_CHARS
+    assert len(parsed.headings) <= MAX_HEADINGS and all(len(each) <= MAX_HEADING_CHARS for each in parsed.headings)
+    assert all(len(link.anchor) <= MAX_ANCHOR_CHARS for link in parsed.links)
+    for url in (*(link.url for link in parsed.links), *parsed.feeds, parsed.canonical):
+        assert not url or is_canonical(url)
+    assert len(parsed.language) in (0, 2) and len(parsed.charset) < 40
+    assert len(parsed.fingerprint) == 16 and len(parsed.signature) in (0, 16)

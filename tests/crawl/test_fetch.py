@@ -2,6 +2,8 @@
 
 import asyncio
 import gzip
+import socket
+import sys
 import tracemalloc
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
@@ -151,3 +153,80 @@ async def test_a_hosts_file_with_a_mistake_names_the_line(config: CrawlConfig, t
     with pytest.raises(BadHostsFile, match=r"line 2: '300\.1\.1\.1 x\.test' does not join"):
         async with open_fetcher(replace(config, hosts_file=str(hosts)), "0", system_clock):
             pass
+
+
+class Deaf:
+    """An address whose server is too busy to accept: connections to it hang, as they do where packets are dropped."""
+
+    def __init__(self, port: int) -> None:
+        self.listener = socket.socket(socket.AF_INET6)
+        self.listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        self.listener.bind(("::1", port))
+        self.listener.listen(0)
+        self.fillers = []
+        for _ in range(4):  # more than the queue holds: the kernel drops what comes after
+            filler = socket.socket(socket.AF_INET6)
+            filler.setblocking(False)
+            filler.connect_ex(("::1", port))
+            self.fillers.append(filler)
+
+    def close(self) -> None:
+        for each in (*self.fillers, self.listener):
+            each.close()
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a full accept queue drops connections on Linux")
+async def test_a_host_whose_ipv6_is_dead_is_fetched_by_ipv4_without_waiting_for_it(
+    site: Web, config: CrawlConfig, tmp_path: Path
+) -> None:
+    site.add("both.test", {"/": "by IPv4"})
+    hosts = tmp_path / "both"
+    hosts.write_text("both.test ::1 127.0.0.1\nonly.test ::1\n")
+    deaf = Deaf(site.port)
+    config = replace(config, hosts_file=str(hosts), connect_timeout_s=20.0, read_timeout_s=20.0, total_timeout_s=20.0)
+    try:
+        async with open_fetcher(config, "0", system_clock) as fetcher:
+            assert await fetcher.locate(site.url("both.test")) == "::1"
+            fetched = await fetcher.fetch(site.url("both.test"), {}, 1000)
+            assert (fetched.body, fetched.address) == (b"by IPv4", "127.0.0.1")
+            assert fetched.latency_s < 10.0, "a connection attempt every 250 ms (RFC 8305), no whole timeout"
+        async with open_fetcher(replace(config, connect_timeout_s=0.3), "0", system_clock) as fetcher:
+            with pytest.raises(FetchFailed):
+                await fetcher.fetch(site.url("only.test"), {}, 1000)
+    finally:
+        deaf.close()
+
+
+async def test_the_address_that_was_checked_is_the_one_that_is_used(
+    site: Web, config: CrawlConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A name server that gives another address to each who asks: first a harmless one, then the cloud's metadata."""
+    answers = iter(["127.0.0.1", *["169.254.169.254"] * 99])
+    asked: list[str] = []
+
+    def look_up(name: str, *_: object, **__: object) -> list[tuple[object, ...]]:
+        asked.append(name)
+        return [(socket.AF_INET, socket.SOCK_STREAM, 6, "", (next(answers), 0))]
+
+    site.add("rebind.test", {"/": "harmless"})
+    monkeypatch.setattr("crawl.resolver.socket.getaddrinfo", look_up)
+    async with open_fetcher(replace(config, dns=True, dns_ttl_s=0.0, keepalive_s=0.0), "0", system_clock) as fetcher:
+        fetched = await fetcher.fetch(site.url("rebind.test"), {}, 1000)
+        assert (fetched.body, fetched.address, asked) == (b"harmless", "127.0.0.1", ["rebind.test"])
+        with pytest.raises(AddressRefused):
+            await fetcher.fetch(site.url("rebind.test"), {}, 1000)
+
+
+async def test_the_owners_bandwidth_is_kept_without_failing_what_it_slows_down(site: Web, config: CrawlConfig) -> None:
+    site.add("a.test", {f"/{n}": "x" * 30_000 for n in range(4)})
+    config = replace(config, max_bytes_s=100_000.0, total_timeout_s=0.3)
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        started = system_clock().steady
+        async with asyncio.TaskGroup() as tasks:
+            jobs = [tasks.create_task(fetcher.fetch(site.url("a.test", f"/{n}"), {}, 100_000)) for n in range(4)]
+        took_s = system_clock().steady - started
+        assert [len(job.result().body) for job in jobs] == [30_000] * 4
+        assert took_s >= 0.15, "120 kB, of which a second's worth may come at once"
+        assert max(job.result().latency_s for job in jobs) < took_s + 0.1
+        await fetcher.fetch(site.url("a.test", "/0"), {}, 100_000)
+        assert fetcher.late_s() == 0.0

@@ -36,10 +36,10 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
     site.add("b.test", {"/robots.txt": overloaded})
     assert crawl.crawler.look(site.url("a.test")).robots == RobotsSay.UNKNOWN
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test")), seed(site.url("b.test"))])
-    crawl.crawler.pause(True)
+    crawl.crawler.hinder("paused by its operator")
     waits = crawl.crawler.look(site.url("a.test"))
-    assert (waits.queued.stand, waits.hindrance) == (Stand.READY, "paused by its operator; `dse-node resume` ends that")
-    crawl.crawler.pause(False)
+    assert (waits.queued.stand, waits.hindrance) == (Stand.READY, "paused by its operator")
+    crawl.crawler.hinder("")
     await crawl.run(seed(site.url("b.test")), within_s=5.0)
     assert crawl.crawler.look(site.url("b.test")).robots == RobotsSay.BARRED
     assert "503" in crawl.crawler.look(site.url("b.test")).robots_why

@@ -1,13 +1,17 @@
 """Parser processes: what they read, and what happens to those that hang or die. Real processes, real hostile pages."""
 
 import asyncio
+import os
+import signal
 import sys
 from collections.abc import Awaitable
+from pathlib import Path
 
 import pytest
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, PageUnreadable, Parsed, ParserUnavailable, Task, open_parsers
+from crawl.extract import extract
 
 CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
 STALLS_LEXBOR = b"<div>" * 200_000  # more than 55 s; libxml2 takes milliseconds
@@ -24,12 +28,15 @@ async def test_pages_are_read_side_by_side() -> None:
 
 
 async def test_a_page_that_stalls_costs_only_itself() -> None:
+    """Only it goes to the second engine: the others of its batch say what the first one reads."""
+    good = task(b"<p>one<svg><title>drawn</title></svg><table><b>two</table>")
+    reading = extract(good).text
+    assert reading != extract(replace(good, engine="lxml")).text
     hostile = task(b'words <a href="/on">on</a>' + STALLS_LEXBOR)
     async with asyncio.timeout(20), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
-        jobs = [tasks.create_task(parsers.parse(t)) for t in (task(b"before"), hostile, task(b"after"))]
+        jobs = [tasks.create_task(parsers.parse(t)) for t in (good, hostile, good)]
     texts = [job.result().text for job in jobs]
-    assert texts[0] == "before"
-    assert texts[2] == "after"
+    assert texts[0] == texts[2] == reading
     assert "words" in texts[1]
 
 
@@ -41,6 +48,24 @@ async def test_a_page_that_neither_engine_reads_is_given_up() -> None:
         good = tasks.create_task(parsers.parse(task(b"fine")))
     assert given_up.result().startswith("parser: stalled")
     assert good.result().text == "fine"
+
+
+async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        assert (await parsers.parse(task(b"first"))).text == "first"
+        (worker,) = children()
+        os.kill(worker, signal.SIGSTOP)  # so that all of the batch is there when it dies
+        jobs = [tasks.create_task(parsers.parse(task(b"page %d" % n))) for n in range(20)]
+        await asyncio.sleep(0)
+        os.kill(worker, signal.SIGKILL)
+        texts = [(await job).text for job in jobs]
+        assert children() != [worker]
+    assert texts == [f"page {n}" for n in range(20)]
+
+
+def children() -> list[int]:
+    """The processes that this one has started and that live."""
+    return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
 
 
 async def failure(reading: Awaitable[Parsed]) -> str:

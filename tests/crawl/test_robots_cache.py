@@ -158,3 +158,16 @@ async def test_rules_kept_of_all_sites_are_bounded(
         script.say(f"http://h{n}.test/robots.txt", 200, body)
         await cache.ask(f"http://h{n}.test/")
     assert [n for n in range(20) if cache.find(f"http://h{n}.test/")] == list(range(10, 20))
+
+
+@pytest.mark.parametrize("value", ["500", "Thu, 01 Jan 1970 00:10:00 GMT"])
+async def test_rules_are_not_asked_for_before_the_site_wants(script: Script, cache: RobotsCache, value: str) -> None:
+    script.answers[HERE] = Fetched(HERE, 503, (("Retry-After", value),), b"", False, 0.1, "")
+    asked = await cache.ask(PAGE)
+    assert isinstance(asked.access, Barred)
+    assert asked.access.until == 600.0
+    script.answers[HERE] = Fetched(HERE, 503, (("Retry-After", "9" * 9),), b"", False, 0.1, "")
+    script.now = 601.0
+    asked = await cache.ask(PAGE)
+    assert isinstance(asked.access, Barred)
+    assert asked.access.until == 601.0 + CONFIG.max_retry_s, "bounded"

@@ -96,3 +96,22 @@ def test_memory_is_bounded() -> None:
 )
 def test_patterns(url: str, pattern: str) -> None:
     assert pattern_of(url) == pattern
+
+
+def test_a_new_holder_knows_what_a_site_has_said_and_counts_each_page_once() -> None:
+    stats = SiteStats()
+    for number in range(30):
+        stats.recall(SITE, text(number), "first")
+    for _ in range(10):
+        stats.recall("soft.test", text(99), "first")
+    for rebuild in ("second", "third"):
+        stats.recall("soft.test", text(98), rebuild)
+    assert stats.learn("soft.test", "http://soft.test/x", text(99)) == (
+        "guard: soft 404, 10 other pages of the site say the same"
+    )
+    assert stats.learn("soft.test", "http://soft.test/y", text(98)) == "", "one page, seen again by others"
+    for number in range(30):
+        assert stats.refusal(SITE, f"http://{SITE}/print?id={number}") == "" or number >= 20
+        stats.learn(SITE, f"http://{SITE}/print?id={number}", text(number))
+    assert "say nothing new" in stats.refusal(SITE, f"http://{SITE}/print?id=31"), "copies of pages read before"
+    assert stats.refusal(SITE, f"http://{SITE}/docs/7") == ""

@@ -81,7 +81,10 @@ class Town:
 
     def restart(self, peer: Peer) -> Peer:
         """Kill -9 and start again: votes are forgotten, so it abstains until the last one has run out."""
-        return self.start(peer.id, abstain_until=peer.last_vote + 30.0)
+        self.kill(peer)
+        reborn = self.start(peer.id, abstain_until=peer.last_vote + 30.0)
+        reborn.last_vote = peer.last_vote  # noted on disk
+        return reborn
 
     def teams(self, peer: Peer) -> dict[Slot, Team]:
         """The live ones of the sticky owners, and stand-ins while fewer than two are live."""
@@ -177,6 +180,8 @@ class Town:
             self.post(partial(self.vote, peer, asked, other, request))
 
     def vote(self, peer: Peer, asked: Round, other: Peer, request: LeaseRequest) -> None:
+        if not other.up:
+            return
         reply = other.leases.answer(self.clock(), peer.id, request, self.eyes(other))
         if any(vote.granted for vote in reply.votes):
             other.last_vote = self.now
@@ -184,7 +189,7 @@ class Town:
             self.post(partial(self.hear, peer, asked, other.id, LeaseReply(reply.votes)))
 
     def hear(self, peer: Peer, asked: Round, voter: NodeId, reply: LeaseReply) -> None:
-        if peer.open is asked:
+        if peer.up and peer.open is asked:
             peer.leases.heard(self.clock(), asked, voter, reply)
 
     def hear_release(self, peer: NodeId, other: Peer, release: LeaseRelease) -> None:

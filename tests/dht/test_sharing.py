@@ -14,6 +14,7 @@ class Work:
 
     def __init__(self, node: LiveOverlay, each: int) -> None:
         self.node, self.each = node, each
+        self.rests = False
 
     def due(self) -> Mapping[Slot, int]:
         return dict.fromkeys(self.node.view.leases(), self.each)
@@ -60,3 +61,35 @@ def test_nothing_moves_in_a_network_without_work():
         assert all(not node.balance().moves and not node.balance().borrowed for node in world.nodes)
 
     simulate(World(SimLoop(), 6), story)
+
+
+def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro():
+    async def story(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, 3)
+        resting, *others = world.nodes
+        works = {node: Work(node, 10) for node in world.nodes}
+
+        async def pass_s(seconds: int) -> None:
+            for _ in range(seconds):
+                for node, work in works.items():
+                    node.announce(world.slots, sum(work.due().values()))
+                await world.watch(1)
+
+        for node, work in works.items():
+            node.crawls(work)
+        await pass_s(40)
+        before = set(resting.view.leases())
+        works[resting].rests = True
+        await pass_s(40)
+        assert before and not resting.view.leases()
+        assert world.complete(), "others hold them"
+        assert all(other.balance().borrowed for other in others), "each a part"
+        works[others[0]].rests = True
+        await pass_s(60)
+        held = [set(node.view.leases()) for node in world.nodes]
+        for _ in range(12):
+            await pass_s(4)
+            assert [set(node.view.leases()) for node in world.nodes] == held, "nobody plays ball with them"
+
+    world = simulate(World(SimLoop(), 7), story)
+    assert not world.doubles

@@ -75,3 +75,28 @@ def test_bad_key_lengths_are_refused() -> None:
     data = sign_record(NODE, NET, key=Key(b"short"), sequence=1, expires_at=NOW.wall + 1, value=b"")
     with pytest.raises(BadMessage):
         open_record(data, NOW, NET)
+
+
+def test_a_record_is_due_some_time_after_anybody_stored_it_and_never_when_it_has_gone() -> None:
+    rests = iter([50.0, 70.0, 60.0, 80.0, 90.0, 40.0])
+    shelf, data = Shelf(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
+
+    def at(steady: float) -> Now:
+        return Now(NOW.wall + steady, steady)
+
+    assert shelf.put(open_record(data, NOW, NET), data, 0.0)
+    assert shelf.due(at(49.0)) is None
+    assert shelf.put(open_record(data, NOW, NET), data, 49.0), "another holder was quicker"
+    assert shelf.due(at(118.0)) is None
+    assert shelf.due(at(119.0)) == data
+    assert shelf.due(at(178.0)) is None, "it waits again, whether the others took it or not"
+    assert shelf.due(at(179.0)) == data
+    assert shelf.due(at(1500.0)) is None and len(shelf) == 0
+    assert shelf.due(at(1e9)) is None
+
+
+def test_a_shelf_that_overflows_forgets_when_things_were_due() -> None:
+    shelf = Shelf(OWN, 5, lambda: 1.0)
+    for n in range(1, 60):
+        put(shelf, signed(key=n))
+    assert len(shelf) == len(shelf._again_at) == 5

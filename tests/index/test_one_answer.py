@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from typing import Any
 
 import index_corpus as corpus
@@ -124,6 +125,16 @@ async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: M
         assert each["replicas"] == 2
         marked = {each["snippet"][a:b] for a, b in each["highlights"]}
         assert marked <= {"run", "dogs"}
+
+
+async def test_a_snippet_is_no_longer_than_a_page_lets_it_be(make_world: Make) -> None:
+    rng = random.Random(8)
+    world = make_world(rng, 1, 1, config("memory"))
+    texts = [replace(text, body="run " * 99) for text in corpus.web(rng, 3)]
+    await world.put([replace(text, max_snippet=most) for text, most in zip(texts, (0, 20, -1), strict=True)])
+    answer = await world.nodes[0].searcher.search("run")
+    sizes = sorted(len(each["snippet"]) for each in answer["results"])
+    assert sizes[0] == 0 and 10 < sizes[1] <= 20 and sizes[2] > 60
 
 
 def test_the_clock_of_these_tests_is_the_loop() -> None:

@@ -225,8 +225,9 @@ class FakeService:
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
 
-    def pause(self, paused: bool) -> None:
-        self.is_paused = paused
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        self.is_paused, self.paused_for_s = paused, for_s
+        return "paused by its operator" if paused else ""
 
     async def publish_strategy(self, document: bytes) -> Json:
         if b"signatures" not in document:
@@ -315,7 +316,7 @@ def site(start: Start) -> Site:
 def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
-    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)")
+    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot")
     server = WebServer(service, config, TOKEN, "0.1.0", crawler)
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)

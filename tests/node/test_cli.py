@@ -186,6 +186,10 @@ def test_administration_uses_the_token_of_the_directory(
     (Path(home) / "admin.token").write_text(token)
     assert main(["pause", *place]) == 0
     assert site.service.is_paused
+    assert main(["pause", "1h30m", *place]) == 0
+    assert site.service.paused_for_s == 5400.0
+    assert main(["pause", "soon", *place]) == 2
+    assert "'soon' is no length of time; give one such as 2h" in capsys.readouterr().err
     assert main(["resume", *place]) == 0
     assert not site.service.is_paused
     assert main(["crawl", "example.org", "http://a.test/", "--depth", "2", *place]) == 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from dht import BadMessage, Message, NodeId
-from node.clients import MAX_POLLS, POLL_S, REST_S, Clients, OrderBatch, OrderDone, PollOrders
+from node.clients import MAX_POLLS, POLL_S, REST_S, Brought, Clients, OrderBatch, OrderDone, PollOrders
 from node.orders import ORDER_WITHIN_S, FetchAnswer, FetchOrder
 from node.simulation import SimLoop
 
@@ -56,7 +56,7 @@ def test_a_waiting_client_gets_the_order_and_its_page_is_the_answer() -> None:
         assert [given.order for given in batch.orders] == [ORDER]
         assert (desk.clients.waiting, desk.clients.open, desk.rooms[-1]) == (0, 1, 1)
         await desk.bring(ONE, batch.orders[0].number)
-        assert await page == PAGE
+        assert await page == Brought(ONE, PAGE)
         assert desk.rooms[-1] == 0
 
     story(told)
@@ -96,7 +96,7 @@ def test_only_who_took_an_order_brings_it_and_once() -> None:
             with pytest.raises(BadMessage, match="not ordered"):
                 await desk.bring(client, wrong, FetchAnswer(200, body=b"forged"))
         await desk.bring(ONE, number)
-        assert await page == PAGE
+        assert await page == Brought(ONE, PAGE)
         with pytest.raises(BadMessage):
             await desk.bring(ONE, number)
 
@@ -127,6 +127,19 @@ def test_a_client_is_given_no_more_than_it_has_room_for() -> None:
         assert await pages[2] is None
         for given in batch.orders:
             await desk.bring(ONE, given.number)
-        assert [await page for page in pages] == [PAGE, PAGE, None]
+        assert [await page for page in pages] == [Brought(ONE, PAGE), Brought(ONE, PAGE), None]
+
+    story(told)
+
+
+def test_a_client_that_lied_waits_in_vain_and_the_reason_is_told() -> None:
+    async def told(desk: Desk, tasks: asyncio.TaskGroup) -> None:
+        poll = tasks.create_task(desk.poll(ONE))
+        await asyncio.sleep(1.0)
+        desk.clients.distrust(ONE, "brought http://a.test/ with another text than the site's")
+        assert await poll == OrderBatch() and desk.clients.room == 0
+        assert await desk.poll(ONE) == OrderBatch(rest_s=REST_S)
+        assert await desk.clients.carry(ORDER) is None
+        assert desk.clients.distrusted == {ONE.hex(): "brought http://a.test/ with another text than the site's"}
 
     story(told)

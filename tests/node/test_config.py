@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from node.config import Config, NodeConfig, load_config
+from crawl import CrawlConfig
+from node.config import Config, NodeConfig, load_config, with_contact
 from node.configreader import keys_of, parse_config
 from node.errors import ConfigError
 
@@ -76,3 +77,19 @@ def test_the_reader_takes_any_tree() -> None:
     assert parse_config("[crawl]\nmin_delay_s = 2\n", "f", Tree).crawl.min_delay_s == 2.0
     with pytest.raises(ConfigError, match=r"unknown key crawl\.host_delay; did you mean crawl\.min_delay_s\?"):
         parse_config("[crawl]\nhost_delay = 2\n", "f", Tree)
+
+
+def test_site_owners_are_sent_to_the_network_not_to_the_volunteer() -> None:
+    """Unless the node's own configuration names another page."""
+    page = "https://dse.example.edu/bot"
+    assert with_contact(Config(), page).crawl.user_agent("1") == f"dse-node/1 (+{page})"
+    own = with_contact(Config(crawl=CrawlConfig(info_url="https://own.test/")), page)
+    assert own.crawl.info_url == "https://own.test/"
+    assert with_contact(Config(), "").crawl.user_agent("1") == "dse-node/1"
+
+
+def test_hours_and_bandwidth_that_cannot_work_are_refused_by_name() -> None:
+    bad = {'hours = "22-7"': "hours: '22-7' is no range", "max_bytes_s = 10": "max_bytes_s: 10 is not 0"}
+    for text, reason in bad.items():
+        with pytest.raises(ConfigError, match=reason):
+            parse_config(f"[crawl]\n{text}\n", "f", Config)

@@ -61,7 +61,10 @@ def test_why_not_and_who_is_silent() -> None:
         told = await explained(other, url)
         assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
         assert "fetches nothing: paused by its operator" in told["why"]
-        holder.daemon.pause(False)
+        holder.daemon.pause(True, 20.0)
+        assert "paused by its operator until" in (await explained(other, url))["why"]
+        await world.pass_time(25.0)
+        assert holder.daemon.standstill() == "", "it ended by itself"
         world.publish(rules=[Rule(action="deny", host="site0.example")])
         await world.pass_time(30.0)
         told = await explained(other, url)

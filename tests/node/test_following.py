@@ -73,6 +73,9 @@ class Frontier:
     def release(self, slot: int) -> None:
         del self.held[slot]
 
+    def recall(self, slot: int, visit: Visit) -> None:
+        self.observe(slot, visit)
+
     def observe(self, slot: int, visit: Visit) -> None:
         self.seen.append((slot, visit.url, visit.state))
 

@@ -10,6 +10,7 @@ import pytest
 
 from crawl import Decision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, Refusals
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from node.clients import Brought
 from node.orders import FetchAnswer, FetchOrder, OrderingFetcher
 
 HOLDER, CARRIER, STRANGER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
@@ -212,6 +213,17 @@ async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
     assert not web.asked
 
 
+async def test_a_node_that_rests_carries_nothing_for_others() -> None:
+    pair = Pair()
+    web, fetcher = holder(pair, decide)
+    fetcher.resting = "outside crawl.hours (22:00-07:00); goes on at 22:00"
+    with pytest.raises(BadMessage, match=r"a node that rests: outside crawl[.]hours"):
+        await order(pair)
+    assert not web.asked
+    fetcher.resting = ""
+    assert (await order(pair)).status == 200
+
+
 BROUGHT = FetchAnswer(200, body=b"by a client", address="9.9.9.9")
 
 
@@ -222,9 +234,9 @@ class Waiting:
     answer: FetchAnswer | None = BROUGHT
     asked: list[str] = field(default_factory=list)
 
-    async def carry(self, order: FetchOrder) -> FetchAnswer | None:
+    async def carry(self, order: FetchOrder) -> Brought | None:
         self.asked.append(order.url)
-        return self.answer
+        return Brought(STRANGER, self.answer) if self.answer else None
 
 
 def sharing(client: Waiting, web: Web, max_own: int = 10) -> OrderingFetcher:

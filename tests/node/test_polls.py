@@ -58,7 +58,7 @@ async def carry(peer: NodeId, order: FetchOrder) -> FetchAnswer:
 
 def run(town: Town, seconds: float, *, paused: bool = False) -> Polls:
     polls = Polls(town, carry, Random(1))  # type: ignore[arg-type]
-    polls.is_paused = paused
+    polls.resting = "paused" if paused else ""
 
     async def main() -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -1,9 +1,13 @@
 """Clients behind a NAT: they find, search, publish seeds and fetch by order, and nobody ever waits for them."""
 
+from collections.abc import Mapping
+from dataclasses import replace
+
 import pytest
 
+from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key
-from node.simulation.census import is_idle, repeated
+from node.simulation.census import is_idle, repeated, take_census
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
 from store import Kind
@@ -47,8 +51,13 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         assert client.daemon.polls.carried == len(by_client) > 3
         assert not any(visited.url.endswith("/robots.txt") for visited in by_client)
         assert sum(node.daemon.clients.carried for node in members) == len(by_client)
-        assert not repeated(world.log)
+        checked = repeated(world.log)
+        assert checked, "the first page of a client is fetched again"
+        for visits in checked.values():
+            assert [visited.node == client.name for visited in visits] == [True, False]
+        assert len(checked) <= 4, "one for each member that it worked for; of so few pages hardly any other"
         assert_polite(world)
+        assert not any(node.daemon.clients.distrusted for node in members)
         wanted = await members[0].daemon.searcher.search(world.web.words[0], limit=10)
         answer = await client.daemon.searcher.search(world.web.words[0], limit=10)
         assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
@@ -56,6 +65,40 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         assert not client.daemon.index.documents
 
     simulate(story)
+
+
+class Liar:
+    """A client's fetcher that makes its pages up."""
+
+    def __init__(self, honest: Fetcher) -> None:
+        self._honest, self.lies = honest, list[str]()
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        page = await self._honest.fetch(url, headers, max_bytes)
+        if page.status != 200:
+            return page
+        self.lies.append(url)
+        return replace(page, body=f"<title>buy</title><p>{'cheap watches and pills for everybody ' * 9}".encode())
+
+
+def test_a_client_that_makes_pages_up_is_found_out_by_its_first_one_and_gets_no_more_orders():
+    async def story(world: World) -> None:
+        members = await world.add(2)
+        client = await world.add_client((4, 6))
+        liar = client.daemon._fetcher._fetcher = Liar(client.daemon._fetcher._fetcher)
+        await world.pass_time(SETTLE_S)
+        await world.crawl()
+        await crawl_ends(world)
+        assert 1 <= len(liar.lies) <= 2 * len(members), "a page or two before its first one was fetched again"
+        (why,) = {reason for node in members for reason in node.daemon.clients.distrusted.values()} or {""}
+        assert "another text than the site's" in why
+        assert_polite(world)
+        texts = take_census(members).texts
+        assert all("cheap watches" not in text.body for text in texts.values()), "the site's own page is kept instead"
+        kept = {url for url, state in world.web.outcomes().items() if state.name == "FETCHED"}
+        assert texts.keys() == kept
+
+    simulate(story, Plan(hosts=4, pages=8))
 
 
 def test_a_client_that_goes_away_with_its_orders_costs_only_time():

@@ -67,7 +67,7 @@ async def story(servers: int, laptops: int, hours: int, share: float, world: Wor
     await world.crawl()
     await crawled(world)
     for node in world.running():
-        node.daemon.crawler.pause(True)
+        node.daemon.pause(True)
     await world.pass_time(60.0)
     before, stored = moved_bytes(world), stored_bytes(world)
     await live_on(world, sleepers, hours)

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dht import Rule, slot_of
+from dht import Rule, Spreading, slot_of
 from node.simulation import simnode
 from node.simulation.census import repeated, take_census
 from node.simulation.world import Plan, World, simulate
@@ -81,3 +81,44 @@ def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 6)
 
     simulate(story, Plan(seed=22, hosts=2, pages=80, slot_bits=6, replicas=replicas, min_acks=min(2, replicas)))
+
+
+def spread_sites(world: World) -> dict[str, int]:
+    """Sites that the network spreads, by what its records say; all their owners must have them."""
+    return {host.url: host.depth for host in take_census(world.running()).hosts.values() if host.depth}
+
+
+@pytest.mark.parametrize(("nodes", "pages", "hosts"), [(6, 40, 4), pytest.param(16, 90, 16, marks=pytest.mark.prove)])
+def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
+    nodes: int, pages: int, hosts: int, monkeypatch: pytest.MonkeyPatch
+):
+    """Sites by Zipf: the biggest alone is more than a quarter of what a node keeps on average."""
+    bounds = Spreading(pages=pages * 5 // 9, nodes=nodes, look_every_s=20.0)
+    monkeypatch.setattr(simnode, "SPREADING", bounds)
+
+    async def story(world: World) -> None:
+        await world.add(nodes)
+        await world.pass_time(30.0)
+        await world.crawl()
+        await world.until(lambda: bool(spread_sites(world)), 600.0)
+        mark = len(world.log)
+        await crawled(world)
+        await world.pass_time(60.0)
+        await crawled(world)
+        assert spread_sites(world).keys() == {f"https://{BIG}/"}
+        assert_complete(world)
+        assert_polite(world)
+        assert not repeated(world.log)
+        assert len(crawlers(world, mark)) >= 2, crawlers(world, mark)
+        assert_nothing_astray(world)
+        await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 4)
+
+    simulate(story, Plan(seed=23, hosts=hosts, pages=pages, slot_bits=6, zipf=True))
+
+
+def assert_nothing_astray(world: World) -> None:
+    place = next(node for node in world.running() if node.daemon.hosts.spreads).daemon.places.place
+    for node in world.running():
+        for record in node.daemon.store.scan(Kind.DOCUMENT, bytes(20), b"\xff" * 20):
+            url = decode_document(record.body).url
+            assert record.key == place(url), f"{node.name} has {url} where it does not belong"

@@ -18,6 +18,7 @@ from dht import (
     NodeId,
     Now,
     PeerTimeout,
+    Places,
     RemoteError,
     Slot,
     Strategy,
@@ -77,6 +78,9 @@ class FakeOverlay:
     @property
     def strategy(self) -> Strategy:
         return self.net.strategy
+
+    def formers(self) -> tuple[Strategy, ...]:
+        return ()
 
     def members(self) -> tuple[NodeId, ...]:
         return tuple(sorted(n.id for n in self.net.list if n.id == self.node_id or self._seen(n).is_member))
@@ -151,6 +155,27 @@ class FakeOverlay:
         self.net.nodes[self.node_id].tell(ready)
 
 
+@dataclass(eq=False)
+class FakeHosts:
+    """What host records say to one node."""
+
+    said: dict[str, int] = field(default_factory=dict)
+    wondered: set[str] = field(default_factory=set)
+
+    @property
+    def spreads(self) -> bool:
+        return bool(self.said)
+
+    def depths(self, site: str) -> tuple[int, ...]:
+        return (self.said.get(site, 0),)
+
+    def wonder(self, site: str) -> None:
+        self.wondered.add(site)
+
+    async def learn(self, sites: Iterable[str], within_s: float = 0.0) -> frozenset[str]:
+        return frozenset(sites)
+
+
 @dataclass(frozen=True)
 class State:
     """What a node told of itself at some moment."""
@@ -173,7 +198,7 @@ class Node:
     def __post_init__(self) -> None:
         self.id = self.identity.node_id
         self.overlay = FakeOverlay(self.net, self.id)
-        self.config = CONFIG
+        self.config, self.hosts = CONFIG, FakeHosts()
 
     def start(self, *, expects_others: bool = True) -> None:
         self.overlay = FakeOverlay(self.net, self.id, up=True)
@@ -183,6 +208,7 @@ class Node:
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
             on_ready=lambda ready: self.overlay.announce(ready, 0), expects_others=expects_others,
+            places=Places(self.overlay, self.hosts),
         )  # fmt: skip
         self.tell(frozenset())
         self.task = self.net.group.create_task(self.replicator.run())

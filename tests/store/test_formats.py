@@ -7,6 +7,7 @@ import msgspec
 
 from store import Draft, Kind, MemoryDisk, RecordStore, decode_document
 from store.compress import expand
+from store.group import decode_group, encode_group
 from store.package import MAX_PACKAGE_BYTES, flaws, open_package, pack
 from tests.store.support import CONFIG, StillClock, draft, records
 
@@ -36,3 +37,11 @@ def test_a_golden_segment_opens_without_an_index() -> None:
     store = RecordStore(disk, CONFIG, StillClock())
     assert [store.find(r.kind, r.id) for r in MADE] == [MADE[0], MADE[1], None]
     store.close()
+
+
+def test_a_golden_group_opens_and_is_what_we_write() -> None:
+    made = records(*(draft(n, kind=Kind.VISIT) for n in range(20)))
+    kept = made[2:5] + made[11:]
+    golden = (DATA / "store-group.bin").read_bytes()
+    assert decode_group(golden).records(proven=True) == kept
+    assert encode_group(kept) == golden

@@ -74,8 +74,11 @@ def test_crawl_pause_and_publish(site: Any, token: str) -> None:
     reply = site.send("POST", "/api/v1/crawl", body, **right)
     assert (reply.json["accepted"], reply.json["refused"][0]["url"]) == (1, "ftp://b")
     assert site.service.seeds == [(["http://a.test/", "ftp://b"], 2)]
-    assert site.send("POST", "/api/v1/pause", b'{"paused": true}', **right).json == {"paused": True}
+    assert site.send("POST", "/api/v1/pause", b'{"paused": true}', **right).json["paused"] is True
     assert site.service.is_paused
+    timed = site.send("POST", "/api/v1/pause", b'{"paused": true, "for_s": 90}', **right).json
+    assert (timed["reason"], site.service.paused_for_s) == ("paused by its operator", 90.0)
+    assert site.send("POST", "/api/v1/pause", b'{"paused": true, "for_s": -1}', **right).status == 400
     assert site.send("POST", "/api/v1/strategy", b'{"signatures": []}', **right).json == {"version": 4}
     refused = site.send("POST", "/api/v1/strategy", b"{}", **right)
     assert refused.status == 400

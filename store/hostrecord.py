@@ -1,0 +1,65 @@
+"""What the network knows of a host: one record, in the slot in which its site lies unless it is spread.
+
+Pure: values and their codec. Like every body it begins with a canonical URL, that of the site's root, from which id and
+key follow; its key is that of the site unspread, whatever its depth says. The holder of that slot alone writes it, and
+the version of its lease wins, as with visits. Fields are added at the end only.
+"""
+
+from math import isfinite
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from dht import MALFORMED, MAX_SPREAD, DocumentId, Key, document_id, placement_key, site_of
+
+Depth = Annotated[int, Meta(ge=0, le=MAX_SPREAD)]
+
+
+class HostRecord(msgspec.Struct, frozen=True, array_like=True):
+    """A site lies in 2**depth places; until `since` (Unix seconds) it lay in 2**before."""
+
+    url: Annotated[str, Meta(max_length=2048)]
+    depth: Depth = 0
+    before: Depth = 0
+    since: float = 0.0
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(HostRecord)
+
+
+def encode_host(host: HostRecord) -> bytes:
+    return _encoder.encode(host)
+
+
+def decode_host(body: bytes) -> HostRecord:
+    """Raises ValueError."""
+    return _decoder.decode(body)
+
+
+def host_url(site: str) -> str:
+    """The canonical URL under which a site's record is kept, whichever of the two schemes its pages have."""
+    return f"{'http' if site.endswith(':443') else 'https'}://{site}/"
+
+
+def host_name(site: str) -> tuple[DocumentId, Key]:
+    """Id and key of a site's record."""
+    url = host_url(site)
+    return document_id(url), placement_key(url)
+
+
+def host_flaw(body: bytes, key: bytes) -> str:
+    """Why a HOST body is none, "" where it is one."""
+    try:
+        host = decode_host(body)
+        site = site_of(host.url)
+    except (ValueError, *MALFORMED) as error:
+        return str(error)
+    if not site or host.url != host_url(site):
+        return f"{host.url[:80]} is no site's root"
+    if key != placement_key(host.url):
+        return "a host's record lies where its site would lie unspread"
+    if not isfinite(host.since) or host.depth < host.before:
+        return f"depth {host.depth}, before {host.before}, since {host.since}"
+    return ""
