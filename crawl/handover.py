@@ -18,7 +18,7 @@ from crawl.links import Trail, waiting
 from crawl.page import Page
 from crawl.seendesk import SeenDesk
 from crawl.tally import Tally
-from crawl.visits import Visit, rank
+from crawl.visits import Visit, rank, rank_of
 from dht import Clock, RemoteError
 
 log = logging.getLogger(__name__)
@@ -65,14 +65,22 @@ class Handover:
             await self._remember(batch, trail)
 
     async def _news(self, urls: Iterable[str], trail: Trail) -> list[Visit]:
-        """What of the found URLs the owners were not told yet."""
-        found, refusals = waiting(urls, trail, self._decide, self._clock().wall)
+        """What of the found URLs the owners were not told yet; most links repeat, and those are not judged again."""
+        asked = list(dict.fromkeys(urls))
+        if asked and not trail.is_sitemap:  # there are few sitemaps
+            most = rank_of(trail.depth, trail.scope)  # rules may allow less
+            asked = await self._unseen(asked, [most] * len(asked))
+        found, refusals = waiting(asked, trail, self._decide, self._clock().wall)
         for reason in refusals:
             self._tally.count_refusal(reason)
-        if trail.is_sitemap or not found:  # there are few sitemaps
+        if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):
             return found
-        are_news = await self._seen.are_news([(visit.url, rank(visit)) for visit in found])
-        return [visit for visit, is_news in zip(found, are_news, strict=True) if is_news]
+        unseen = set(await self._unseen([visit.url for visit in found], [rank(visit) for visit in found]))
+        return [visit for visit in found if visit.url in unseen]
+
+    async def _unseen(self, urls: Sequence[str], ranks: Sequence[int]) -> list[str]:
+        are_news = await self._seen.are_news(list(zip(urls, ranks, strict=True)))
+        return [url for url, is_news in zip(urls, are_news, strict=True) if is_news]
 
     async def _remember(self, sent: Sequence[Visit], trail: Trail) -> None:
         if not trail.is_sitemap:

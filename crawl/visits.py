@@ -54,7 +54,12 @@ def reach(visit: Visit) -> int:
 
 def rank(visit: Visit) -> int:
     """The reach of a page in one byte, as the seen test keeps it: links beyond 63 count as 63, which nobody follows."""
-    return min(visit.depth, 63) << 2 | breadth(visit.scope)
+    return rank_of(visit.depth, visit.scope)
+
+
+def rank_of(depth: int, scope: str) -> int:
+    """The rank of pages found so."""
+    return min(depth, 63) << 2 | breadth(scope)
 
 
 _encoder = msgspec.msgpack.Encoder()

@@ -130,13 +130,15 @@ class RecordStore:
         """Why a record would be passed over whatever is stored, "" where it would not."""
         if record.content is None:
             return "content withheld"
-        if not self.today <= record.expires_day <= self.today + MAX_DAYS:
-            return f"expires on day {record.expires_day}, today is {self.today}"
-        ahead_s = record.version.at_ms / 1000 - self._clock().wall
+        wall = self._clock().wall
+        today = int(wall // DAY_S)
+        if not today <= record.expires_day <= today + MAX_DAYS:
+            return f"expires on day {record.expires_day}, today is {today}"
+        ahead_s = record.version.at_ms / 1000 - wall
         is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
         if is_dated and ahead_s > AHEAD_S:
             return f"dated {ahead_s:.0f} s in the future"
-        if record.version.epoch > self._clock().wall + EPOCH_AHEAD_S:
+        if record.version.epoch > wall + EPOCH_AHEAD_S:
             return f"epoch {record.version.epoch} is more than a day in the future"
         return ""
 
