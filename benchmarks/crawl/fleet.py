@@ -3,6 +3,7 @@ many nodes are measured on."""
 
 import asyncio
 import json
+import os
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -74,12 +75,12 @@ async def crawl(web: Web, nodes: int, delay_s: float, folder: Path, within_s: fl
     rows = [json.loads(line) for line in log.read_text().splitlines()]
     visitor = judge(rows, AGENT, delay_s, from_start=False)
     addresses = {row["address"] for row in rows}
-    at_one = max(_most_open([row for row in rows if row["address"] == each]) for each in addresses)
+    at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
-    return Crawl(cpu_s, visitor, _most_open(rows), at_one, documents, *spoken)
+    return Crawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
 
 
-def _most_open(rows: Sequence[dict[str, Any]]) -> int:
+def most_open(rows: Sequence[dict[str, Any]]) -> int:
     """Requests open at once, at most."""
     turns = sorted([(row["t"], 1) for row in rows] + [(row["t"] + row["ms"] / 1000, -1) for row in rows])
     now = most = 0
@@ -105,7 +106,8 @@ async def _serve(children: Children, web: Web, folder: Path) -> int:
 async def _start(
     children: Children, web: Web, count: int, delay_s: float, folder: Path, replicas: int
 ) -> list[DemoNode]:
-    web_ports, peer_ports = free_ports(count, 18_290), free_ports(count, 19_290)
+    apart = os.getpid() % 1000 * 10  # two runs at once do not look for the same ports
+    web_ports, peer_ports = free_ports(count, 20_000 + apart), free_ports(count, 40_000 + apart)
     fleet = [
         DemoNode(f"node-{n + 1}", (4,), web_ports[n], peer_ports[n], folder / f"node-{n + 1}") for n in range(count)
     ]
