@@ -110,7 +110,9 @@ class Members:
         if len(new) < len(newest) or len(self) + len(new) > self._limit:
             return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
         kept_out = self.blocked | {self.own}
-        known = {p: Known(opened, *_dated(opened, None, now, False), 0) for p, opened in new.items() if p not in kept_out}
+        known = {
+            p: Known(opened, *_dated(opened, None, now, False), 0) for p, opened in new.items() if p not in kept_out
+        }
         self._meet_all(known, now)
         return list(known)
 

@@ -141,8 +141,8 @@ TEXTS: dict[str, tuple[str, str]] = {
         "绝不并发请求，每次请求后都会停顿。",
     ),
     "bot.robots": (
-        "It obeys robots.txt (RFC 9309) with Crawl-delay, Retry-After, and what pages ask of robots: noindex, nofollow, "
-        "noarchive, nosnippet, max-snippet, unavailable_after.",
+        "It obeys robots.txt (RFC 9309) with Crawl-delay, Retry-After, and what pages ask of robots: noindex, "
+        "nofollow, noarchive, nosnippet, max-snippet, unavailable_after.",
         "它遵守 robots.txt（RFC 9309）及 Crawl-delay、Retry-After，以及网页对爬虫的要求：noindex、nofollow、noarchive、"
         "nosnippet、max-snippet、unavailable_after。",
     ),
