@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-BENCHMARKS := overlay freshness duplicates seen traps
+BENCHMARKS := overlay freshness duplicates seen traps crawl
 
 .PHONY: demo test check prove bench clean
 
@@ -23,6 +23,7 @@ prove: $(READY)
 	$(BIN)/python -m pytest -m prove -v
 
 bench: $(READY)
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without Scrapy: its figures are left out"
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick; done
 
 $(READY): pyproject.toml

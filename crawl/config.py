@@ -33,7 +33,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     info_url: str = ""  # page about the bot, put into User-Agent, for site owners; empty: that of the network file
 
     # how much at once
-    max_open_fetches: int = 64  # 32–128 measured best with one event loop
+    max_open_fetches: int = 384  # most of them wait for slow sites; two cores keep up (docs/crawl.md)
     max_open_per_address: int = 4  # requests at once to one server address: shared hosting is one machine
     address_delay_s: float = 0.1  # between the starts of two requests to one server address; not more than min_delay_s
     max_pending_pages: int = 256  # pages between fetch and recorded outcome: bounds memory when the owners are slow

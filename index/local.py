@@ -27,8 +27,8 @@ from index.statistics import FINGERPRINT_BYTES, Statistics
 
 log = logging.getLogger(__name__)
 
-COMMIT_REST = 10.0  # times what the last batch took: documents share commits, each of which costs as much as a hundred
-MAX_REST_S = 3.0  # so long at most: what is found is to be searchable within seconds
+COMMIT_REST = 30.0  # times what the last batch took: a commit costs 70–100 ms whatever its size, so documents share it
+MAX_REST_S = 5.0  # so long at most: what is found is to be searchable within seconds
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
@@ -49,6 +49,7 @@ class LocalIndex:
         self._waiting: Counter[NodeId] = Counter()
         self._answering = False
         self._current = False
+        self._forgotten = 0
         self._cursor = shelf.cursor
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
@@ -62,8 +63,8 @@ class LocalIndex:
 
     @property
     def is_current(self) -> bool:
-        """Whether the last look at the change log found its end: all of it is indexed."""
-        return self._current
+        """Whether all of the change log is indexed."""
+        return self._current and self._feed.lag(self._cursor) <= self._forgotten
 
     @property
     def documents(self) -> int:
@@ -100,7 +101,9 @@ class LocalIndex:
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
             await self._in(self._writer, lambda: self._shelf.apply(changes, cursor))
         self._cursor = cursor
-        if not moved:
+        lag = self._feed.lag(cursor)
+        self._forgotten = 0 if moved else lag  # numbers at the end of the log whose changes nobody has to follow
+        if lag <= self._forgotten:
             self._current = self._answering = True
         return moved
 

@@ -17,6 +17,7 @@ from typing import Protocol
 from store.errors import DiskFull, StoreCorrupt
 
 CATALOG = "catalog.sqlite"
+WAL_BYTES = 4 << 20  # the log keeps no more once its pages are in the file: what SQLite itself aims at
 _fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
@@ -109,6 +110,7 @@ class FolderDisk:
         connection = sqlite3.connect(self._folder / CATALOG, isolation_level=None, check_same_thread=False, timeout=30)
         connection.execute("PRAGMA journal_mode=WAL")
         connection.execute("PRAGMA synchronous=NORMAL")  # segments are the truth; what a power cut takes is replayed
+        connection.execute(f"PRAGMA journal_size_limit={WAL_BYTES}")
         return connection
 
     def release(self, connection: sqlite3.Connection) -> None:

@@ -3,10 +3,11 @@
 import sys
 from pathlib import Path
 
-from benchmarks.crawl import million, ratio
+from benchmarks.crawl import million, ratio, scaling
+from benchmarks.crawl import open as open_
 from benchmarks.figures import Row, parser_for, show
 
-PARTS = {"ratio": ratio, "million": million}
+PARTS = {"ratio": ratio, "open": open_, "scaling": scaling, "million": million}
 PACKAGES = ("scrapy", "twisted", "aiohttp", "uvloop", "selectolax", "msgspec", "zstandard", "tantivy")
 
 

@@ -14,6 +14,11 @@ def tree_s(root: int) -> float:
     return sum(_times(pid) for pid in _tree(root))
 
 
+def process_s(pid: int) -> float:
+    """The same of one process alone, its threads that have ended included."""
+    return sum(map(int, _stat(PROC / str(pid) / "stat")[1][11:13])) / TICKS
+
+
 def pss_bytes(root: int) -> int:
     """Memory of a process and its living descendants; what several of them share counts once, in parts."""
     found = 0

@@ -16,7 +16,7 @@ from benchmarks.figures import Row, row
 
 DELAY_S = 0.05  # between two requests to one host; the served web is on this machine and allows it
 ROUNDS = 3
-QUICK_NAMES = 2  # of each host of the sample, so that all ends within a minute
+QUICK_NAMES = 1  # of each host of the sample, so that all parts end within a minute
 MISSING = "Scrapy is not installed: pip install -e '.[bench]'"
 FULL, BARE = "scrapy-full", "scrapy-bare"
 

@@ -92,11 +92,13 @@ class Pages(scrapy.Spider):
         html = response.body.decode(_charset(rest), "replace")
         tree = LexborHTMLParser(html)
         found: dict[str, None] = {}
+        given = tree.css_first("base[href]")
+        base = ada_url.join_url(response.url, given.attributes.get("href") or "") if given else response.url
         for node in tree.css("a[href],area[href]")[: 2 * MAX_LINKS]:
             values = node.attributes
             if "nofollow" not in (values.get("rel") or ""):
                 try:
-                    url = ada_url.join_url(response.url, values.get("href") or "").partition("#")[0]
+                    url = ada_url.join_url(base, values.get("href") or "").partition("#")[0]
                 except ValueError:
                     continue
                 if url.startswith("http://") and len(found) < MAX_LINKS:

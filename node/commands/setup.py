@@ -24,7 +24,7 @@ GB = 1_000_000_000
 PROFILES: dict[str, dict[str, Any]] = {
     "guest": {"node.mode": "client", "store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
     "server": {},
-    "campus": {"store.quota_bytes": 200 * GB, "crawl.max_open_fetches": 128},
+    "campus": {"store.quota_bytes": 200 * GB, "crawl.max_open_fetches": 1024},
 }
 
 

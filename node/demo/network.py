@@ -16,19 +16,22 @@ REPLICAS = 3
 MIN_ACKS = 2
 
 
-def write_network(path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float) -> Path:
-    """Make a network for these nodes and hosts; returns the path of its file. `delay_s`: its politeness rule."""
+def write_network(
+    path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, copies: int = REPLICAS
+) -> Path:
+    """Make a network for these nodes and hosts; returns the path of its file. `delay_s`: its politeness rule,
+    `copies`: replicas of everything."""
     publisher = Identity.generate()
     publisher.save(path.with_suffix(".publisher.key"))
     now = int(time.time())
-    replicas = min(REPLICAS, len(nodes))
+    replicas = min(copies, len(nodes))
     strategy = Strategy(
         network="",
         version=1,
         effective_at=now,
         expires_at=now + VALID_S,
         next_at=now + VALID_S // 2,
-        replicas=REPLICAS,
+        replicas=copies,
         slot_bits=SLOT_BITS,
         min_acks=min(MIN_ACKS, replicas),
         rules=(*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny")),

@@ -7,6 +7,10 @@ from crawl.seen import Seen
 from crawl.seendesk import SeenDesk
 
 
+def runs_in(folder: Path) -> list[Path]:
+    return list(folder.glob("*.run"))
+
+
 async def test_answers_are_those_of_the_test_itself_whoever_gives_them(tmp_path: Path):
     desk = SeenDesk(Seen(tmp_path, b"k" * 16, gathered=8, in_memory=16))  # soon there are files
     told: dict[str, int] = {}
@@ -18,7 +22,7 @@ async def test_answers_are_those_of_the_test_itself_whoever_gives_them(tmp_path:
         everything = list(told.items())
         assert not any(await desk.are_news(everything))
         assert all(await desk.are_news([(url, rank + 1) for url, rank in everything]))
-    assert list(tmp_path.glob("*.run")), "files were asked"
+    assert runs_in(tmp_path), "files were asked"
     desk.close()
 
 

@@ -3,8 +3,8 @@
 from hashlib import sha256
 
 from dht import document_id, placement_key
-from store.record import Kind, Proof, Record, Version
 from store.recent import Recent
+from store.record import Kind, Proof, Record, Version
 
 
 def record(number: int, at_ms: int = 1, body: bytes = b"x" * 1000) -> Record:

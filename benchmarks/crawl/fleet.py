@@ -1,0 +1,190 @@
+"""Nodes of one network, each a program of its own, that crawl a made-up slow web: what the rows about many hosts and
+many nodes are measured on."""
+
+import asyncio
+import json
+import os
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+
+from benchmarks.crawl.cpu import tree_s
+from benchmarks.crawl.judged import Visitor, judge
+from benchmarks.crawl.slowweb import host_name, lines_of
+from node.demo.layout import DemoNode
+from node.demo.network import REPLICAS, write_network
+from node.demo.nodes import Asker
+from node.demo.processes import Child, Children, free_ports
+
+AGENT = "dse-node"
+READY_WITHIN_S = 120.0
+LOOK_EVERY_S = 2.0  # a node that is asked whether all is settled asks the others
+QUIET_LOOKS = 2
+A_REQUEST = 500  # seeds
+DEPTH = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Web:
+    """`hosts` hosts of `pages` pages each on so many addresses; each answer takes `latency_s`."""
+
+    hosts: int
+    addresses: int
+    pages: int
+    latency_s: float
+    words: int = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Crawl:
+    """What came of one: seconds of processor time of all nodes, pages in their indexes (each counted where it lies)."""
+
+    cpu_s: float
+    visitor: Visitor
+    open_most: int  # requests at once, by the server's log
+    open_most_at_address: int
+    documents: int
+    messages: int
+    message_bytes: int
+
+
+async def crawl(web: Web, nodes: int, delay_s: float, folder: Path, within_s: float, replicas: int = REPLICAS) -> Crawl:
+    """Crawl all of a web from its hosts' first pages."""
+    children = Children(folder)
+    log = folder / "web.jsonl"
+    try:
+        port = await _serve(children, web, folder)
+        fleet = await _start(children, web, nodes, delay_s, folder, replicas)
+        async with aiohttp.ClientSession() as session:
+            asker, pids = Asker(session), [child.process.pid for child in children.running[1:]]
+            await _until(children.running, asker, fleet, _are_ready, READY_WITHIN_S)
+            before, said = _cpu_s(pids), _said(folder, nodes)
+            seeds = [f"http://{host_name(n)}:{port}/p0" for n in range(web.hosts)]
+            for first in range(0, len(seeds), A_REQUEST):
+                await asker.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
+            await _until(children.running, asker, fleet, _are_done, within_s, QUIET_LOOKS)
+            cpu_s, statuses = _cpu_s(pids) - before, await asker.statuses(fleet)
+        await asyncio.sleep(1.5)  # the counts are written once a second
+        spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]
+    finally:
+        await children.stop()
+    rows = [json.loads(line) for line in log.read_text().splitlines()]
+    visitor = judge(rows, AGENT, delay_s, from_start=False)
+    addresses = {row["address"] for row in rows}
+    at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
+    documents = sum(status["documents"] for status in statuses if status)
+    return Crawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
+
+
+def most_open(rows: Sequence[dict[str, Any]]) -> int:
+    """Requests open at once, at most."""
+    turns = sorted([(row["t"], 1) for row in rows] + [(row["t"] + row["ms"] / 1000, -1) for row in rows])
+    now = most = 0
+    for _, step in turns:
+        now += step
+        most = max(most, now)
+    return most
+
+
+async def _serve(children: Children, web: Web, folder: Path) -> int:
+    order, ready = folder / "web.json", folder / "web.port"
+    (folder / "hosts").write_text(lines_of([host_name(n) for n in range(web.hosts)], web.addresses))
+    told = {"hosts": web.hosts, "pages": web.pages, "latency_s": web.latency_s, "words": web.words}
+    order.write_text(json.dumps(told | {"log": str(folder / "web.jsonl"), "ready": str(ready)}))
+    children.start("web", "benchmarks.crawl.slowweb", str(order))
+    for _ in range(200):
+        if ready.is_file() and (text := ready.read_text()):
+            return int(text)
+        await asyncio.sleep(0.1)
+    raise RuntimeError("the made-up web did not start")
+
+
+async def _start(
+    children: Children, web: Web, count: int, delay_s: float, folder: Path, replicas: int
+) -> list[DemoNode]:
+    apart = os.getpid() % 1000 * 10  # two runs at once do not look for the same ports
+    web_ports, peer_ports = free_ports(count, 20_000 + apart), free_ports(count, 40_000 + apart)
+    fleet = [
+        DemoNode(f"node-{n + 1}", (4,), web_ports[n], peer_ports[n], folder / f"node-{n + 1}") for n in range(count)
+    ]
+    network = write_network(folder / "network.toml", fleet, ["*.example"], delay_s, replicas)
+    for node in fleet:
+        node.data_dir.mkdir()
+        config = node.data_dir / "config.toml"
+        config.write_text(_config_text(node, network, folder / "hosts", delay_s))
+        counts = str(folder / f"{node.name}.counts")
+        children.start(node.name, "benchmarks.crawl.counted", counts, "run", "--config", str(config))
+    return fleet
+
+
+def _config_text(node: DemoNode, network: Path, hosts: Path, delay_s: float) -> str:
+    """What everybody has, but for loopback, the delay and ports."""
+    return f"""[node]
+network = "{network}"
+families = [4]
+listen_v4 = "127.0.0.1"
+peer_port = {node.peer_port}
+web_port = {node.web_port}
+
+[dht]
+allow_private = true
+
+[crawl]
+allow_private = true
+hosts_file = "{hosts}"
+dns = false
+min_delay_s = {delay_s}
+"""
+
+
+def _cpu_s(pids: Sequence[int]) -> float:
+    return sum(map(tree_s, pids))
+
+
+def _said(folder: Path, nodes: int) -> tuple[int, int]:
+    """Messages and bytes of all nodes so far."""
+    found = [json.loads((folder / f"node-{n + 1}.counts").read_text()) for n in range(nodes)]
+    return sum(each["messages"] for each in found), sum(each["message_bytes"] for each in found)
+
+
+def _are_ready(statuses: Sequence[dict[str, Any]]) -> bool:
+    slots = [status["slots"] for status in statuses]
+    everybody = all(status["members"] == len(statuses) for status in statuses)
+    return (
+        everybody
+        and sum(s["leased"] for s in slots) == slots[0]["all"]
+        and all(s["ready"] >= s["owned"] for s in slots)
+    )
+
+
+def _are_done(statuses: Sequence[dict[str, Any]]) -> bool:
+    crawls = [status["crawl"] for status in statuses]
+    idle = all(c["frontier"] == 0 and c["open"] == 0 for c in crawls)
+    return idle and all(status["settled"] for status in statuses) and any(status["documents"] for status in statuses)
+
+
+async def _until(
+    running: Sequence[Child],
+    asker: Asker,
+    fleet: Sequence[DemoNode],
+    check: Callable[[Sequence[dict[str, Any]]], bool],
+    within_s: float,
+    times: int = 1,
+) -> None:
+    end, seen = time.monotonic() + within_s, 0
+    while time.monotonic() < end:
+        for child in running:
+            if not child.is_running:
+                raise RuntimeError(f"{child.name} ended by itself: {child.last_words()}")
+        statuses = [status for status in await asker.statuses(fleet[:1]) if status]
+        if check is _are_ready or (statuses and check(statuses)):
+            statuses = [status for status in await asker.statuses(fleet) if status]
+        seen = seen + 1 if len(statuses) == len(fleet) and check(statuses) else 0
+        if seen == times:
+            return
+        await asyncio.sleep(LOOK_EVERY_S)
+    raise RuntimeError(f"the nodes were not done within {within_s:.0f} s: {[s['crawl']['reason'] for s in statuses]}")
