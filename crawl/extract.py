@@ -209,15 +209,22 @@ def _description(metas: list[tuple[str, str]]) -> str:
 def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tuple[Link, ...]:
     """Each target once, in order; the first anchor text that is not empty; followed if any link to it may be."""
     links: dict[str, Link] = {}
-    for href, anchor, rel in found:
-        if href.startswith("#"):
+    urls: dict[str, str | None] = {}  # by reference: one in three stands twice, or differs by its fragment
+    for reference, raw, rel in found:
+        href = reference.partition("#")[0]
+        if not href and reference:
             continue
-        url = find_url(href, base)
-        if url is None or url == task.url or (url not in links and len(links) >= task.max_links):
+        if href not in urls:
+            urls[href] = find_url(href, base)
+        url = urls[href]
+        known = links.get(url) if url is not None else None
+        if url is None or url == task.url or (known is None and len(links) >= task.max_links):
             continue
-        link = Link(url, " ".join(anchor.split())[:MAX_ANCHOR_CHARS], is_unendorsed(rel))
-        known = links.get(url)
-        links[url] = Link(url, known.anchor or link.anchor, known.nofollow and link.nofollow) if known else link
+        if known is None:
+            links[url] = Link(url, " ".join(raw.split())[:MAX_ANCHOR_CHARS], bool(rel) and is_unendorsed(rel))
+        elif not known.anchor or known.nofollow:
+            anchor = known.anchor or " ".join(raw.split())[:MAX_ANCHOR_CHARS]
+            links[url] = Link(url, anchor, known.nofollow and is_unendorsed(rel))
     return tuple(links.values())
 
 
