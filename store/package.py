@@ -125,7 +125,9 @@ def url_in(body: bytes) -> str:
 
 def depth_of(url: str, key: bytes) -> int:
     """Into how many places (2**depth) a site was spread when a URL's key was made; -1 where no depth gives that key."""
-    return next((depth for depth in range(MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
+    if placement_key(url) == key:  # nearly always
+        return 0
+    return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
 
 
 def verify_record(record: Record) -> None:

@@ -231,11 +231,15 @@ class Writer:
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""
-        me = self._overlay.view.node_id
+        view, bits = self._overlay.view, self._slot_bits
+        me, owners = view.node_id, dict[Slot, tuple[NodeId, ...]]()
         debts: dict[tuple[NodeId, bool], list[Record]] = {}
         for pending, record in zip(batch, records, strict=True):
             if pending.copies:
-                for peer in self._overlay.view.owners(self._slot(pending.draft)):
+                slot = slot_of(record.key, bits)
+                if slot not in owners:
+                    owners[slot] = tuple(view.owners(slot))
+                for peer in owners[slot]:
                     if peer not in pending.copies and peer != me:
                         debts.setdefault((peer, me in pending.copies), []).append(record)
         for (peer, is_here), owed in sorted(debts.items(), key=lambda d: d[0]):
