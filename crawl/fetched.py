@@ -44,6 +44,8 @@ class Fetched:
     def retry_after_s(self, now: float) -> float:
         """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
         value = self.header("Retry-After").strip()
+        if not value:
+            return 0.0
         if value.isascii() and value.isdigit():
             return float(value[:9])
         try:
