@@ -24,8 +24,11 @@ class Fetched:
 
     def header(self, name: str) -> str:
         """The first header of that name, "" without one."""
-        name = name.lower()
-        return next((value for key, value in self.headers if key.lower() == name), "")
+        name, length = name.lower(), len(name)
+        for key, value in self.headers:
+            if len(key) == length and key.lower() == name:
+                return value
+        return ""
 
     @property
     def media_type(self) -> str:
