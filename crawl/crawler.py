@@ -123,6 +123,7 @@ class Crawler:
         self._hindrance = ""
         self._stopped_at: float | None = None
         self._changed = asyncio.Event()
+        self._looks_at: float | None = None  # steady: when the loop looks for turns though nothing wakes it
 
     def close(self) -> None:
         """Give up the memory of URLs handed over; after `run`, and for good."""
@@ -140,7 +141,7 @@ class Crawler:
     def observe(self, slot: Slot, visit: Visit) -> None:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
         self._frontier.observe(slot, self._revived(visit), self._clock())
-        self._changed.set()
+        self._stir()
 
     def again(self, url: str) -> None:
         """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
@@ -251,11 +252,22 @@ class Crawler:
             and pending < self._config.max_pending_pages
         )
 
+    def _stir(self) -> None:
+        """Wake the loop where it waits for room, or a turn may be due before it looks by itself."""
+        if self._looks_at is not None and not self._changed.is_set():
+            now = self._clock()
+            wait_s = self._frontier.next_due(now)
+            if wait_s is None or now.steady + wait_s >= self._looks_at:
+                return
+        self._changed.set()
+
     async def _rest(self) -> None:
         """Sleep until a turn may be due, or something changes."""
-        wait_s = self._frontier.next_due(self._clock()) if self._has_room() else None
+        now = self._clock()
+        wait_s = self._frontier.next_due(now) if self._has_room() else None
         if wait_s is not None:
             wait_s = max(wait_s, self._late())
+        self._looks_at = now.steady + wait_s if wait_s is not None else None
         try:
             async with asyncio.timeout(wait_s):
                 await self._changed.wait()
@@ -283,12 +295,12 @@ class Crawler:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
         finally:
             self._frontier.settle(turn, outcome, self._clock())
-            self._changed.set()
+            self._stir()
 
     def _end_request(self, turn: Turn, delay_s: float, address: str) -> None:
         self._frontier.rest(turn, self._clock(), delay_s, address)
         self._asking -= 1
-        self._changed.set()
+        self._stir()
 
     def _state(self) -> tuple[CrawlState, str]:
         frontier, now = self._frontier, self._clock()

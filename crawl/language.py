@@ -5,7 +5,6 @@ Pure: text in, an ISO 639-1 code out, "" where nothing is sure.
 
 import re
 from collections import Counter
-from itertools import chain
 
 _SAMPLE_CHARS = 3_000
 _ENOUGH = 0.2  # share of the letters that must be of a script; an ideograph counts for two letters
@@ -35,8 +34,9 @@ _SHARED = (  # languages that a script does not tell apart: a declaration among 
 )
 _ONLY_UKRAINIAN = re.compile(r"[іїєґІЇЄҐ]")
 _CODE = re.compile(r"\s*([A-Za-z]{2})(?:[-_].*|\s*)$")
-_WORD = re.compile(r"[^\W\d_]+")
-_ASCII_WORD = re.compile("[a-z]+")  # the same of lower-case ASCII, in a third of the time
+_ASCII = bytes(range(128))
+_LETTERS = bytes(byte for byte in _ASCII if chr(byte).isalpha())
+_APART = bytes(byte if byte in _LETTERS or byte not in _ASCII else 0x20 for byte in range(256))
 _SMALL_WORDS = {  # frequent in one language and rare in the others
     "en": "the and of to is that for with this are it you by from be not",
     "de": "der die und das ist nicht mit den ein eine für auf dem werden auch sie",
@@ -53,10 +53,10 @@ _SMALL_WORDS = {  # frequent in one language and rare in the others
     "ca": "els les una per amb que és del són pot aquest més com la el no",
     "ro": "și este pentru care nu sunt la din cu mai poate prin sau fi acest că",
 }
-_LANGUAGES_OF: dict[str, list[str]] = {}
+_LANGUAGES_OF: dict[bytes, list[str]] = {}
 for _code, _words in _SMALL_WORDS.items():
     for _word in _words.split():
-        _LANGUAGES_OF.setdefault(_word, []).append(_code)
+        _LANGUAGES_OF.setdefault(_word.encode(), []).append(_code)
 
 
 def guess_language(declared: str, text: str) -> str:
@@ -74,10 +74,11 @@ def guess_language(declared: str, text: str) -> str:
 def _script_language(sample: str) -> str:
     if sample.isascii():
         return ""
-    foreign = "".join(_BEYOND_LATIN.findall(sample))
+    foreign = "".join(_BEYOND_LATIN.findall(_beyond_ascii(sample)))
     if len(foreign) < _FEWEST_LETTERS:
         return ""
-    letters = sum(map(str.isalpha, sample))
+    data = sample.encode("utf-8", "ignore")
+    letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, _beyond_ascii(sample)))
     counts = Counter({code: len(script.findall(foreign)) for code, script in _SCRIPTS})
     if counts["ja"] >= letters * 0.05 and counts["ja"] + counts["zh"] >= letters * _ENOUGH:
         return "ja"
@@ -89,9 +90,24 @@ def _script_language(sample: str) -> str:
 
 def _latin_language(sample: str) -> str:
     """The language whose small words are most frequent, if they clearly are."""
-    words = (_ASCII_WORD if sample.isascii() else _WORD).findall(sample.lower())
-    votes = Counter(chain.from_iterable(filter(None, map(_LANGUAGES_OF.get, words))))
+    small = Counter(word for word in _words_of(sample.lower()) if word in _LANGUAGES_OF)
+    votes: Counter[str] = Counter()
+    for word, count in small.items():
+        for code in _LANGUAGES_OF[word]:
+            votes[code] += count
     ranked = sorted(votes.items(), key=lambda item: (-item[1], item[0]))
     if not ranked or ranked[0][1] < _FEWEST_WORDS:
         return ""
     return ranked[0][0] if len(ranked) == 1 or ranked[0][1] > 1.2 * ranked[1][1] else ""
+
+
+def _words_of(sample: str) -> list[bytes]:
+    """Runs of letters, in UTF-8."""
+    for other in set(_beyond_ascii(sample)):
+        if not other.isalnum() or other.isdecimal():
+            sample = sample.replace(other, " ")
+    return sample.encode("utf-8", "ignore").translate(_APART).split()
+
+
+def _beyond_ascii(text: str) -> str:
+    return text.encode("utf-8", "ignore").translate(None, _ASCII).decode()

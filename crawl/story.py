@@ -283,6 +283,8 @@ def gone_page(fetched: Fetched, now: float) -> Page:
 
 def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:
     """The header fields from the first on, as far as they fit."""
+    if 4 * sum(len(name) + len(value) for name, value in fetched.headers) <= MAX_KEPT_HEADER_BYTES:
+        return fetched.headers  # a character takes four bytes at most
     kept: list[tuple[str, str]] = []
     room = MAX_KEPT_HEADER_BYTES
     for name, value in fetched.headers:
