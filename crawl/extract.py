@@ -44,6 +44,8 @@ _KIND_OF = {  # what the elements of a page are read for
     **{tag: tag for tag in ("html", "title", "base", "meta", "script", "time")},
     "link": "named",
 }
+_LINK, _BREAK = LINK.encode(), BREAK.encode()
+_OPEN, _CLOSE = _BREAK + OPEN.encode(), _BREAK + CLOSE.encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
@@ -101,18 +103,18 @@ def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
 def _mark(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
     """Leave in the body the text that people see, with the marks of crawl/maintext.py."""
     for node in links:
-        node.insert_before(LINK)
-        node.insert_child(LINK)
+        node.insert_before(_LINK)
+        node.insert_child(_LINK)
     for node in chain(kinds["block"], kinds["heading"]):
-        node.insert_before(BREAK)
-        node.insert_child(BREAK)
+        node.insert_before(_BREAK)
+        node.insert_child(_BREAK)
     for node in kinds["line"]:
-        node.insert_before(BREAK)
+        node.insert_before(_BREAK)
     for node in kinds["boilerplate"]:
-        node.insert_before(BREAK + OPEN)
-        node.insert_child(BREAK + CLOSE)
+        node.insert_before(_OPEN)
+        node.insert_child(_CLOSE)
     for node in chain(kinds["script"], kinds["hidden"]):
-        node.replace_with("")  # taken out, not freed: nodes inside it may be in the lists, too
+        node.replace_with(b"")  # taken out, not freed: nodes inside it may be in the lists, too
 
 
 def _attribute(nodes: list[LexborNode], name: str) -> str:

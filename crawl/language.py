@@ -12,18 +12,18 @@ _FEWEST_LETTERS = 20
 _FEWEST_WORDS = 5
 _BEYOND_LATIN = re.compile(r"[^\u0000-\u036f\u1e00-\u2fff]+")
 _SCRIPTS = (
-    ("ja", re.compile(r"[\u3040-\u30ff]")),  # kana: before Han, which Japanese shares
-    ("ko", re.compile(r"[\uac00-\ud7a3\u1100-\u11ff]")),
-    ("zh", re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]")),
-    ("el", re.compile(r"[\u0370-\u03ff]")),
-    ("he", re.compile(r"[\u0590-\u05ff]")),
-    ("th", re.compile(r"[\u0e00-\u0e7f]")),
-    ("hy", re.compile(r"[\u0530-\u058f]")),
-    ("ka", re.compile(r"[\u10a0-\u10ff]")),
-    ("ta", re.compile(r"[\u0b80-\u0bff]")),
-    ("hi", re.compile(r"[\u0900-\u097f]")),
-    ("ar", re.compile(r"[\u0600-\u06ff]")),
-    ("ru", re.compile(r"[\u0400-\u04ff]")),
+    ("ja", re.compile(r"[\u3040-\u30ff]+")),  # kana: before Han, which Japanese shares
+    ("ko", re.compile(r"[\uac00-\ud7a3\u1100-\u11ff]+")),
+    ("zh", re.compile(r"[\u4e00-\u9fff\u3400-\u4dbf]+")),
+    ("el", re.compile(r"[\u0370-\u03ff]+")),
+    ("he", re.compile(r"[\u0590-\u05ff]+")),
+    ("th", re.compile(r"[\u0e00-\u0e7f]+")),
+    ("hy", re.compile(r"[\u0530-\u058f]+")),
+    ("ka", re.compile(r"[\u10a0-\u10ff]+")),
+    ("ta", re.compile(r"[\u0b80-\u0bff]+")),
+    ("hi", re.compile(r"[\u0900-\u097f]+")),
+    ("ar", re.compile(r"[\u0600-\u06ff]+")),
+    ("ru", re.compile(r"[\u0400-\u04ff]+")),
 )
 _IDEOGRAPHS = frozenset(("ja", "ko", "zh"))
 _SHARED = (  # languages that a script does not tell apart: a declaration among them stands
@@ -79,7 +79,7 @@ def _script_language(sample: str) -> str:
         return ""
     data = sample.encode("utf-8", "ignore")
     letters = len(data) - len(data.translate(None, _LETTERS)) + sum(map(str.isalpha, _beyond_ascii(sample)))
-    counts = Counter({code: len(script.findall(foreign)) for code, script in _SCRIPTS})
+    counts = Counter({code: sum(map(len, script.findall(foreign))) for code, script in _SCRIPTS})
     if counts["ja"] >= letters * 0.05 and counts["ja"] + counts["zh"] >= letters * _ENOUGH:
         return "ja"
     code, count = counts.most_common(1)[0]
@@ -90,7 +90,7 @@ def _script_language(sample: str) -> str:
 
 def _latin_language(sample: str) -> str:
     """The language whose small words are most frequent, if they clearly are."""
-    small = Counter(word for word in _words_of(sample.lower()) if word in _LANGUAGES_OF)
+    small = Counter(filter(_LANGUAGES_OF.get, _words_of(sample.lower())))
     votes: Counter[str] = Counter()
     for word, count in small.items():
         for code in _LANGUAGES_OF[word]:
