@@ -6,7 +6,7 @@ stays, as boilerplate apart from the main text (maintext.py).
 """
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -69,7 +69,7 @@ def read_lexbor(html: str, max_links: int) -> Reading:
     for node in tree.root.traverse():
         if kind := _KIND_OF.get(node.tag or ""):
             kinds[kind].append(node)
-    anchors = [anchor for anchor in map(_anchor, kinds["link"]) if anchor is not None][: 2 * max_links]
+    anchors = list(islice(filter(None, map(_anchor, kinds["link"])), 2 * max_links))
     reading = Reading(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=_attribute(kinds["html"], "lang") or _attribute(kinds["html"], "xml:lang"),
@@ -122,9 +122,10 @@ def _attribute(nodes: list[LexborNode], name: str) -> str:
 
 
 def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
-    found = [v for v in (node.attributes for node in nodes) if "name" in v or "property" in v or "itemprop" in v]
-    names = [values.get("name") or values.get("property") or values.get("itemprop") or "" for values in found]
-    return [(name.lower(), v.get("content") or "") for name, v in zip(names, found, strict=True)][:_MAX_METAS]
+    all_ = (node.attributes for node in nodes)
+    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
+    names = ("name", "property", "itemprop")
+    return [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
 
 
 def _linked_data(scripts: list[LexborNode]) -> str:
