@@ -6,12 +6,15 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace
+
 from crawl.addressturns import AddressTurns
+from crawl.aliases import Alias, Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost
@@ -34,12 +37,14 @@ from crawl.sitefeeds import SiteFeeds
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
+from crawl.twins import NoTwins, Twins
 from crawl.visits import Visit
 from dht import Clock, Slot, site_of
 
 log = logging.getLogger(__name__)
 
 REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
+SAMPLE_EVERY_S = 172_800.0  # two days: a few a week
 SOON_S = 60.0  # what is due by then counts as waiting
 
 
@@ -59,15 +64,19 @@ class Crawler:
         seen_folder: Path | None = None,
         locate: Locate = nowhere,
         late: Late = lambda: 0.0,
+        twins: Twins | None = None,
+        sample_every_s: float = SAMPLE_EVERY_S,
     ) -> None:
         """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
         memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
-        asked before each, for the bandwidth limit."""
+        asked before each, for the bandwidth limit. `twins`: of URLs of other names of a site. `sample_every_s`: of each
+        of those one URL is fetched."""
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._stats = stats
+        self.aliases = aliases = Aliases(Random(rng.random()), sample_every_s)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
@@ -75,7 +84,18 @@ class Crawler:
         self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
         self._requests = Requests(
-            config, fetcher, decide, census, lastmods, stats, self._frontier, clock, Random(rng.random()), locate
+            config,
+            fetcher,
+            decide,
+            census,
+            lastmods,
+            stats,
+            aliases,
+            twins or NoTwins(),
+            self._frontier,
+            clock,
+            Random(rng.random()),
+            locate,
         )
         self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
@@ -90,6 +110,7 @@ class Crawler:
             census=census,
             lastmods=lastmods,
             stats=stats,
+            aliases=aliases,
             frontier=self._frontier,
             listed=self._listed,
             feeds=SiteFeeds(),
@@ -102,6 +123,7 @@ class Crawler:
         self._hindrance = ""
         self._stopped_at: float | None = None
         self._changed = asyncio.Event()
+        self._looks_at: float | None = None  # steady: when the loop looks for turns though nothing wakes it
 
     def close(self) -> None:
         """Give up the memory of URLs handed over; after `run`, and for good."""
@@ -109,7 +131,7 @@ class Crawler:
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""
-        self._frontier.hold(slot, epoch, visits, self._clock())
+        self._frontier.hold(slot, epoch, map(self._revived, visits), self._clock())
         self._changed.set()
 
     def release(self, slot: Slot) -> None:
@@ -118,17 +140,26 @@ class Crawler:
 
     def observe(self, slot: Slot, visit: Visit) -> None:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
-        self._frontier.observe(slot, visit, self._clock())
-        self._changed.set()
+        self._frontier.observe(slot, self._revived(visit), self._clock())
+        self._stir()
 
     def again(self, url: str) -> None:
         """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
         self._frontier.again(url, self._clock())
         self._changed.set()
 
+    def hear(self, site: str, aliases: Sequence[Alias]) -> None:
+        """What a site's host record says of its names now; URLs of one that is no alias any more are due at once."""
+        now = self._clock()
+        if ended := self.aliases.hear(site, aliases, now.wall):
+            for url in self._frontier.left_to_twins(tuple(ended)):
+                self._frontier.hasten(url, now)
+            self._changed.set()
+
     def recall(self, slot: Slot, visit: Visit) -> None:
         """The replica of a slot that was just gained has this visit."""
         self.observe(slot, visit)
+        self.aliases.learn(visit)
         if visit.history.fingerprint and visit.history.seen_at:
             rebuild = slot, self._frontier.epoch(slot)
             self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
@@ -204,6 +235,10 @@ class Crawler:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
         return self._frontier.open_in(slot) > 0
 
+    def _revived(self, visit: Visit) -> Visit:
+        """What was left to a twin is due once its site is no alias any more."""
+        return replace(visit, due_at=0.0) if self.aliases.is_over(visit) else visit
+
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
@@ -217,11 +252,22 @@ class Crawler:
             and pending < self._config.max_pending_pages
         )
 
+    def _stir(self) -> None:
+        """Wake the loop where it waits for room, or a turn may be due before it looks by itself."""
+        if self._looks_at is not None and not self._changed.is_set():
+            now = self._clock()
+            wait_s = self._frontier.next_due(now)
+            if wait_s is None or now.steady + wait_s >= self._looks_at:
+                return
+        self._changed.set()
+
     async def _rest(self) -> None:
         """Sleep until a turn may be due, or something changes."""
-        wait_s = self._frontier.next_due(self._clock()) if self._has_room() else None
+        now = self._clock()
+        wait_s = self._frontier.next_due(now) if self._has_room() else None
         if wait_s is not None:
             wait_s = max(wait_s, self._late())
+        self._looks_at = now.steady + wait_s if wait_s is not None else None
         try:
             async with asyncio.timeout(wait_s):
                 await self._changed.wait()
@@ -249,12 +295,12 @@ class Crawler:
             log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
         finally:
             self._frontier.settle(turn, outcome, self._clock())
-            self._changed.set()
+            self._stir()
 
     def _end_request(self, turn: Turn, delay_s: float, address: str) -> None:
         self._frontier.rest(turn, self._clock(), delay_s, address)
         self._asking -= 1
-        self._changed.set()
+        self._stir()
 
     def _state(self) -> tuple[CrawlState, str]:
         frontier, now = self._frontier, self._clock()

@@ -110,6 +110,8 @@ class HttpFetcher:
     def _check_literal(self, target: URL) -> None:
         """Addresses in URLs never reach the resolver, so they are judged here."""
         host = target.host or ""
+        if ":" not in host and not host[-1:].isdigit():  # a name: the last label of an IPv4 address is a number
+            return
         try:
             address = str(ip_address(host))
         except ValueError:

@@ -24,8 +24,11 @@ class Fetched:
 
     def header(self, name: str) -> str:
         """The first header of that name, "" without one."""
-        name = name.lower()
-        return next((value for key, value in self.headers if key.lower() == name), "")
+        name, length = name.lower(), len(name)
+        for key, value in self.headers:
+            if len(key) == length and key.lower() == name:
+                return value
+        return ""
 
     @property
     def media_type(self) -> str:
@@ -44,6 +47,8 @@ class Fetched:
     def retry_after_s(self, now: float) -> float:
         """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
         value = self.header("Retry-After").strip()
+        if not value:
+            return 0.0
         if value.isascii() and value.isdigit():
             return float(value[:9])
         try:

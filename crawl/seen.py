@@ -67,6 +67,10 @@ class Seen:
     def are_news(self, found: Sequence[tuple[str, int]]) -> list[bool]:
         """For each (URL, depth) whether the owners do not yet know from us that it may be followed so deep."""
         hashes = [self._hash(url) for url, _ in found]
+        if not self._runs:
+            return [
+                self._new.get(each, -1) < min(depth, MAX_DEPTH) for each, (_, depth) in zip(hashes, found, strict=True)
+            ]
         asked = np.array(hashes, dtype=np.uint64)
         wanted = np.array([min(depth, MAX_DEPTH) for _, depth in found], dtype=np.int16)
         known = np.array([self._new.get(each, -1) for each in hashes], dtype=np.int16)

@@ -6,6 +6,7 @@
 
 import time
 from collections.abc import Callable
+from functools import partial
 from typing import NamedTuple
 
 
@@ -19,8 +20,9 @@ class Now(NamedTuple):
 Clock = Callable[[], Now]
 
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
+_now = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks are read a hundred times a page
 
 
 def system_clock() -> Now:
     """This machine's clocks; the simulator has its own."""
-    return Now(time.time(), time.clock_gettime(_STEADY))
+    return _now((time.time(), time.clock_gettime(_STEADY)))

@@ -88,15 +88,48 @@ class Members:
         was = old.opened
         if opened.sequence <= was.sequence:
             return News.OLD
-        is_live, says_same = self.is_live(peer, now), opened.words == was.words
+        is_live, says_same = self._is_live(peer, old, now), opened.words == was.words
         news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = Known(opened, *_dated(opened, old, now, direct), turned)
         self.lines.change(peer, opened.line, known.sent_steady)
-        self._keep(peer, known)
+        pool = self._near if peer in self._near else self._far
+        del pool[peer]  # the one heard of last is at the end
+        pool[peer] = known
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._weigh(peer, known, old, news, now)
         return news
+
+    def add_all(self, heartbeats: Iterable[Opened], now: Now) -> list[NodeId]:
+        """Take many verified heartbeats that were kept, as after a start: `add` of each, and in empty or roomy tables
+        much faster. Returns who was not known before."""
+        newest: dict[NodeId, Opened] = {}
+        for opened in heartbeats:
+            peer = opened.contact.node_id
+            if peer not in newest or newest[peer].sequence < opened.sequence:
+                newest[peer] = opened
+        new = {peer: opened for peer, opened in newest.items() if self.find(peer) is None}
+        if len(new) < len(newest) or len(self) + len(new) > self._limit:
+            return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
+        for peer in (self.own, *self.blocked):
+            new.pop(peer, None)
+        known = {peer: Known(opened, *_dated(opened, None, now, False), 0) for peer, opened in new.items()}
+        self._meet_all(known, now)
+        return list(known)
+
+    def _meet_all(self, known: dict[NodeId, Known], now: Now) -> None:
+        """Peers of whom nothing was known before, for all of whom there is room."""
+        self._at = now.steady
+        self.lines.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
+        self.ages.heard_all(known, now.wall)
+        self._far |= known
+        self._next_expiry = min([self._next_expiry, *map(self._ends, known.values())])
+        self._sorted += [peer for peer, each in known.items() if each.opened.heartbeat.member]
+        self._sorted.sort()
+        self.version += len(known)
+        self.told += len(known)
+        self._regroup()
+        self._part()
 
     def _meet(self, peer: NodeId, opened: Opened, now: Now, direct: bool) -> News:
         """Take the first heartbeat of a peer."""
@@ -110,9 +143,7 @@ class Members:
         return News.NEW
 
     def _keep(self, peer: NodeId, known: Known) -> None:
-        pool = self._near if peer in self._near or self.near.has(peer) else self._far
-        pool.pop(peer, None)
-        pool[peer] = known
+        (self._near if self.near.has(peer) else self._far)[peer] = known
 
     def _weigh(self, peer: NodeId, known: Known, old: Known | None, news: News, now: Now) -> None:
         """What follows from a heartbeat that differs from the one before."""
@@ -217,9 +248,10 @@ class Members:
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""
-        known = self.find(peer)
-        if known is None:
-            return peer == self.own
+        known = self._near.get(peer) or self._far.get(peer)
+        return self._is_live(peer, known, now) if known is not None else peer == self.own
+
+    def _is_live(self, peer: NodeId, known: Known, now: Now) -> bool:
         age_s = now.steady - known.sent_steady
         if age_s > LIVE_S and age_s > self._window_s(known.opened.prefix, now):
             return False
@@ -298,6 +330,10 @@ class Members:
             insort(self._sorted, peer)
         else:
             del self._sorted[bisect_left(self._sorted, peer)]
+        self._regroup()
+
+    def _regroup(self) -> None:
+        """Others are members now: who is near?"""
         self._cached = None
         self.epoch += 1
         block = block_of(self._sorted, self.own)
@@ -306,10 +342,15 @@ class Members:
             self._judged = min(judged, block, key=lambda b: b.width)  # one of them is inside the other
             self._settled_at = self._at + SETTLE_S
             self.near = block
-            all_known = [*self._far.items(), *self._near.items()]
-            self._near = {other: known for other, known in all_known if block.has(other)}
-            self._far = {other: known for other, known in all_known if not block.has(other)}
+            self._part()
             self.told += 1
+
+    def _part(self) -> None:
+        """Tell near peers from far ones, all of them."""
+        first, last = self.near
+        all_known = [*self._far.items(), *self._near.items()]
+        self._near = {peer: known for peer, known in all_known if first <= known.opened.prefix <= last}
+        self._far = {peer: known for peer, known in all_known if not first <= known.opened.prefix <= last}
 
 
 def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[float, float, float]:
@@ -319,10 +360,13 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     if old is None and not direct:  # no measure but the wall clocks: believe them for this once
         age = max(0.0, now.wall - sent_at)
         return now.steady - age, delay - min(age, INTERVAL_S), age
-    base = delay if old is None else min(delay, old.base + DRIFT_S)
+    if old is None:
+        return now.steady, delay, 0.0
+    base = old.base + DRIFT_S
+    if delay < base:
+        base = delay
     late_s = delay - base
-    late_by_gossip = old is not None and min(late_s, old.late_s) > SET_BACK_S
-    if late_s > INTERVAL_S and old and (direct or late_by_gossip):  # the author's clock was set back
+    if late_s > INTERVAL_S and (direct or min(late_s, old.late_s) > SET_BACK_S):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
 

@@ -97,6 +97,8 @@ class Places:
     def depth(self, url: str) -> int:
         """The site of a canonical URL lies in 2**depth places: as many as a rule says, or it came to have before."""
         self._look()
+        if self._depths[0] is None and not self.hosts.spreads:  # so it is nearly always
+            return 0
         return max(_depth(self._depths[0], url) or 0, self.hosts.depths(site_of(url))[0])
 
     def place(self, url: str) -> Key:

@@ -69,7 +69,10 @@ class Rules:
         candidates = self._of_hosts.get(host)
         if candidates is None:
             candidates = self._remember(host)
-        return next((each.decision for each in candidates if self._matches(each, url)), self._none)
+        for each in candidates:
+            if self._matches(each, url):
+                return each.decision
+        return self._none
 
     def _remember(self, host: str) -> list[_Compiled]:
         """The rules whose host is this one, in order."""

@@ -81,9 +81,10 @@ class OverlayView:
 
     def formers(self) -> Sequence[Strategy]:
         """The strategies in force until a day ago at most, newest first; the same object until that changes."""
-        now, strategy = self._clock(), self.strategy
-        if now.steady >= self._formers_at or strategy is not self._followed:
-            self._followed, self._formers_at, found = strategy, now.steady + LOOK_S, self._strategies.formers(now)
+        self._look()
+        if self._look_at != self._formers_at or self._strategy is not self._followed:
+            self._followed, self._formers_at = self._strategy, self._look_at
+            found = self._strategies.formers(self._clock())
             self._before = self._before if found == self._before else found
         return self._before
 

@@ -4,6 +4,7 @@ Everything is built by hand, in order, in `running_node`; `run_node` holds the l
 """
 
 import asyncio
+import gc
 import logging
 import resource
 import signal
@@ -36,6 +37,7 @@ from store import RecordStore
 
 log = logging.getLogger(__name__)
 
+RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 8 % of a crawl by default
 OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a process 1,024 unless it asks for more
 
 
@@ -87,6 +89,7 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
         answers = Answers(daemon, overlay, network, config.store.quota_bytes, system_clock)
         card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url)
         web = WebServer(answers, config.node, data.read_token(), VERSION, card)
+        spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(overlay.run(), name="overlay")
@@ -101,6 +104,13 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
             if config.node.lan_discovery and (places := on_lan(listening(config.node))):
                 lan = Lan(overlay.view.node_id, network.id, places, overlay.join)
                 tasks.create_task(lan.run(), name="lan")
+
+
+def spare_collector() -> None:
+    """What is there now stays for as long as the process: leave it out of looks for garbage, and look rarely."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RARELY)
 
 
 async def _keep_diary(daemon: Daemon) -> None:

@@ -54,7 +54,7 @@ class Teams:
         """True where every live teammate answers, nobody owes copies, and all digests of a shared slot are equal."""
         mine = self._local()
         view = self._overlay.view
-        teams = {Slot(slot): view.live_owners(Slot(slot)) for slot in range(2**mine.slot_bits)}
+        teams = {slot: view.live_owners(slot) for slot in sorted(view.owned())}
         shared = {slot: team for slot, team in teams.items() if view.node_id in team}
         if mine.owed or any(slot not in mine.digests for slot in shared):
             return False

@@ -62,7 +62,7 @@ def fits(record: Record) -> bool:
         follows = document_id(url) == record.id and depth_of(url, record.key) >= 0
     except (ValueError, RecursionError):
         return False
-    return follows and digest_of(record.body, NOTHING) == record.version.digest and _root(record) is not None
+    return follows and digest_of(record.body, NOTHING) == record.version.digest and _is_in_tree(record.proof)
 
 
 def parts_of(records: Sequence[Record]) -> list[list[int]]:
@@ -77,8 +77,8 @@ def encode_group(records: Sequence[Record]) -> bytes:
     """Up to MOST records that fit, for one frame."""
     seals: dict[tuple[bytes, bytes, int, bytes], list[Record]] = {}
     numbers = []
-    for r in records:
-        mine = (r.proof.author, r.proof.signature, len(r.proof.path), _root(r) or b"")
+    for r, root in zip(records, roots_of(records), strict=True):
+        mine = (r.proof.author, r.proof.signature, len(r.proof.path), root)
         seals.setdefault(mine, []).append(r)
         numbers.append(mine)
     order = {mine: n for n, mine in enumerate(seals)}
@@ -205,5 +205,22 @@ def _leaf(r: Record) -> bytes:
     return leaf_of(r.kind, r.id, r.key, r.version, r.expires_day)
 
 
-def _root(r: Record) -> bytes | None:
-    return root_of(_leaf(r), r.proof.index, r.proof.path)
+def _is_in_tree(proof: Proof) -> bool:
+    return not proof.index >> len(proof.path)
+
+
+def roots_of(records: Iterable[Record]) -> list[bytes]:
+    """The root that each record's path leads to. Neighbours share most of the way, which is hashed once."""
+    known: dict[tuple[bytes, int, tuple[bytes, ...]], bytes] = {}  # by node, its number and its path
+    roots = []
+    for r in records:
+        here, index, path = _leaf(r), r.proof.index, r.proof.path
+        way = []
+        while (root := known.get((here, index, path))) is None and path:
+            way.append((here, index, path))
+            here = node(path[0], here) if index & 1 else node(here, path[0])
+            index, path = index >> 1, path[1:]
+        root = root or here
+        known.update(dict.fromkeys(way, root))
+        roots.append(root)
+    return roots

@@ -35,6 +35,7 @@ DOMAIN = b"dse-node package root 1"
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
+_NOTHING = sha256(b"").digest()
 _LEAF = struct.Struct(">B20s20sQQI32s")
 
 
@@ -83,7 +84,7 @@ _headed = msgspec.msgpack.Decoder(_Headed)
 
 def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
-    digests = [sha256(d.content).digest() for d in drafts]
+    digests = [sha256(d.content).digest() if d.content else _NOTHING for d in drafts]
     versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
     leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
     root, paths = tree(leaves)
@@ -125,7 +126,9 @@ def url_in(body: bytes) -> str:
 
 def depth_of(url: str, key: bytes) -> int:
     """Into how many places (2**depth) a site was spread when a URL's key was made; -1 where no depth gives that key."""
-    return next((depth for depth in range(MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
+    if placement_key(url) == key:  # nearly always
+        return 0
+    return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
 
 
 def verify_record(record: Record) -> None:

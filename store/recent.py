@@ -4,8 +4,6 @@ seconds, and need not go to the disk for them.
 The writer thread keeps and clears, any thread finds; each is one step of a dict.
 """
 
-from dataclasses import replace
-
 from dht import DocumentId
 from store.record import Kind, Record
 
@@ -23,7 +21,7 @@ class Recent:
         """Remember a version that has just become the newest."""
         name = record.kind, record.id
         self._forget(name)
-        self._kept[name] = replace(record, content=None) if record.content is not None else record
+        self._kept[name] = record if record.content is None else record.without_content()
         self._bytes += len(record.body) + _OVERHEAD_BYTES
         while self._bytes > self._limit_bytes:
             self._forget(next(iter(self._kept)))

@@ -72,6 +72,13 @@ class Record:
     content_digest: bytes  # SHA-256 of the content, 32 bytes
     proof: Proof
 
+    def without_content(self) -> "Record":
+        """The same, its content withheld."""
+        return Record(
+            self.kind, self.id, self.key, self.version, self.expires_day, self.body, None, self.content_digest,
+            self.proof,
+        )  # fmt: skip
+
 
 def digest_of(body: bytes, content_digest: bytes) -> bytes:
     """The digest that a version carries: SHA-256 over the digests of body and content."""

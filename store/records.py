@@ -293,7 +293,7 @@ class RecordStore:
         self._groups[name] = group
         while len(self._groups) > _GROUPS_KEPT:
             del self._groups[next(iter(self._groups))]
-        return record if content else replace(record, content=None)
+        return record if content else record.without_content()
 
     async def _alone(self, job: Callable[[], T]) -> T:
         """Run a job in the writer thread between commits, and tell followers."""

@@ -147,7 +147,7 @@ class Replicator:
         """Figures as of now."""
         view, counts = self._overlay.view, Counter(self._outbox.counts())
         owned = view.owned()
-        thin = sum(len(set(view.ready(s)) & set(view.owners(s))) < len(view.owners(s)) for s in owned)
+        thin = sum(not set(view.owners(s)).issubset(view.ready(s)) for s in owned)
         return ReplicatorStatus(
             owned=len(owned),
             ready=len(self._steward.ready),

@@ -90,6 +90,7 @@ class Writer:
         self._flying = 0  # packages under way
         self._left_at = float("-inf")  # when the last one left, steady time
         self._stir = asyncio.Event()  # something was queued or landed
+        self._gathers = False  # what is queued waits for more, until it is time or full
         self._held_bytes = 0  # queued or under way
         self._room = asyncio.Event()
 
@@ -109,7 +110,8 @@ class Writer:
             self._queue.append(pending)
             self._queued_bytes += pending.size
             self._held_bytes += pending.size
-        self._stir.set()
+        if not self._gathers or self._is_full():
+            self._stir.set()
         await ticket.done.wait()
         if ticket.error:
             raise ticket.error
@@ -134,13 +136,16 @@ class Writer:
             self._stir.clear()
             await self._stir.wait()
         end = self._left_at + self._config.flush_after_s
-        while not self._is_full() and (left := end - self._clock().steady) > 0:
-            self._stir.clear()
-            try:
+        self._gathers = True
+        try:
+            while not self._is_full() and (left := end - self._clock().steady) > 0:
+                self._stir.clear()
                 async with asyncio.timeout(left):
                     await self._stir.wait()
-            except TimeoutError:
-                return
+        except TimeoutError:
+            pass
+        finally:
+            self._gathers = False
 
     def _is_full(self) -> bool:
         return len(self._queue) >= self._config.flush_records or self._queued_bytes >= self._config.flush_bytes
@@ -231,11 +236,15 @@ class Writer:
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""
-        me = self._overlay.view.node_id
+        view, bits = self._overlay.view, self._slot_bits
+        me, owners = view.node_id, dict[Slot, tuple[NodeId, ...]]()
         debts: dict[tuple[NodeId, bool], list[Record]] = {}
         for pending, record in zip(batch, records, strict=True):
             if pending.copies:
-                for peer in self._overlay.view.owners(self._slot(pending.draft)):
+                slot = slot_of(record.key, bits)
+                if slot not in owners:
+                    owners[slot] = tuple(view.owners(slot))
+                for peer in owners[slot]:
                     if peer not in pending.copies and peer != me:
                         debts.setdefault((peer, me in pending.copies), []).append(record)
         for (peer, is_here), owed in sorted(debts.items(), key=lambda d: d[0]):

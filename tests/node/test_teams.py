@@ -27,6 +27,9 @@ class Town:
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return {1: (ME, MATE), 2: (MATE, ME), 3: (MATE, FAR)}.get(slot, (FAR,))
 
+    def owned(self) -> frozenset[Slot]:
+        return frozenset({Slot(1), Slot(2)})
+
     def serve(self, message: type[Message], handler: Any) -> None:
         pass
 

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from dht import Identity, Key, document_id, placement_key
 from store import Draft, Kind, MemoryDisk, Record, RecordStore, StoreConfig, digest_of
-from store.group import MOST, NOTHING, decode_group, encode_group, fits, parts_of
-from store.package import flaws
+from store.group import MOST, NOTHING, decode_group, encode_group, fits, parts_of, roots_of
+from store.merkle import root_of
+from store.package import flaws, leaf_of
 from tests.store.support import CONFIG, DAY, SIGNER, StillClock, draft, records, url
 
 OTHER = Identity(b"\1" * 32)
@@ -39,6 +40,20 @@ def test_any_part_of_any_packages_comes_out_as_it_went_in(sizes: list[int], spre
     assert flaws(decode_group(data).records(proven=True)) == [""] * len(held)
     bare = decode_group(data).record(alone, proven=False)
     assert replace(bare, proof=held[alone].proof) == held[alone]
+
+
+@given(st.lists(st.integers(1, 40), min_size=1, max_size=4), st.randoms(use_true_random=False))
+@settings(max_examples=30, deadline=None)
+def test_roots_are_those_of_each_path_alone(sizes: list[int], rng: Random) -> None:
+    made = [r for n, size in enumerate(sizes) for r in visits(range(100 * n, 100 * n + size))]
+    wrong = [
+        replace(r, proof=replace(r.proof, path=tuple(h if rng.random() < 0.8 else bytes(32) for h in r.proof.path)))
+        for r in made
+    ]
+    held = rng.sample([*made, *wrong], len(made))
+    leaves = [leaf_of(r.kind, r.id, r.key, r.version, r.expires_day) for r in held]
+    alone = [root_of(leaf, r.proof.index, r.proof.path) for leaf, r in zip(leaves, held, strict=True)]
+    assert roots_of(held) == alone
 
 
 def test_only_what_follows_from_its_body_shares_a_frame() -> None:
