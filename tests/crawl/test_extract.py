@@ -153,11 +153,12 @@ def asked(html: str, most: int) -> Reading:
         if "canonical" in (node.attributes["rel"] or "").split():
             reading.canonical = reading.canonical or node.attributes["href"] or ""
             reading.alternates.append((node.attributes["type"] or "", node.attributes["href"] or ""))
+    worded = [link for link in links if link.text()]
     for tags, before, after in ((BLOCKS, BREAK, BREAK), (BOILERPLATE, OPEN, CLOSE)):
         for node in tree.css(",".join(tags)):
             node.insert_before(before)
             node.insert_child(after if node.tag not in ("br", "hr") else "")
-    for node in (link for link in links if link.text()):
+    for node in worded:
         node.insert_before(LINK)
         node.insert_child(LINK)
     while node := tree.body.css_first(",".join(HIDDEN)):
