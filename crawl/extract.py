@@ -6,7 +6,7 @@ stays, as boilerplate apart from the main text (maintext.py).
 """
 
 from collections.abc import Iterable
-from itertools import chain
+from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -44,6 +44,8 @@ _KIND_OF = {  # what the elements of a page are read for
     **{tag: tag for tag in ("html", "title", "base", "meta", "script", "time")},
     "link": "named",
 }
+_LINK, _BREAK = LINK.encode(), BREAK.encode()
+_OPEN, _CLOSE = _BREAK + OPEN.encode(), _BREAK + CLOSE.encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
@@ -67,7 +69,7 @@ def read_lexbor(html: str, max_links: int) -> Reading:
     for node in tree.root.traverse():
         if kind := _KIND_OF.get(node.tag or ""):
             kinds[kind].append(node)
-    anchors = [anchor for anchor in map(_anchor, kinds["link"]) if anchor is not None][: 2 * max_links]
+    anchors = list(islice(filter(None, map(_anchor, kinds["link"])), 2 * max_links))
     reading = Reading(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=_attribute(kinds["html"], "lang") or _attribute(kinds["html"], "xml:lang"),
@@ -101,18 +103,18 @@ def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
 def _mark(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
     """Leave in the body the text that people see, with the marks of crawl/maintext.py."""
     for node in links:
-        node.insert_before(LINK)
-        node.insert_child(LINK)
+        node.insert_before(_LINK)
+        node.insert_child(_LINK)
     for node in chain(kinds["block"], kinds["heading"]):
-        node.insert_before(BREAK)
-        node.insert_child(BREAK)
+        node.insert_before(_BREAK)
+        node.insert_child(_BREAK)
     for node in kinds["line"]:
-        node.insert_before(BREAK)
+        node.insert_before(_BREAK)
     for node in kinds["boilerplate"]:
-        node.insert_before(BREAK + OPEN)
-        node.insert_child(BREAK + CLOSE)
+        node.insert_before(_OPEN)
+        node.insert_child(_CLOSE)
     for node in chain(kinds["script"], kinds["hidden"]):
-        node.replace_with("")  # taken out, not freed: nodes inside it may be in the lists, too
+        node.replace_with(b"")  # taken out, not freed: nodes inside it may be in the lists, too
 
 
 def _attribute(nodes: list[LexborNode], name: str) -> str:
@@ -120,9 +122,10 @@ def _attribute(nodes: list[LexborNode], name: str) -> str:
 
 
 def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
-    found = [v for v in (node.attributes for node in nodes) if "name" in v or "property" in v or "itemprop" in v]
-    names = [values.get("name") or values.get("property") or values.get("itemprop") or "" for values in found]
-    return [(name.lower(), v.get("content") or "") for name, v in zip(names, found, strict=True)][:_MAX_METAS]
+    all_ = (node.attributes for node in nodes)
+    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
+    names = ("name", "property", "itemprop")
+    return [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
 
 
 def _linked_data(scripts: list[LexborNode]) -> str:
