@@ -5,22 +5,31 @@ Known pairs are a page and its mirror, or the page at another time: sites whose 
 only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
 The peer is simhash of the same text.
 
+Whole mirrors are those sites whose settings say so; every page of every site is read, and what `crawl/aliases.py` asks
+is answered from all that was read. A site that is found to be another one and is not is wrong.
+
 `python -m benchmarks.duplicates [--web DIR] [--quick] [--json]`: DIR is a folder of sites; else the demo's sample web.
 """
 
+import http
 import sys
 import tempfile
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from random import Random
 
 import numpy as np
 
 from benchmarks.figures import Row, parser_for, row, show
+from crawl.aliases import Aliases, origin_of
+from crawl.changerate import History
 from crawl.extract import extract
 from crawl.parsed import Parsed, Task
 from crawl.similarity import NEAR_BITS, RUN_BYTES, signature
+from crawl.urls import find_url
+from crawl.visits import State, Visit
 from node.demo.samplereply import Budget
 from node.demo.samplesite import Site, Times
 from node.demo.sampleweb import unpack_sample
@@ -28,6 +37,7 @@ from node.demo.sampleweb import unpack_sample
 LATER_S = 6 * 3_600
 LEAST_CHARS = 200  # a page with less says nothing to compare
 TRUE_SIMILARITY = 0.75
+PORT = 8800
 SIMHASH_BITS = 3  # of 64: Manku, Jain & Das Sarma, 2007
 GOALS = {"precision": 0.97, "recall": 0.9}
 
@@ -46,8 +56,7 @@ def read(site: Site, path: str, now: float) -> Parsed:
 
 
 def texts_of(root: Path, most: int) -> Texts:
-    times = Times(time.time(), 1.0)
-    sites = [Site(f.name, root, times, "1", Budget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
+    sites = sites_of(root)
     pages: dict[str, Parsed] = {}
     near: list[tuple[Parsed, Parsed]] = []
     for site in sites:
@@ -64,6 +73,58 @@ def texts_of(root: Path, most: int) -> Texts:
                 original = next(s for s in sites if s.name == (settings.mirror_of or site.name))
                 near.append((page, read(original, path, LATER_S)))
     return Texts(pages, near)
+
+
+def sites_of(root: Path) -> list[Site]:
+    times = Times(time.time(), 1.0)
+    return [Site(f.name, root, times, "1", Budget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
+
+
+def visit_of(aliases: Aliases, signatures: dict[str, bytes], site: Site, path: str) -> Visit | None:
+    """What a crawl makes of a path; what the page names is noted, and its signature."""
+    url = f"http://{site.name}:{site.port}{path}"
+    answer = site.answer(path, {}, ("", ""), 0.0)
+    if answer.status == http.HTTPStatus.OK:
+        page = extract(Task(url, answer.bodies[""], "text/html", "", 1_000, 400_000))
+        signatures[url] = page.signature
+        aliases.names(url, page.canonical, [link.url for link in page.links])
+        return Visit(url, 1, state=State.FETCHED, status=200, history=History(fingerprint=page.fingerprint))
+    target = find_url(answer.headers.get("Location", ""), url)
+    if answer.status in (301, 302, 307, 308) and target:
+        return Visit(url, 1, state=State.REDIRECT, status=answer.status, target=target)
+    return None
+
+
+def mirrors_found(sites: Sequence[Site], most: int) -> dict[str, str]:
+    """Which origins a crawl of all sites takes for which others."""
+    aliases, visits, found = Aliases(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
+    signatures: dict[str, bytes] = {}
+    for site in sites:
+        site.port = PORT
+        for path in site.pages[:most]:
+            if (visit := visit_of(aliases, signatures, site, path)) is not None:
+                visits[visit.url] = visit
+                aliases.learn(visit)
+    for question in aliases.questions(0.0):
+        known = {twin: visits[twin] for twin in question.twins() if twin in visits}
+        if alias := aliases.judge(question, known, signatures, 0.0):
+            found[alias.origin] = alias.target
+    return found
+
+
+def mirror_rows(sites: Sequence[Site], most: int) -> list[Row]:
+    known = {
+        origin_of(f"http://{s.name}:{PORT}/"): origin_of(f"http://{s.settings.mirror_of}:{PORT}/")
+        for s in sites
+        if s.settings.mirror_of
+    }
+    found = mirrors_found(sites, most)
+    right = sum(known.get(origin) == target for origin, target in found.items())
+    about = f"of {len(known)} among {len(sites)} hosts"
+    return [
+        row(f"whole mirrors found, {about}", [right / max(len(known), 1)], "share", goal=1.0, at_least=True),
+        row(f"whole mirrors wrong, {about}", [len(found) - right], "hosts", goal=0.0),
+    ]
 
 
 def simhash(text: str) -> bytes:
@@ -128,7 +189,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     with tempfile.TemporaryDirectory() as folder:
         if options.web is None:
             unpack_sample(Path(folder))
-        rows = rows_of(texts_of(options.web or Path(folder), 20 if options.quick else 100_000))
+        root, most = options.web or Path(folder), 20 if options.quick else 100_000
+        rows = [*rows_of(texts_of(root, most)), *mirror_rows(sites_of(root), most)]
     show("duplicates", rows, ["numpy", "selectolax"], as_json=options.json)
     return 0
 

@@ -4,8 +4,9 @@ Nouns: `Visit`, `Page`, `Crawler`, `Fetcher`, `Parsers`. Read visits, page, keep
 crawler, request, robots, politeness, fetch, story, parsers, extract, links, handover.
 """
 
+from crawl.aliases import Alias, How, Question, origin_of
 from crawl.config import CrawlConfig
-from crawl.crawler import Crawler, span
+from crawl.crawler import SAMPLE_EVERY_S, Crawler, span
 from crawl.decision import Decide, Decision
 from crawl.errors import (
     AddressRefused,
@@ -45,8 +46,10 @@ from crawl.visits import State, Visit, decode_visit, encode_visit, reach
 
 __all__ = [
     "MAX_SCOPE_CHARS",
+    "SAMPLE_EVERY_S",
     "SCOPE_KINDS",
     "AddressRefused",
+    "Alias",
     "BadHostsFile",
     "BadUrl",
     "CrawlConfig",
@@ -60,6 +63,7 @@ __all__ = [
     "Fetched",
     "Fetcher",
     "Hours",
+    "How",
     "InlineParsers",
     "Keeper",
     "Late",
@@ -73,6 +77,7 @@ __all__ = [
     "Parsers",
     "Permit",
     "Permits",
+    "Question",
     "Queued",
     "Refusals",
     "RobotsSay",
@@ -93,6 +98,7 @@ __all__ = [
     "nowhere",
     "open_fetcher",
     "open_parsers",
+    "origin_of",
     "public_suffixes",
     "reach",
     "refusal_of",

@@ -6,12 +6,15 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
 
+from msgspec.structs import replace
+
 from crawl.addressturns import AddressTurns
+from crawl.aliases import Alias, Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost
@@ -34,12 +37,14 @@ from crawl.sitefeeds import SiteFeeds
 from crawl.sitestats import SiteStats
 from crawl.story import Stories
 from crawl.tally import CrawlState, CrawlStatus, Tally
+from crawl.twins import NoTwins, Twins
 from crawl.visits import Visit
 from dht import Clock, Slot, site_of
 
 log = logging.getLogger(__name__)
 
 REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
+SAMPLE_EVERY_S = 172_800.0  # two days: a few a week
 SOON_S = 60.0  # what is due by then counts as waiting
 
 
@@ -59,15 +64,19 @@ class Crawler:
         seen_folder: Path | None = None,
         locate: Locate = nowhere,
         late: Late = lambda: 0.0,
+        twins: Twins | None = None,
+        sample_every_s: float = SAMPLE_EVERY_S,
     ) -> None:
         """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
         memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
-        asked before each, for the bandwidth limit."""
+        asked before each, for the bandwidth limit. `twins`: of URLs of other names of a site. `sample_every_s`: of each
+        of those one URL is fetched."""
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
         census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
         self._stats = stats
+        self.aliases = aliases = Aliases(Random(rng.random()), sample_every_s)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
@@ -75,7 +84,18 @@ class Crawler:
         self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
         self._requests = Requests(
-            config, fetcher, decide, census, lastmods, stats, self._frontier, clock, Random(rng.random()), locate
+            config,
+            fetcher,
+            decide,
+            census,
+            lastmods,
+            stats,
+            aliases,
+            twins or NoTwins(),
+            self._frontier,
+            clock,
+            Random(rng.random()),
+            locate,
         )
         self._listed = Listed()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
@@ -90,6 +110,7 @@ class Crawler:
             census=census,
             lastmods=lastmods,
             stats=stats,
+            aliases=aliases,
             frontier=self._frontier,
             listed=self._listed,
             feeds=SiteFeeds(),
@@ -110,7 +131,7 @@ class Crawler:
 
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""
-        self._frontier.hold(slot, epoch, visits, self._clock())
+        self._frontier.hold(slot, epoch, map(self._revived, visits), self._clock())
         self._changed.set()
 
     def release(self, slot: Slot) -> None:
@@ -119,7 +140,7 @@ class Crawler:
 
     def observe(self, slot: Slot, visit: Visit) -> None:
         """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
-        self._frontier.observe(slot, visit, self._clock())
+        self._frontier.observe(slot, self._revived(visit), self._clock())
         self._stir()
 
     def again(self, url: str) -> None:
@@ -127,9 +148,18 @@ class Crawler:
         self._frontier.again(url, self._clock())
         self._changed.set()
 
+    def hear(self, site: str, aliases: Sequence[Alias]) -> None:
+        """What a site's host record says of its names now; URLs of one that is no alias any more are due at once."""
+        now = self._clock()
+        if ended := self.aliases.hear(site, aliases, now.wall):
+            for url in self._frontier.left_to_twins(tuple(ended)):
+                self._frontier.hasten(url, now)
+            self._changed.set()
+
     def recall(self, slot: Slot, visit: Visit) -> None:
         """The replica of a slot that was just gained has this visit."""
         self.observe(slot, visit)
+        self.aliases.learn(visit)
         if visit.history.fingerprint and visit.history.seen_at:
             rebuild = slot, self._frontier.epoch(slot)
             self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
@@ -204,6 +234,10 @@ class Crawler:
     def is_busy(self, slot: Slot) -> bool:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
         return self._frontier.open_in(slot) > 0
+
+    def _revived(self, visit: Visit) -> Visit:
+        """What was left to a twin is due once its site is no alias any more."""
+        return replace(visit, due_at=0.0) if self.aliases.is_over(visit) else visit
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):

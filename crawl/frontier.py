@@ -16,6 +16,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from crawl.addressturns import AddressTurns
+from crawl.aliases import is_aliased
 from crawl.duework import DueWork
 from crawl.look import Queued, Stand
 from crawl.pace import Census
@@ -168,6 +169,10 @@ class Frontier:
         """What is known of a URL that waits; None where it is unknown, in flight or in no held slot."""
         entry = self._entries.get(url)
         return entry.visit if entry else None
+
+    def left_to_twins(self, origins: tuple[str, ...]) -> list[str]:
+        """URLs of some origins that wait because the origin was an alias. Looks at all URLs: seldom wanted."""
+        return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
     def look(self, url: str, now: Now) -> Queued:
         """Where a URL stands, and what its host waits for."""

@@ -7,6 +7,7 @@ for the host's next turn. So every request counts for politeness, and a host nev
 from dataclasses import dataclass, replace
 from random import Random
 
+from crawl.aliases import Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
 from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
@@ -36,6 +37,7 @@ from crawl.robots_cache import Asked, Barred, RobotsCache
 from crawl.scope import WHOLE
 from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
+from crawl.twins import Twins, left_to_twin, may_stand_in
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 from dht import Clock, site_of
@@ -65,12 +67,14 @@ class Requests:
         census: Census,
         lastmods: Lastmods,
         stats: SiteStats,
+        aliases: Aliases,
+        twins: Twins,
         frontier: Frontier,
         clock: Clock,
         rng: Random,
         locate: Locate,
     ) -> None:
-        self._locate = locate
+        self._locate, self._aliases, self._twins = locate, aliases, twins
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
         self._census, self._lastmods, self._stats, self._frontier = census, lastmods, stats, frontier
         self._robots = RobotsCache(config, fetcher, clock)
@@ -87,6 +91,8 @@ class Requests:
             return self._declined(visit, decision.refused_here)
         if (target := self._stats.without_idle(turn.site, visit.url)) != visit.url:
             return Step(verdict=idle_parameters(visit, target, now, self._config))
+        if (left := await self._left_to_twin(visit, now)) is not None:
+            return left
         if down := self.politeness.given_up(turn.site, self._clock().steady):
             return self._without(failed(visit, f"host: {down}", now, self._config, self._config.max_retry_s))
         access = self._robots.find(visit.url)
@@ -106,7 +112,8 @@ class Requests:
 
     def look(self, site: str, url: str, queued: Queued, hindrance: str) -> Look:
         """What stands before a URL's fetch, as far as it is known without a request."""
-        access, trap = self._robots.find(url), self._stats.refusal(site, url)
+        access, alias = self._robots.find(url), self._aliases.find(url)
+        trap = self._stats.refusal(site, url) or (alias.reason if alias else "")
         look = Look(queued, trap=trap, hindrance=hindrance, trouble=self.politeness.trouble(site))
         if access is None:
             return look
@@ -127,6 +134,16 @@ class Requests:
     def _trap(self, turn: Turn) -> str:
         """Why a URL that was never read looks like more of the same; one that was read once is looked after."""
         return "" if turn.visit.history.seen_at else self._stats.refusal(turn.site, turn.visit.url)
+
+    async def _left_to_twin(self, visit: Visit, now: float) -> Step | None:
+        """How a URL of an alias ends that is not fetched; its twin is handed to its owners."""
+        alias = self._aliases.find(visit.url)
+        if alias is None or visit.is_sitemap or not may_stand_in(visit, alias.twin(visit.url), self._decide, now):
+            return None
+        twin = alias.twin(visit.url)
+        known = {} if alias.redirects else await self._twins.find([twin])
+        outcome = left_to_twin(visit, alias, known.get(twin), now, self._config)
+        return Step(verdict=Verdict(Next.REDIRECT, outcome)) if outcome else None
 
     def _spared(self, turn: Turn, now: float) -> Visit | None:
         """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""

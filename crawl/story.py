@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
+from crawl.aliases import Aliases, is_aliased
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
@@ -52,6 +53,7 @@ class Stories:
     census: Census
     lastmods: Lastmods
     stats: SiteStats
+    aliases: Aliases
     frontier: Frontier
     listed: Listed
     feeds: SiteFeeds
@@ -69,15 +71,17 @@ class Stories:
             return None
         visit = step.verdict.visit
         if step.fetched is None and step.verdict.next == Next.REDIRECT:
-            trail = Trail(visit.depth, visit.hops, visit.scope, visit.is_sitemap)
+            scope = carried_along(visit.scope, visit.url, visit.target)
+            trail = Trail(visit.depth, visit.hops, scope, visit.is_sitemap)
             await self.handover.discover(turn, [visit.target], trail)
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
         await self.handover.record(turn, visit)
+        self.aliases.learn(visit)
         if step.is_declined:
             self.tally.count_refusal(visit.reason)
-        else:
+        elif not (is_aliased(visit) and is_aliased(turn.visit)):  # a twin was looked at again
             self._count(visit)
         return visit
 
@@ -121,16 +125,20 @@ class Stories:
         visit = turn.visit
         depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
         links: list[str] = []
+        canonical = ""
         if not wishes.nofollow:
             named = links_of(fetched.headers, fetched.url)
             canonical = parsed.canonical or canonical_of(named, visit.url)
+            self.aliases.names(visit.url, canonical, (link.url for link in parsed.links if not link.nofollow))
             if canonical and site_of(canonical) == turn.site:
                 await self.handover.discover(turn, [canonical], Trail(depth, visit.hops, scope))
             feeds = [*parsed.feeds, *(each.url for each in named if each.is_feed)]
             if depth > 0 and (news := self.feeds.news(turn.site, feeds)):
                 await self.handover.discover(turn, news, Trail(depth - 1, 0, scope, is_sitemap=True))
         if depth > 0 and not wishes.nofollow:
-            links = [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
+            if canonical and site_of(canonical) != turn.site:  # like any link; its twin tells of a mirror
+                links = [canonical]
+            links += [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
         trail = Trail(max(0, depth - 1), 0, scope)
         if page is not None:
             await self.handover.keep(turn, page, links, trail)

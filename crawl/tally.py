@@ -8,6 +8,8 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
+from crawl.aliases import REASON
+
 _COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
 _WINDOW_S = 30.0  # over which pages per second are measured
 _MAX_REASONS = 64
@@ -35,6 +37,8 @@ class CrawlStatus:
 
 def kind_of(reason: str) -> str:
     """What reasons of one kind have in common: a guard's words without its counts, others up to their first colon."""
+    if reason.startswith(REASON):
+        return "alias"
     return _COUNTS.sub("", reason) if reason.startswith("guard") else reason.partition(":")[0]
 
 

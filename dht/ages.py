@@ -26,6 +26,11 @@ class Ages:
         self._since[peer] = min(at, self._since.get(peer, at))
         self._first_at = min(self._first_at, at)
 
+    def heard_all(self, peers: Iterable[NodeId], at: float) -> None:
+        """The same of many that were not known before."""
+        self._since.update(dict.fromkeys(peers, at))
+        self._first_at = min(self._first_at, at)
+
     def forget(self, peer: NodeId) -> None:
         self._since.pop(peer, None)
 

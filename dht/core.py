@@ -43,7 +43,7 @@ from dht.packets import (
 )
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import GRACES, Graces, Load
+from dht.records import GRACES, Graces, Load, Opened
 from dht.responder import Responder
 from dht.routing import Routing
 from dht.smallrecord import Shelf, SmallRecord, sign_record
@@ -216,10 +216,13 @@ class Core:
     def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] = NOBODY) -> None:
         """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
         when the author of each was first heard of, by the wall clock."""
-        for raw in heartbeats:
-            peer = self._gossip.recall(now, raw)
-            if peer is not None and self.members.find(peer) is not None:
-                self.members.ages.heard(peer, min(since.get(raw, now.wall), now.wall))
+        for raw, peer in self._gossip.recall(now, heartbeats):
+            if raw in since and self.members.find(peer) is not None:
+                self.members.ages.heard(peer, min(since[raw], now.wall))
+
+    def introduce(self, now: Now, peer: Opened, address: Address, rtt_s: float) -> None:
+        """Take a peer as if it had answered from this address after so long."""
+        self._met(now, peer.heartbeat.public_key, peer.contact, address, rtt_s)
 
     def announce(
         self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
@@ -364,14 +367,19 @@ class Core:
                 self._gossip.hear_more(now)
         known, entry = self.members.find(peer), self.routing.find(peer)
         contact = known.opened.contact if known else request.proven(entry.contact if entry else None)
-        if contact:
-            place, rtt_s = self._asker.reach.block(request.address.host), now.steady - request.sent[packet.transaction]
-            self.routing.answered(packet.public_key, contact, rtt_s, place)
-        self._partners.answered(peer)
-        self._asker.proved(request.address.host)
-        self.met.note(peer, request.address, now.steady)
+        rtt_s = now.steady - request.sent[packet.transaction]
+        self._met(now, packet.public_key, contact, request.address, rtt_s)
         done(now, packet, body)
         return ""
+
+    def _met(self, now: Now, public_key: bytes, contact: Contact | None, address: Address, rtt_s: float) -> None:
+        """A peer has answered from where it was asked; `contact`: as far as it is proven."""
+        peer = node_id_of(public_key)
+        if contact:
+            self.routing.answered(public_key, contact, rtt_s, self._asker.reach.block(address.host))
+        self._partners.answered(peer)
+        self._asker.proved(address.host)
+        self.met.note(peer, address, now.steady)
 
     def _signed(self, peer: NodeId) -> Contact | None:
         known = self.members.find(peer)

@@ -5,7 +5,7 @@ new peer or a change is known to all within seconds; at once to all, or to some,
 that does not answer is asked again at once, then suspected (watch.py).
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from dht.asker import Asker
@@ -25,7 +25,7 @@ from dht.neighbourhood import SMALL_NETWORK
 from dht.packets import Body, Packet, Ping, Pong
 from dht.partners import Partners
 from dht.reach import Reach
-from dht.records import Opened, open_heartbeat, open_heartbeat_once
+from dht.records import Opened, check_time, open_heartbeat, open_heartbeat_once
 from dht.rumours import FEW_NEW, Rumours
 from dht.watch import PREFIX_BYTES, Watch
 
@@ -152,17 +152,29 @@ class Gossip:
             self._partners.greet(peer)
         return news, peer
 
-    def recall(self, now: Now, raw: bytes) -> NodeId | None:
-        """Take a heartbeat of an earlier run, return whose it is; of an expired one, the address is worth a try."""
-        try:
-            opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
-        except (BadSignature, BadMessage):
-            self._asker.refused["heartbeat"] += 1
-            return None
-        if opened.heartbeat.expires_at <= now.wall:
-            self._remember(now, [opened])
-            return None
-        return self.learn(now, raw, None)[1]
+    def recall(self, now: Now, raws: Iterable[bytes]) -> list[tuple[bytes, NodeId]]:
+        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try."""
+        found, former = list[Opened](), list[Opened]()
+        for raw in raws:
+            try:
+                opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
+                if opened.heartbeat.expires_at <= now.wall:
+                    former.append(opened)
+                    continue
+                check_time(opened, now, self._herald.graces)
+            except (BadSignature, BadMessage):
+                self._asker.refused["heartbeat"] += 1
+                continue
+            if opened.heartbeat.public_key == self._own.public_key:
+                self._herald.outrun(opened.sequence)
+            else:
+                found.append(opened)
+        for peer in self._members.add_all(found, now):
+            if self._members.is_near(peer):
+                self._partners.greet(peer)
+        if former:
+            self._remember(now, former)
+        return [(opened.raw, opened.contact.node_id) for opened in found]
 
     def _remember(self, now: Now, former: list[Opened]) -> None:
         self.doors.remember([e.udp for opened in former for e in opened.contact.endpoints], now)

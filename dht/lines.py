@@ -32,6 +32,13 @@ class Lines:
         self._lines.insert(place, line)
         self._sent.insert(place, sent_steady)
 
+    def add_all(self, added: Iterable[tuple[NodeId, int, float]]) -> None:
+        """Many peers at once that are not here yet: peer, line, when it was sent."""
+        merged = sorted([*zip(self._ids, self._lines, self._sent, strict=True), *added])
+        self._ids = [peer for peer, _, _ in merged]
+        self._lines = array("Q", (line for _, line, _ in merged))
+        self._sent = array("d", (at for _, _, at in merged))
+
     def change(self, peer: NodeId, line: int, sent_steady: float) -> None:
         """A peer that is here has a newer heartbeat."""
         place = bisect_left(self._lines, line >> 32 << 32)

@@ -95,10 +95,10 @@ class Partners:
         return bool(self._greet)
 
     def newcomer(self) -> list[NodeId]:
-        """The next new peer that we can reach, if there is one."""
+        """The next new peer that we can reach, if there is one; who has answered us heard of us then."""
         while self._greet:
             known = self._members.find(peer := self._greet.pop())
-            if known and not self._families.isdisjoint(known.opened.families):
+            if known and peer not in self._met and not self._families.isdisjoint(known.opened.families):
                 return [peer]
         return []
 
@@ -153,10 +153,10 @@ class Partners:
         return list(islice(fit, count))
 
     def _survey(self, now: Now) -> None:
-        """Sort the peers when others came or went, at most every few seconds in a large network, and there the far ones
-        seldom; look every few seconds for whom time alone has silenced."""
+        """Sort the peers when others came or went, in a large network at most every few seconds once there is anybody
+        near, and there the far ones seldom; look every few seconds for whom time alone has silenced."""
         members = self._members
-        changed = self._version != members.version and members.near == WHOLE
+        changed = self._version != members.version and (members.near == WHOLE or not self._near)
         if now.steady < self._survey_at and not changed:
             return
         self._survey_at = now.steady + SURVEY_S

@@ -153,13 +153,18 @@ def open_heartbeat(
     Its author's strategy may be another version, so it expires when `graces`, the reader's, say so at the latest.
     """
     opened = open_heartbeat_once(data, network, reach, puzzle_bits)
+    check_time(opened, now, graces)
+    return opened
+
+
+def check_time(opened: Opened, now: Now, graces: Graces) -> None:
+    """What time can change about a heartbeat; raises BadMessage where it is of the future, or has expired."""
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
         raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
     if heartbeat.expires_at <= now.wall or heartbeat.sent_at + graces.of(heartbeat.stable) <= now.wall:
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
-    return opened
 
 
 def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:

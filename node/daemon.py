@@ -13,6 +13,7 @@ from random import Random
 from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
+from node.aliasing import Aliasing, Sampling, aliases_of
 from node.clients import Clients
 from node.diary import Diary, Moment
 from node.explain import Explanations
@@ -20,6 +21,7 @@ from node.feed import StoreFeed, text_of
 from node.handin import HandIn
 from node.holding import Holding, slot_range
 from node.hosts import HostBook
+from node.hostwriter import HostWriter
 from node.idle import crawl_reason
 from node.ingest import Ingest, visit_flaw
 from node.known import KnownVisits
@@ -39,7 +41,7 @@ from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
 ANNOUNCE_DUE = 5  # rounds between two announcements of how much is due
-SPREADING = Spreading()
+SPREADING, SAMPLING = Spreading(), Sampling()
 LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
 
 
@@ -61,6 +63,7 @@ class Shells:
     late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
     spreading: Spreading = SPREADING  # which sites are big enough to be spread
+    sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
 
 class Daemon:
@@ -72,7 +75,9 @@ class Daemon:
         self._shown_bits = shells.overlay.view.strategy.slot_bits
         self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
         self._quota_bytes = store.quota_bytes
-        self.hosts = HostBook(shells.clock, self._learned)
+        self.hosts = HostBook(
+            shells.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
+        )
         self.places = Places(shells.overlay.view, self.hosts)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -89,6 +94,7 @@ class Daemon:
         )
         self.hosts.reads(self.replicator)
         self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
+        self.known = KnownVisits(self.replicator, self.places)
         self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
         self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
         self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
@@ -124,9 +130,12 @@ class Daemon:
             shells.seen_path,
             shells.locate,
             shells.late,
+            self.known,
+            shells.sampling.sample_every_s,
         )
         shells.overlay.crawls(self.crawler)
         self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places, self.hosts.hear)
+        host_writer = HostWriter(shells.store, self.replicator, self.hosts, shells.clock)
         self._spreader = Spreader(
             shells.spreading,
             shells.overlay,
@@ -134,6 +143,17 @@ class Daemon:
             self.replicator,
             self.places,
             self.hosts,
+            host_writer,
+            shells.clock,
+            Random(shells.rng.random()),
+        )
+        self._aliasing = Aliasing(
+            shells.sampling,
+            shells.overlay,
+            self.crawler,
+            self.known,
+            self.hosts,
+            host_writer,
             shells.clock,
             Random(shells.rng.random()),
         )
@@ -142,7 +162,6 @@ class Daemon:
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
         )
         self.teams = Teams(shells.overlay, self.report)
-        self.known = KnownVisits(self.replicator, self.places)
         self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, shells.clock)
         lists = Lists(shells.overlay, self.places, self.crawler.listed)
         self.progress = Progress(self.known, lists, self.decide, shells.clock)
@@ -160,6 +179,7 @@ class Daemon:
             tasks.create_task(self._announce(), name="announce")
             tasks.create_task(self.hosts.run(), name="hosts")
             tasks.create_task(self._spreader.run(), name="spreader")
+            tasks.create_task(self._aliasing.run(), name="aliasing")
             tasks.create_task(self.polls.run(), name="polls")
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:

@@ -1,4 +1,4 @@
-"""What this node knows of sites that lie in several places, by the host records it has read.
+"""What this node knows of sites that lie in several places, by the host records it has read; their aliases it tells.
 
 Nobody looks a site up before placing a URL: nearly all are not spread, so a URL goes to its site's home slot, whose
 owners have the record. Whoever writes there what lies elsewhere by now is told so (`store.PutReply`), and whoever is
@@ -7,21 +7,23 @@ asked for again after a while, and never taken back: a site's depth only grows.
 """
 
 import asyncio
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from dht import FRESH_S, SURE_S, Clock, site_of
-from store import HostRecord, Kind, Record, Replicator, decode_host, host_name
+from store import HostAlias, HostRecord, Kind, Record, Replicator, Version, decode_host, host_name
 
 FORMER_S = 86_400.0  # records may still lie where they did before; as long as for rules (`dht/strategylog.py`)
 ASK_EVERY_S = 1.0
 ASKED_AT_ONCE = 64  # sites
 MAX_WONDERED = 4096  # sites waiting to be asked for
 MAX_READ = 16_384  # sites of which it is remembered when they were read; older ones are read again when needed
+MAX_ALIASES = 65_536  # sites of which it is known that they are others
 MAX_SPREAD_SITES = 65_536  # at most four times the nodes of a network are spread; more is not to be believed
 
 Learned = Callable[[str, bool], None]
+Aliased = Callable[[str, Sequence[HostAlias]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,10 +35,11 @@ class _Spread:
 
 class HostBook:
     """The `dht.Hosts` of one node. `learned(site, is_other)` hears of each site that was read or heard of, and whether
-    its depth is another now."""
+    its depth is another now; `aliased(site, aliases)` of each change of a site's aliases."""
 
-    def __init__(self, clock: Clock, learned: Learned) -> None:
-        self._clock, self._learned = clock, learned
+    def __init__(self, clock: Clock, learned: Learned, aliased: Aliased = lambda site, aliases: None) -> None:
+        self._clock, self._learned, self._aliased = clock, learned, aliased
+        self._versions: dict[str, Version] = {}  # of the records that say, or said, that a site is an alias
         self._replicator: Replicator | None = None
         self._spread: dict[str, _Spread] = {}
         self._read: dict[str, float] = {}  # steady; the one read last is last
@@ -74,7 +77,9 @@ class HostBook:
 
     def hear(self, record: Record) -> None:
         """A host's record that proves itself came in."""
-        self.believe(decode_host(record.body))
+        host = decode_host(record.body)
+        self._tell_aliases(host, record.version)
+        self.believe(host)
 
     def believe(self, host: HostRecord) -> None:
         """What a host's record says, at once."""
@@ -107,7 +112,10 @@ class HostBook:
             if len(self._read) > MAX_READ:
                 del self._read[next(iter(self._read))]
             record = found.get((Kind.HOST, id))
-            if record is None or not self._note(site, decode_host(record.body)):
+            host = decode_host(record.body) if record is not None else None
+            if record is not None and host is not None:
+                self._tell_aliases(host, record.version)
+            if host is None or not self._note(site, host):
                 self._learned(site, False)
 
     def _note(self, site: str, host: HostRecord) -> bool:
@@ -119,6 +127,16 @@ class HostBook:
         self._spread[site] = _Spread(host.depth, known.depth if known else host.before, host.since)
         self._learned(site, True)
         return True
+
+    def _tell_aliases(self, host: HostRecord, version: Version) -> None:
+        """An older record changes nothing: replicas may differ for a while."""
+        site = site_of(host.url)
+        before = self._versions.get(site)
+        is_full = before is None and len(self._versions) >= MAX_ALIASES
+        if is_full or (before is None and not host.aliases) or (before is not None and version <= before):
+            return
+        self._versions[site] = version
+        self._aliased(site, host.aliases)
 
     def _is_fresh(self, site: str, within_s: float) -> bool:
         read_at = self._read.get(site)

@@ -86,6 +86,8 @@ def visit_flaw(kind: Kind, body: bytes) -> str:
             return str(error)
         if not all(map(isfinite, (visit.due_at, visit.visited_at, visit.unavailable_at))):
             return f"due_at is {visit.due_at}, visited_at {visit.visited_at}, unavailable_at {visit.unavailable_at}"
+        if visit.hops < 0:
+            return f"redirects that led to it are {visit.hops}"
         if len(visit.scope) > MAX_SCOPE_CHARS:
             return f"its scope has {len(visit.scope)} characters"
     return ""

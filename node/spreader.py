@@ -9,6 +9,8 @@ import logging
 from collections.abc import Sequence
 from random import Random
 
+from msgspec.structs import replace
+
 from dht import (
     SITE_BYTES,
     Clock,
@@ -26,27 +28,13 @@ from dht import (
 )
 from node.holding import slot_range
 from node.hosts import HostBook
-from store import (
-    Draft,
-    HostRecord,
-    Kind,
-    RecordStore,
-    Replicator,
-    SlotReport,
-    SlotReportReply,
-    decode_host,
-    encode_host,
-    host_name,
-    host_url,
-    url_of,
-)
+from node.hostwriter import HostWriter
+from store import Kind, RecordStore, Replicator, SlotReport, SlotReportReply, host_name, url_of
 
 log = logging.getLogger(__name__)
 
 SAMPLED = 64  # slots asked about, each of one of its ready replicas
 ASK_WITHIN_S = 5.0
-KEEP_DAYS = 800
-RENEW_DAYS = 400  # before it would expire, a record is written again
 
 
 class Spreader:
@@ -60,11 +48,12 @@ class Spreader:
         replicator: Replicator,
         places: Places,
         book: HostBook,
+        writer: HostWriter,
         clock: Clock,
         rng: Random,
     ) -> None:
         self._bounds, self._overlay, self._store, self._replicator = bounds, overlay, store, replicator
-        self._places, self._book, self._clock, self._rng = places, book, clock, rng
+        self._places, self._book, self._writer, self._clock, self._rng = places, book, writer, clock, rng
 
     async def run(self) -> None:
         """Look at the held slots again and again, until cancelled."""
@@ -102,9 +91,11 @@ class Spreader:
     async def _consider(self, slot: Slot, epoch: int, url: str, pages: int) -> None:
         """Spread a site that needs it and that no rule places."""
         site, view = site_of(url), self._overlay.view
-        before = self._book.depths(site)[0]
+        before, *former = self._book.depths(site)
         if before:
-            await self._renew(site, epoch)
+            await self._writer.renew(site, epoch)
+        if former:  # spread lately: what has yet to move is counted where it lies
+            return
         if self._places.depth(url) != before or self._places.is_ruled(url):
             return
         slots = 1 << view.strategy.slot_bits
@@ -115,25 +106,14 @@ class Spreader:
         nodes = len(view.members())
         depth = spread_depth(pages, before, documents, view.strategy.replicas, nodes, self._bounds)
         if depth > before and view.leases().get(slot) == epoch:
-            await self._write(HostRecord(host_url(site), depth, before, self._clock().wall), epoch)
+            now = self._clock().wall
+            host = await self._writer.change(
+                site, epoch, lambda host: replace(host, depth=depth, before=before, since=now)
+            )
+            if host is None:
+                return
+            self._book.believe(host)
             log.info("site spread site=%s places=%d pages=%d of=%d nodes=%d", site, 1 << depth, pages, documents, nodes)
-
-    async def _renew(self, site: str, epoch: int) -> None:
-        """Write a record again that would expire one day."""
-        known = self._store.find(Kind.HOST, host_name(site)[0])
-        if known is not None and known.expires_day < self._store.today + RENEW_DAYS:
-            await self._write(decode_host(known.body), epoch)
-
-    async def _write(self, host: HostRecord, epoch: int) -> None:
-        now, site = self._clock().wall, site_of(host.url)
-        expires_day = self._store.today + KEEP_DAYS
-        draft = Draft(Kind.HOST, *host_name(site), epoch, int(now * 1000), expires_day, encode_host(host))
-        try:
-            await self._replicator.write([draft])
-        except RemoteError as error:
-            log.info("host record not written site=%s reason=%s", site, error)
-            return
-        self._book.believe(host)
 
     async def _sample(self, home: Slot, slots: int) -> list[int]:
         """How many documents lie in some other slots, by the word of a ready replica of each."""

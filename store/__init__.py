@@ -11,7 +11,7 @@ from store.config import StoreConfig
 from store.disk import Disk, FolderDisk, MemoryDisk
 from store.document import Document, decode_document, encode_document
 from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
-from store.hostrecord import HostRecord, decode_host, encode_host, host_name, host_url
+from store.hostrecord import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
 from store.messages import SlotReport, SlotReportReply
 from store.package import Signer, url_of, verify_record
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
@@ -27,6 +27,7 @@ __all__ = [
     "Document",
     "Draft",
     "FolderDisk",
+    "HostAlias",
     "HostRecord",
     "Kind",
     "MemoryDisk",

@@ -11,9 +11,20 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from dht import MALFORMED, MAX_SPREAD, DocumentId, Key, document_id, placement_key, site_of
+from dht import MALFORMED, MAX_SPREAD, DocumentId, Key, document_id, placement_key, site_of, split_url
 
 Depth = Annotated[int, Meta(ge=0, le=MAX_SPREAD)]
+
+
+class HostAlias(msgspec.Struct, frozen=True, array_like=True):
+    """With one of two schemes a site is another name of `target`, a root URL, since an instant (Unix seconds).
+
+    `how`: 0 a mirror, 1 one that says so, 2 it redirects everything."""
+
+    is_secure: bool
+    target: Annotated[str, Meta(max_length=300)]
+    since: float = 0.0
+    how: Annotated[int, Meta(ge=0, le=2)] = 0
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -23,6 +34,7 @@ class HostRecord(msgspec.Struct, frozen=True, array_like=True):
     depth: Depth = 0
     before: Depth = 0
     since: float = 0.0
+    aliases: Annotated[tuple[HostAlias, ...], Meta(max_length=2)] = ()
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -62,4 +74,16 @@ def host_flaw(body: bytes, key: bytes) -> str:
         return "a host's record lies where its site would lie unspread"
     if not isfinite(host.since) or host.depth < host.before:
         return f"depth {host.depth}, before {host.before}, since {host.since}"
-    return ""
+    return next(filter(None, (_alias_flaw(site, alias) for alias in host.aliases)), "")
+
+
+def _alias_flaw(site: str, alias: HostAlias) -> str:
+    try:
+        parts = split_url(alias.target)
+    except (ValueError, *MALFORMED) as error:
+        return str(error)
+    own = f"{'https' if alias.is_secure else 'http'}://{site}/"
+    is_root = parts.scheme in ("http", "https") and parts.site and alias.target == f"{parts.scheme}://{parts.site}/"
+    if not is_root or alias.target == own:
+        return f"{alias.target[:80]} is no site's root, or the alias itself"
+    return "" if isfinite(alias.since) else f"alias since {alias.since}"

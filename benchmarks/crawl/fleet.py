@@ -22,8 +22,8 @@ from node.demo.processes import Child, Children, free_ports
 
 AGENT = "dse-node"
 READY_WITHIN_S = 120.0
-LOOK_EVERY_S = 0.5
-QUIET_LOOKS = 3
+LOOK_EVERY_S = 2.0  # a node that is asked whether all is settled asks the others
+QUIET_LOOKS = 2
 A_REQUEST = 500  # seeds
 DEPTH = 3
 
@@ -180,7 +180,9 @@ async def _until(
         for child in running:
             if not child.is_running:
                 raise RuntimeError(f"{child.name} ended by itself: {child.last_words()}")
-        statuses = [status for status in await asker.statuses(fleet) if status]
+        statuses = [status for status in await asker.statuses(fleet[:1]) if status]
+        if check is _are_ready or (statuses and check(statuses)):
+            statuses = [status for status in await asker.statuses(fleet) if status]
         seen = seen + 1 if len(statuses) == len(fleet) and check(statuses) else 0
         if seen == times:
             return

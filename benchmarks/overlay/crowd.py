@@ -1,6 +1,6 @@
 """What it costs to live in a network of 1,000, how soon all agree after a crash, how soon a strategy has reached all.
 
-One story a seed: formed with everybody's heartbeats, settled, then traffic, a strategy, and a crash of 30 %.
+One story a seed: formed with everybody's heartbeats, 40 s on, then traffic, a strategy, and a crash of 30 %.
 """
 
 from collections import Counter
@@ -13,7 +13,7 @@ from node.simulation.forming import form
 from node.simulation.readings import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
-SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 60.0, 20.0, 60.0  # those that were remembered are greeted first
+SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 40.0, 20.0, 60.0  # heartbeats, sent together at first, drift apart
 REFRESH_S, QUICK_REFRESH_S = 600.0, 300.0  # two refreshes of every table, or one
 SLOTS, WITNESSES = 512, 16
 GOSSIP = ("Ping", "Pong")

@@ -12,4 +12,5 @@ JOINED_AGAIN_S = 60.0  # after a cut of five minutes or an hour
 MAX_OVER_MEAN = {16: 1.4, 100: 2.2, 1_000: 3.8}  # documents per node
 JOIN_MOVES = 2.0  # times 1/n of the keys
 DOUBLING_MOVES = 0.45  # of the keys of 100 nodes
+DOUBLES_SHARE = 1.0  # of the fetches of the smaller side in a cut
 RPC_US = 140.0  # processor time of both sides

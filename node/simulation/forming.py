@@ -3,7 +3,7 @@
 Joining ten thousand nodes one by one costs more than all that is to be measured on them. So every core is told,
 through public calls, what a grown network has taught it: in each k-bucket up to k contacts, drawn by chance among all
 that belong there, each with the round trip that an answer would have shown; and, if wanted, the heartbeats of all
-others (`remember`, as after a restart with a peer cache).
+others (`remember`, as after a restart with a peer cache) and that the near ones of them have answered (`introduce`).
 """
 
 from bisect import bisect_left
@@ -27,12 +27,14 @@ def form(swarm: Swarm, *, members: bool = True) -> None:
     bees = sorted((bee for bee in swarm.running() if bee.core.takes_part), key=lambda bee: bee.node_id)
     ids = [bee.node_id for bee in bees]
     known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()) for bee in bees]
-    rng = Random(f"forming {swarm.seed}")
+    rng, places = Random(f"forming {swarm.seed}"), {bee.node_id: place for place, bee in enumerate(bees)}
     for bee in swarm.running():
         for there in contacts(bee.node_id, ids, rng):
-            _introduce(swarm, bee, bees[there], known[there])
+            _have_asked(swarm, bee, bees[there], known[there])
         if members:
             bee.core.remember(swarm.now, [opened.raw for opened in rng.sample(known, len(known))])
+            for peer in bee.core.members.near_known():
+                _have_met(swarm, bee, bees[places[peer]], known[places[peer]])
     for bee in swarm.running():
         swarm.kick(bee)
 
@@ -52,7 +54,16 @@ def contacts(own: NodeId, ids: Sequence[NodeId], rng: Random, k: int = K) -> lis
     return found
 
 
-def _introduce(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+def _have_asked(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+    """A contact for the table."""
     if not bee.addresses.keys().isdisjoint(other.addresses):
         rtt_s = swarm.delays.rtt_s(bee.index, other.index)
         bee.core.routing.answered(opened.heartbeat.public_key, opened.contact, rtt_s)
+
+
+def _have_met(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+    """A near peer that need not be greeted any more."""
+    shared = bee.addresses.keys() & other.addresses.keys()
+    if shared and other.doors is None:
+        rtt_s = swarm.delays.rtt_s(bee.index, other.index)
+        bee.core.introduce(swarm.now, opened, other.addresses[min(shared)], rtt_s)

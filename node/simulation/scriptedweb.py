@@ -5,6 +5,7 @@ the tree of each host one page in twenty redirects within it, one in thirty to a
 host keeps a page that its robots.txt forbids. `outcome` says what a right crawl makes of each URL.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
@@ -36,6 +37,9 @@ class ScriptedWeb:
         self._seed, self._hosts = seed, hosts
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
+        self.others: dict[
+            str, Callable[[str], Reply]
+        ] = {}  # by host: sites that a story adds, which `outcomes` ignores
 
     @property
     def seed_url(self) -> str:
@@ -50,6 +54,8 @@ class ScriptedWeb:
     def reply(self, url: str) -> Reply:
         """The answer to a GET; 404 for whatever is not there."""
         parts = urlsplit(url)
+        if parts.netloc in self.others:
+            return self.others[parts.netloc](url)
         host = self._number(parts.netloc.removeprefix("site").removesuffix(".example"), self._hosts)
         rng = Random(f"{self._seed} {url}")
         latency_s = rng.expovariate(1 / MEAN_LATENCY_S)

@@ -30,6 +30,7 @@ from dht import (
     StrategyLog,
 )
 from index import IndexConfig
+from node.aliasing import Sampling
 from node.daemon import Daemon, Shells
 from node.simulation.carrier import SimCarrier
 from node.simulation.knock import sim_knock
@@ -41,7 +42,7 @@ from store import MemoryDisk, RecordStore, StoreConfig
 PORT = 8091
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
-SPREADING = Spreading()
+SPREADING, SAMPLING = Spreading(), Sampling()
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -98,6 +99,7 @@ class SimNode:
             seen_path=None,
             expects_others=bool(contacts or remembered),
             spreading=SPREADING,
+            sampling=SAMPLING,
         )
         self.overlay = overlay
         self.daemon = Daemon(self.crawl, STORE, INDEX, shells)

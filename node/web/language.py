@@ -141,8 +141,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "绝不并发请求，每次请求后都会停顿。",
     ),
     "bot.robots": (
-        "It obeys robots.txt (RFC 9309) with Crawl-delay, noindex and nofollow, and Retry-After.",
-        "它遵守 robots.txt（RFC 9309）及 Crawl-delay、noindex、nofollow 和 Retry-After。",
+        "It obeys robots.txt (RFC 9309) with Crawl-delay, Retry-After, and what pages ask of robots: noindex, "
+        "nofollow, noarchive, nosnippet, max-snippet, unavailable_after.",
+        "它遵守 robots.txt（RFC 9309）及 Crawl-delay、Retry-After，以及网页对爬虫的要求：noindex、nofollow、noarchive、"
+        "nosnippet、max-snippet、unavailable_after。",
     ),
     "bot.stop": ("To keep it out of your site, put this into robots.txt:", "若不希望被抓取，请在 robots.txt 中写入："),
     "error.title": ("That did not work", "出错了"),

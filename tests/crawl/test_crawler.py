@@ -12,7 +12,7 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, FamilyMissing, InlineParsers, State, Visit, open_fetcher, scope_for
+from crawl import Alias, CrawlConfig, FamilyMissing, How, InlineParsers, State, Visit, open_fetcher, scope_for
 from crawl.changerate import History
 from crawl.lastmod import TEST_EACH
 from dht import system_clock
@@ -74,6 +74,51 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     assert site.url("a.test", "/11") not in crawl.owner.visits
     assert state(crawl, site.url("a.test", "/self")) == (State.REFUSED, "redirect to itself")
     assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
+
+
+async def test_redirects_between_hosts_end_too(site: Web, crawl: Crawl) -> None:
+    """Each hop is a URL of its own, asked for once; a chain that comes back ends there, others with a reason."""
+    a, b = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
+    site.add("a.test", {"/loop": answer(301, Location=b("/loop")), "/back": answer(302, Location=b("/x?n=0"))})
+    site.add("b.test", {"/loop": answer(301, Location=a("/loop"))})
+    for n in range(20):
+        site.add("b.test", {f"/x?n={n}": answer(307, Location=a(f"/y?n={n}"))})
+        site.add("a.test", {f"/y?n={n}": answer(303, Location=b(f"/x?n={n + 1}"))})
+    await crawl.run(seed(a("/loop")), seed(a("/back")))
+    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (State.REDIRECT, "")
+    assert crawl.owner.visits[b("/loop")].target == a("/loop")
+    assert state(crawl, a("/y?n=4")) == (State.REFUSED, "more than 10 redirects")
+    assert b("/x?n=5") not in crawl.owner.visits
+    asked = [*map(a, site.paths("a.test")), *map(b, site.paths("b.test"))]
+    assert len(asked) == len(set(asked)) == 2 + 2 + 11
+
+
+async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Crawl) -> None:
+    elsewhere = site.url("b.test", "/1")
+    site.add("a.test", {"/": linked("/1", head=f'<link rel="canonical" href="{site.url("b.test")}">')})
+    site.add("a.test", {"/1": linked(head=f'<link rel="canonical" href="{elsewhere}">')})
+    site.add("b.test", {"/": linked(), "/1": linked()})
+    await crawl.run(seed(site.url("a.test"), depth=1))
+    assert site.url("b.test") in crawl.owner.visits
+    assert elsewhere not in crawl.owner.visits, "no deeper than links"
+
+
+async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: Crawl) -> None:
+    old, new = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
+    crawl.crawler.hear(f"a.test:{site.port}", [Alias(old("/"), new("/"), system_clock().wall - 60.0, How.REDIRECTS)])
+    pages = [f"/{n}" for n in range(12)]
+    site.add("a.test", {path: answer(301, Location=new(path)) for path in ("/", *pages)})
+    site.add("b.test", {path: linked() for path in ("/", *pages)})
+    await crawl.run(*(seed(old(path)) for path in ("/", *pages)))
+    left = [path for path in pages if state(crawl, old(path)) == (State.REFUSED, f"alias of {new('/')}")]
+    assert len(left) >= 10 and not set(left) & set(site.paths("a.test"))
+    assert "/" in site.paths("a.test"), "its front page is looked at"
+    assert {new(path) for path in pages} <= crawl.owner.pages.keys()
+    assert crawl.crawler.status().refused == {"alias": len(left)}
+    assert crawl.crawler.look(old(left[0])).trap == f"alias of {new('/')}"
+    crawl.crawler.hear(f"a.test:{site.port}", [])
+    await crawl.run()
+    assert {state(crawl, old(path))[0] for path in pages} == {State.REDIRECT}
 
 
 async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl: Crawl) -> None:

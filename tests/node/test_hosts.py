@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from dht import FRESH_S, SURE_S, DocumentId, Key, Now
 from node.hosts import FORMER_S, MAX_READ, HostBook
-from store import HostRecord, Kind, Record, encode_host, host_name, host_url
+from store import HostAlias, HostRecord, Kind, Record, encode_host, host_name, host_url
 from tests.store.support import Draft, records
 
 SITE, SMALL = "big.example", "small.example"
@@ -92,3 +92,26 @@ async def test_what_was_read_a_moment_ago_is_not_in_doubt_and_memory_is_bounded(
     assert list(hosts._wondered) == [SITE]
     await hosts.learn(f"s{n}.example" for n in range(MAX_READ + 50))
     assert len(hosts._read) == MAX_READ
+
+
+async def test_aliases_are_heard_once_and_older_records_change_nothing() -> None:
+    heard: list[tuple[str, int]] = []
+    network = Network()
+    hosts = HostBook(network.clock, lambda site, is_other: None, lambda site, said: heard.append((site, len(said))))
+    hosts.reads(network)  # type: ignore[arg-type]
+    mirror = HostRecord(host_url(SITE), aliases=(HostAlias(False, f"https://{SITE}/", 1e6, 2),))
+    plain = HostRecord(host_url(SITE))
+
+    def at(host: HostRecord, at_ms: int) -> Record:
+        return records(Draft(Kind.HOST, *host_name(SITE), 1, at_ms, 30_000, encode_host(host)))[0]
+
+    hosts.hear(at(plain, 1))
+    assert not heard, "most sites are no aliases"
+    for record in (at(mirror, 2), at(mirror, 2), at(plain, 1)):
+        hosts.hear(record)
+    assert heard == [(SITE, 1)]
+    hosts.hear(at(plain, 3))
+    network.said[SITE] = mirror  # a replica that lags behind
+    await hosts.learn([SITE])
+    assert heard == [(SITE, 1), (SITE, 0)]
+    assert not hosts.spreads

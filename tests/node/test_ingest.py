@@ -21,6 +21,11 @@ def test_instants_that_are_no_numbers_are_refused(visit: Visit) -> None:
     assert not visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1)))
 
 
+def test_redirects_cannot_be_fewer_than_none() -> None:
+    """Or a stranger's chain of them would be longer than any."""
+    assert "are -1" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, hops=-1)))
+
+
 def test_a_scope_beyond_its_bound_is_refused() -> None:
     assert "scope has 2049" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, scope="a" * 2049)))
 

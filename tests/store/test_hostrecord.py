@@ -4,12 +4,27 @@ import msgspec
 import pytest
 
 from dht import Key, document_id, placement_key
-from store import Draft, HostRecord, Kind, Record, host_name, host_url
+from store import Draft, HostAlias, HostRecord, Kind, Record, host_name, host_url
 from store.hostrecord import decode_host, encode_host, host_flaw
 from store.package import checker, flaws
 from tests.store.support import DAY, records
 
 BIG = HostRecord("https://big.example/", 3, 1, 1e9)
+
+
+MIRROR = HostAlias(False, "https://big.example/", 1e9, 2)
+BAD_ALIASES = (
+    (True, "https://big.example/"),  # itself
+    (True, "https://other.example/page"),
+    (True, "https://other.example/?x"),
+    (True, "https://other.example"),
+    (True, "ftp://other.example/"),
+    (True, "https://[/"),
+    (True, ""),
+    (True, f"https://{'a' * 300}.example/"),
+    (True, "https://other.example/", float("inf")),
+    (True, "https://other.example/", 1.0, 3),
+)
 
 
 def host_draft(host: HostRecord, **changes: object) -> Draft:
@@ -32,6 +47,8 @@ def test_both_schemes_of_a_site_share_one_record() -> None:
 def test_a_record_comes_back_as_it_went() -> None:
     assert decode_host(encode_host(BIG)) == BIG
     assert flaw(host_draft(BIG)) == ""
+    named = msgspec.structs.replace(BIG, aliases=(MIRROR, HostAlias(True, "http://other.example:8080/", 1e9)))
+    assert decode_host(encode_host(named)) == named and not flaw(host_draft(named))
     longer = msgspec.msgpack.encode((*msgspec.structs.astuple(BIG), "a later field"))
     assert decode_host(longer) == BIG
     assert decode_host(msgspec.msgpack.encode(("https://big.example/",))) == HostRecord("https://big.example/")
@@ -46,6 +63,8 @@ def test_a_record_comes_back_as_it_went() -> None:
         HostRecord("https://big.example/", 1, 2),
         HostRecord("https://big.example/", 9),
         HostRecord("https://big.example/", 1, 0, float("nan")),
+        *(HostRecord("https://big.example/", aliases=(HostAlias(*alias),)) for alias in BAD_ALIASES),  # type: ignore[arg-type]
+        HostRecord("https://big.example/", aliases=(MIRROR,) * 3),
     ],
 )
 def test_what_is_no_host_record_is_refused(host: HostRecord) -> None:

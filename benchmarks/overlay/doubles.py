@@ -1,0 +1,72 @@
+"""What a cut of ten minutes costs the web: URLs that both sides fetch, since neither can know of the other.
+
+Whole nodes on a scripted web, in the middle of a crawl that is not over when the cut heals. A third of the nodes is on
+the smaller side. Counted by the sites' log, which no node writes.
+"""
+
+from dataclasses import dataclass
+from itertools import groupby
+
+from benchmarks.figures import Row, row
+from benchmarks.overlay import goals
+from node.simulation.scriptedfetch import Visited
+from node.simulation.world import Plan, World, simulate
+
+START_S, CUT_S, AFTER_S = 60.0, 600.0, 120.0  # crawl before, cut, and look on afterwards
+SETTLED_S = 30.0  # after the cut; from then on nothing is fetched twice
+HOSTS, PAGES = 3, 600  # at one fetch a second and host, more than the whole story takes
+NO_PEER = "cannot: it has none"
+
+
+@dataclass(frozen=True, slots=True)
+class Doubled:
+    """One seed's figures: URLs that both sides fetched in the cut, fetches of the smaller side then, fetches that
+    repeat an earlier one, begun once the network had settled; and those that do not."""
+
+    both: int
+    smaller: int
+    late: int
+    after: int
+
+
+def rows(quick: bool) -> list[Row]:
+    """All figures of the doubles."""
+    seeds, nodes, cut_s = (range(1, 2), 6, 60.0) if quick else (range(1, 6), 9, CUT_S)
+    found, told = [doubled(seed, nodes, cut_s) for seed in seeds], f"a cut of {cut_s:.0f} s, {nodes} whole nodes"
+    shares = [each.both / each.smaller for each in found]
+    late, what = [each.late for each in found], f"double fetches across {told}: "
+    return [
+        row(what + "of the smaller side's", shares, "of all", goal=goals.DOUBLES_SHARE, peer=NO_PEER),
+        row(what + "counted", [each.both for each in found], "fetches"),
+        row(what + f"begun {SETTLED_S:.0f} s after it or later", late, "fetches", goal=0.0, peer=NO_PEER),
+    ]
+
+
+def doubled(seed: int, nodes: int, cut_s: float) -> Doubled:
+    """The story."""
+
+    async def story(world: World) -> None:
+        up = await world.add(nodes)
+        await world.pass_time(20.0)
+        await world.crawl()
+        await world.pass_time(START_S)
+        world.cut(up[: nodes // 3], up[nodes // 3 :])
+        cuts.append(world.loop.time())
+        await world.pass_time(cut_s)
+        world.heal()
+        await world.pass_time(AFTER_S)
+
+    cuts = list[float]()
+    world = simulate(story, Plan(seed=seed, hosts=HOSTS, pages=PAGES))
+    return count(world.log, {f"n{n}" for n in range(nodes // 3)}, cuts[0], cuts[0] + cut_s)
+
+
+def count(log: list[Visited], few: set[str], cut_at: float, healed_at: float) -> Doubled:
+    """Judge a log; `few`: the nodes of the smaller side."""
+    pages = [visited for visited in log if not visited.url.endswith("/robots.txt")]
+    here, there = ([v.url for v in pages if cut_at <= v.began_at < healed_at and (v.node in few) is is_few]
+                   for is_few in (True, False))  # fmt: skip
+    by_url = groupby(sorted(pages, key=lambda v: (v.url, v.began_at)), key=lambda v: v.url)
+    late = sum(v.began_at >= healed_at + SETTLED_S for _, visits in by_url for v in list(visits)[1:])
+    after = sum(v.began_at >= healed_at + SETTLED_S for v in pages)
+    return Doubled(len({*here} & {*there}), min(len(here), len(there)), late, after - late)
