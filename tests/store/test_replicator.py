@@ -106,7 +106,9 @@ def test_a_full_package_does_not_wait_for_its_time() -> None:
         await node.replicator.write([draft(0, kind=Kind.VISIT)])
         began = loop.time()
         async with asyncio.TaskGroup() as tasks:
-            for n in range(1, full + 1):
+            tasks.create_task(node.replicator.write([draft(1, kind=Kind.VISIT)]))
+            await asyncio.sleep(CONFIG.flush_after_s / 10)  # this one waits for more
+            for n in range(2, full + 1):
                 tasks.create_task(node.replicator.write([draft(n, kind=Kind.VISIT)]))
         assert loop.time() - began < CONFIG.flush_after_s / 2
 
