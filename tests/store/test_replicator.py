@@ -12,7 +12,7 @@ from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
 from store.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.package import pack, sign_package
 from store.reconcile import Mode, Range
-from tests.store.network import Net, Node, network
+from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 
 
@@ -96,6 +96,23 @@ def test_concurrent_writes_share_packages() -> None:
         assert net.list[0].overlay.counted["PutPackage"] <= 20
 
     network(3, story)
+
+
+def test_a_full_package_does_not_wait_for_its_time() -> None:
+    async def story(net: Net) -> None:
+        node, loop, full = net.list[0], asyncio.get_running_loop(), CONFIG.flush_records
+        node.start(expects_others=False)
+        await net.until(lambda: node.own_ready)
+        await node.replicator.write([draft(0, kind=Kind.VISIT)])
+        began = loop.time()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(node.replicator.write([draft(1, kind=Kind.VISIT)]))
+            await asyncio.sleep(CONFIG.flush_after_s / 10)  # this one waits for more
+            for n in range(2, full + 1):
+                tasks.create_task(node.replicator.write([draft(n, kind=Kind.VISIT)]))
+        assert loop.time() - began < CONFIG.flush_after_s / 2
+
+    network(1, story)
 
 
 def test_writers_wait_while_too_much_is_under_way() -> None:
