@@ -6,6 +6,7 @@ stays, as boilerplate apart from the main text (maintext.py).
 """
 
 from collections.abc import Iterable
+from itertools import chain, islice
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
 
@@ -31,8 +32,20 @@ MAX_ANCHOR_CHARS = 200
 MAX_DESCRIPTION_CHARS = 500
 PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
-_BLOCKS_CSS, _HIDDEN_CSS, _BOILERPLATE_CSS = ",".join(BLOCKS), ",".join(HIDDEN), ",".join(BOILERPLATE)
-_LINKED_DATA_CSS = 'script[type="application/ld+json"]'
+LINKED_DATA_TYPE = "application/ld+json"
+_MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
+_KIND_OF = {  # what the elements of a page are read for
+    **dict.fromkeys(BLOCKS, "block"),
+    **dict.fromkeys(("br", "hr"), "line"),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
+    **dict.fromkeys(BOILERPLATE, "boilerplate"),
+    **dict.fromkeys(HIDDEN, "hidden"),
+    **dict.fromkeys(("a", "area"), "link"),
+    **{tag: tag for tag in ("html", "title", "base", "meta", "script", "time")},
+    "link": "named",
+}
+_LINK, _BREAK = LINK.encode(), BREAK.encode()
+_OPEN, _CLOSE = _BREAK + OPEN.encode(), _BREAK + CLOSE.encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
@@ -48,69 +61,82 @@ def extract(task: Task) -> Parsed:
 
 
 def read_lexbor(html: str, max_links: int) -> Reading:
-    """What lexbor finds, before any judgement."""
+    """What lexbor finds, before any judgement. One walk sorts the elements: a query for each kind costs as much."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
-    root = tree.root
-    if root is None:
+    if tree.root is None:
         return Reading()
-    base = tree.css_first("base[href]")
-    title = tree.css_first("title")
-    metas = [_meta(node) for node in tree.css("meta[name],meta[property],meta[itemprop]")[:200]]
-    headings = [node.text()[: 2 * MAX_HEADING_CHARS] for node in tree.css("h1,h2,h3,h4,h5,h6")[:MAX_HEADINGS]]
-    links = [_anchor(node) for node in tree.css("a[href],area[href]")[: 2 * max_links]]  # from here on links are marked
-    times = tree.css("time[datetime]")[:20]
-    named = tree.css_first("link[rel~=canonical i][href]")
-    alternates = tree.css("link[rel~=alternate i][type][href]")[:MAX_ALTERNATES]
-    html_node = tree.css_first("html")
+    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KIND_OF.values()}
+    for node in tree.root.traverse():
+        if kind := _KIND_OF.get(node.tag or ""):
+            kinds[kind].append(node)
+    anchors = list(islice(filter(None, map(_anchor, kinds["link"])), 2 * max_links))
     reading = Reading(
-        title=title.text() if title else "",
-        base=_attribute(base, "href") if base is not None else None,
-        language=_attribute(html_node, "lang") or _attribute(html_node, "xml:lang"),
-        canonical=_attribute(named, "href") if named is not None else None,
-        metas=metas,
-        alternates=[(_attribute(node, "type"), _attribute(node, "href")) for node in alternates],
-        times=[time_of(_attribute(node, "itemprop"), _attribute(node, "datetime")) for node in times],
-        linked_data="".join(node.text() for node in tree.css(_LINKED_DATA_CSS)[:10])[:MAX_LINKED_CHARS],
-        links=links,
-        headings=headings,
+        title=kinds["title"][0].text() if kinds["title"] else "",
+        language=_attribute(kinds["html"], "lang") or _attribute(kinds["html"], "xml:lang"),
+        metas=_metas(kinds["meta"]),
+        linked_data=_linked_data(kinds["script"]),
+        links=[(href, text[: 2 * MAX_ANCHOR_CHARS], rel) for _, href, text, rel in anchors],
+        headings=[node.text()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
-    reading.text = _body_text(tree)  # last: it rearranges the tree
+    _read_head(reading, kinds)
+    _mark(kinds, [node for node, _, text, _ in anchors if text])  # last: it rearranges the tree
+    reading.text = tree.body.text() if tree.body is not None else ""
     return reading
 
 
-def _body_text(tree: LexborHTMLParser) -> str:
-    body = tree.body
-    if body is None:
-        return ""
-    for node in body.css(_HIDDEN_CSS):
-        node.decompose()
-    for node in body.css(_BLOCKS_CSS):
-        node.insert_before(BREAK)
-        if node.tag not in ("br", "hr"):
-            node.insert_child(BREAK)
-    for node in body.css(_BOILERPLATE_CSS):
-        node.insert_before(OPEN)
-        node.insert_child(CLOSE)
-    return body.text()
+def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
+    """What single elements name: the base of links, other forms of the page, times."""
+    bases = (node.attributes for node in kinds["base"])
+    reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
+    for values in (node.attributes for node in kinds["named"]):
+        if "href" not in values:
+            continue
+        rels, href = (values.get("rel") or "").lower().split(), values["href"] or ""
+        if "canonical" in rels and reading.canonical is None:
+            reading.canonical = href
+        if "alternate" in rels and "type" in values and len(reading.alternates) < MAX_ALTERNATES:
+            reading.alternates.append((values["type"] or "", href))
+    times = [values for node in kinds["time"] if "datetime" in (values := node.attributes)][:_MAX_TIMES]
+    reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
 
 
-def _attribute(node: LexborNode | None, name: str) -> str:
-    return (node.attributes.get(name) or "") if node is not None else ""
+def _mark(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
+    """Leave in the body the text that people see, with the marks of crawl/maintext.py."""
+    for node in links:
+        node.insert_before(_LINK)
+        node.insert_child(_LINK)
+    for node in chain(kinds["block"], kinds["heading"]):
+        node.insert_before(_BREAK)
+        node.insert_child(_BREAK)
+    for node in kinds["line"]:
+        node.insert_before(_BREAK)
+    for node in kinds["boilerplate"]:
+        node.insert_before(_OPEN)
+        node.insert_child(_CLOSE)
+    for node in chain(kinds["script"], kinds["hidden"]):
+        node.replace_with(b"")  # taken out, not freed: nodes inside it may be in the lists, too
 
 
-def _meta(node: LexborNode) -> tuple[str, str]:
+def _attribute(nodes: list[LexborNode], name: str) -> str:
+    return (nodes[0].attributes.get(name) or "") if nodes else ""
+
+
+def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
+    all_ = (node.attributes for node in nodes)
+    found = islice((v for v in all_ if "name" in v or "property" in v or "itemprop" in v), _MAX_METAS)
+    names = ("name", "property", "itemprop")
+    return [(next(filter(None, map(v.get, names)), "").lower(), v.get("content") or "") for v in found]
+
+
+def _linked_data(scripts: list[LexborNode]) -> str:
+    found = [node for node in scripts if node.attributes.get("type") == LINKED_DATA_TYPE][:_MAX_SCRIPTS]
+    return "".join(node.text() for node in found)[:MAX_LINKED_CHARS]
+
+
+def _anchor(node: LexborNode) -> tuple[LexborNode, str, str, str] | None:
+    """A link: itself, its reference, its text and its relations."""
     values = node.attributes
-    name = values.get("name") or values.get("property") or values.get("itemprop") or ""
-    return name.lower(), values.get("content") or ""
-
-
-def _anchor(node: LexborNode) -> tuple[str, str, str]:
-    values = node.attributes
-    text = node.text()
-    if text:
-        node.insert_before(LINK)
-        node.insert_child(LINK)
-    return values.get("href") or "", text[: 2 * MAX_ANCHOR_CHARS], values.get("rel") or ""
+    return (node, values["href"] or "", node.text(), values.get("rel") or "") if "href" in values else None
 
 
 def _plain(task: Task, text: str, charset: str) -> Parsed:
@@ -186,15 +212,22 @@ def _description(metas: list[tuple[str, str]]) -> str:
 def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tuple[Link, ...]:
     """Each target once, in order; the first anchor text that is not empty; followed if any link to it may be."""
     links: dict[str, Link] = {}
-    for href, anchor, rel in found:
-        if href.startswith("#"):
+    urls: dict[str, str | None] = {}  # by reference: one in three stands twice, or differs by its fragment
+    for reference, raw, rel in found:
+        href = reference.partition("#")[0]
+        if not href and reference:
             continue
-        url = find_url(href, base)
-        if url is None or url == task.url or (url not in links and len(links) >= task.max_links):
+        if href not in urls:
+            urls[href] = find_url(href, base)
+        url = urls[href]
+        known = links.get(url) if url is not None else None
+        if url is None or url == task.url or (known is None and len(links) >= task.max_links):
             continue
-        link = Link(url, " ".join(anchor.split())[:MAX_ANCHOR_CHARS], is_unendorsed(rel))
-        known = links.get(url)
-        links[url] = Link(url, known.anchor or link.anchor, known.nofollow and link.nofollow) if known else link
+        if known is None:
+            links[url] = Link(url, " ".join(raw.split())[:MAX_ANCHOR_CHARS], bool(rel) and is_unendorsed(rel))
+        elif not known.anchor or known.nofollow:
+            anchor = known.anchor or " ".join(raw.split())[:MAX_ANCHOR_CHARS]
+            links[url] = Link(url, anchor, known.nofollow and is_unendorsed(rel))
     return tuple(links.values())
 
 

@@ -12,9 +12,9 @@ counted in characters, and in scripts without spaces two letters are a word.
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from itertools import groupby
-from typing import NamedTuple
+from dataclasses import dataclass, field
+from itertools import compress
+from operator import not_, or_
 
 from crawl.reading import BREAK
 
@@ -29,15 +29,21 @@ FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the j
 _BLANK = " \n\t\r\f"
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
+_SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all that is `_UNSPACED`
 
-class Block(NamedTuple):
-    """One line of a page. `linked`: the share of its characters that are links."""
 
-    text: str
-    words: int
-    linked: float
-    is_aside: bool  # in an element for boilerplate
-    is_menu: bool  # or so much of a link that the tree's first question is answered
+@dataclass(slots=True)
+class Blocks:
+    """The lines of a page that are not empty, a list for each thing that is known of them: lists cost a third of a
+    value for each line."""
+
+    texts: list[str] = field(default_factory=list)
+    words: list[int] = field(default_factory=list)
+    linked: list[float] = field(default_factory=list)  # the share of its characters that are links
+    are_aside: list[bool] = field(default_factory=list)  # in an element for boilerplate
+    are_menu: list[bool] = field(
+        default_factory=list
+    )  # or so much of a link that the tree's first question is answered
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,38 +55,44 @@ class Texts:
     steady: str  # all but what the page itself calls boilerplate: what a change of the page is told by
 
 
-_NONE = Block("", 0, 0.0, True, True)
-
-
 def read_texts(marked: str, max_chars: int) -> Texts:
     """The texts of a page that an engine marked; main text and boilerplate have `max_chars` together, each of the
     three at most so many."""
-    blocks = list(blocks_of(marked))
+    blocks = blocks_of(marked)
     main, rest = _parted(blocks, judge(blocks))
-    inner, asides = _parted(blocks, [not block.is_aside for block in blocks])
+    inner, asides = _parted(blocks, [not is_aside for is_aside in blocks.are_aside])
     if 4 * len(inner) < len(asides):  # nearly all of it is called boilerplate: then that is its text
-        inner, asides = _parted(blocks, [True] * len(blocks))
+        inner, asides = "\n".join(blocks.texts), ""
     if 4 * len(main) < len(inner) and len(main) < FEWEST_CHARS:
         main, rest = inner, asides
     return Texts(main[:max_chars], rest[: max(0, max_chars - len(main))], inner[:max_chars])
 
 
-def judge(blocks: Sequence[Block]) -> list[bool]:
-    """For each block whether it is main text."""
-    padded = [_NONE, *blocks, _NONE]
+def judge(blocks: Blocks) -> list[bool]:
+    """For each block whether it is main text: the decision tree, then the runs that it leaves open."""
+    words, menus = blocks.words, blocks.are_menu
+    unlinked = [count * (1 - linked) for count, linked in zip(words, blocks.linked, strict=True)]
     found = [
-        not block.is_menu and _is_content(before, block, after)
-        for before, block, after in zip(padded, blocks, padded[2:], strict=False)
+        not is_menu and (count > 40 or after > 17 if linked_before > MENU else count > 16 or after > 15 or before > 4)
+        for is_menu, before, linked_before, count, after in zip(
+            menus, (0, *words), (0.0, *blocks.linked), words, (*words[1:], 0), strict=False
+        )
     ]
-    _fill(found, [is_main or block.is_menu for is_main, block in zip(found, blocks, strict=True)], blocks, len(blocks))
-    _fill(found, _settled(found, blocks), blocks, FEW_BLOCKS)
+    _fill(found, list(map(or_, found, menus)), words, unlinked, len(words))
+    settled = list(map(or_, found, blocks.are_aside))
+    for start, end in _gaps([is_main or not is_menu for is_main, is_menu in zip(found, menus, strict=True)]):
+        if end - start > FEW_BLOCKS:  # menus: links one after the other, more than interrupt a text
+            settled[start:end] = [True] * (end - start)
+    _fill(found, settled, words, unlinked, FEW_BLOCKS)
     return found
 
 
-def blocks_of(marked: str) -> Iterator[Block]:
+def blocks_of(marked: str) -> Blocks:
     """The lines of a marked text that are not empty."""
+    blocks = Blocks()
     aside = 0
     in_link = False
+    is_spaced = not marked.encode("utf-8", "ignore").translate(None, _SPACED)
     for raw in marked.split(BREAK):
         if not raw.strip(_BLANK):  # three of four; marks are none
             continue
@@ -95,50 +107,35 @@ def blocks_of(marked: str) -> Iterator[Block]:
         found = raw.split()
         if found:
             text = " ".join(found)
-            words = len(found) if text.isascii() else len(found) + len(_UNSPACED.findall(text)) // 2
+            words = len(found) if is_spaced or text.isascii() else len(found) + len(_UNSPACED.findall(text)) // 2
             linked = min(1.0, linked_chars / len(text)) if linked_chars else 0.0
-            is_linked = linked > LINKED and words * (1 - linked) < SENTENCE_WORDS
-            yield Block(text, words, linked, aside > 0, is_linked or aside > 0)
+            blocks.texts.append(text)
+            blocks.words.append(words)
+            blocks.linked.append(linked)
+            blocks.are_aside.append(aside > 0)
+            blocks.are_menu.append(aside > 0 or (linked > LINKED and words * (1 - linked) < SENTENCE_WORDS))
+    return blocks
 
 
-def _fill(found: list[bool], decided: list[bool], blocks: Sequence[Block], most: int) -> None:
-    """Runs of undecided blocks become main text: at most so many between main blocks, or those with many words."""
-    end = 0
-    for is_decided, group in groupby(decided):
-        start, end = end, end + sum(1 for _ in group)
-        if is_decided:
-            continue
+def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked: Sequence[float], most: int) -> None:
+    """Runs of undecided blocks become main text: at most so many between main blocks, or those that make a text
+    together, most of it outside links."""
+    for start, end in _gaps(decided):
         is_between = start > 0 and end < len(found) and found[start - 1] and found[end] and end - start <= most
-        if is_between or _is_wordy(blocks[start:end]):
+        if is_between or sum(unlinked[start:end]) > max(RUN_WORDS, sum(words[start:end]) / 2):
             found[start:end] = [True] * (end - start)
 
 
-def _is_wordy(run: Sequence[Block]) -> bool:
-    """Whether short blocks make a text together, most of it outside links."""
-    unlinked = sum(block.words * (1 - block.linked) for block in run)
-    return unlinked > RUN_WORDS and 2 * unlinked > sum(block.words for block in run)
+def _gaps(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
+    """Where runs of False begin and end."""
+    closed = [*flags, True, False]
+    start = closed.index(False)
+    while start < len(flags):
+        end = closed.index(True, start)
+        yield start, end
+        start = closed.index(False, end)
 
 
-def _settled(found: Sequence[bool], blocks: Sequence[Block]) -> list[bool]:
-    """Blocks that are main text, and menus: links one after the other, more than interrupt a text."""
-    settled: list[bool] = []
-    open_ = [block.is_menu and not is_main for is_main, block in zip(found, blocks, strict=True)]
-    for is_menu, group in groupby(open_):
-        size = sum(1 for _ in group)
-        settled.extend([is_menu and size > FEW_BLOCKS] * size)
-    return [a or b or block.is_aside for a, b, block in zip(found, settled, blocks, strict=True)]
-
-
-def _is_content(before: Block, block: Block, after: Block) -> bool:
-    """The decision tree after its first question."""
-    if before.linked > MENU:
-        return block.words > 40 or after.words > 17
-    return block.words > 16 or after.words > 15 or before.words > 4
-
-
-def _parted(blocks: Sequence[Block], flags: Sequence[bool]) -> tuple[str, str]:
+def _parted(blocks: Blocks, flags: Sequence[bool]) -> tuple[str, str]:
     """The lines whose flag is set, and the others."""
-    return (
-        "\n".join([block.text for block, flag in zip(blocks, flags, strict=True) if flag]),
-        "\n".join([block.text for block, flag in zip(blocks, flags, strict=True) if not flag]),
-    )
+    return "\n".join(compress(blocks.texts, flags)), "\n".join(compress(blocks.texts, map(not_, flags)))

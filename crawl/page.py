@@ -5,9 +5,10 @@ Pure: values only.
 
 from dataclasses import dataclass
 
+import msgspec
 
-@dataclass(frozen=True, slots=True)
-class Link:
+
+class Link(msgspec.Struct, frozen=True, array_like=True):
     """A link on a page: canonical URL, anchor text, and whether the page asks not to follow it."""
 
     url: str

@@ -7,7 +7,7 @@ side in memory, in the order in which they are asked for, and nothing else is lo
 
 from array import array
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from struct import pack, unpack
 
 from dht.keys import NodeId
@@ -72,27 +72,22 @@ class Lines:
 
     def newer(self, first: int, end: int, theirs: Iterable[int]) -> list[tuple[NodeId, int]]:
         """The peers of a range of whom more is known here than these lines say, with the sequence there, 0 for none."""
-        ours, others = set(self._lines[first:end]), set(theirs)
-        held = {line >> 32: line & SEQUENCE for line in others - ours}
+        ours, others = self._lines[first:end], set(theirs)
+        fresh = [(place, line) for place, line in enumerate(ours, first) if line not in others]
+        if not fresh:
+            return []
+        held = {line >> 32: line & SEQUENCE for line in others.difference(ours)}
         found: list[tuple[NodeId, int]] = []
-        for line in ours - others:
+        for place, line in fresh:
             sequence = held.get(line >> 32, 0)
             if sequence < line & SEQUENCE:
-                found += [(self._ids[place], sequence) for place in self._places(line)]
+                found.append((self._ids[place], sequence))
         return found
 
     def sent_before(self, first: int, end: int, steady: float) -> list[tuple[float, NodeId]]:
         """The peers of a range whose heartbeat was sent before an instant, and when; the oldest first."""
         sent = enumerate(self._sent[first:end], first)
         return sorted((at, self._ids[place]) for place, at in sent if at < steady)
-
-    def _places(self, line: int) -> Iterator[int]:
-        """Where such lines are: among those of one prefix, which go by id, not by sequence."""
-        place = bisect_left(self._lines, line >> 32 << 32)
-        while place < len(self._lines) and self._lines[place] >> 32 == line >> 32:
-            if self._lines[place] == line:
-                yield place
-            place += 1
 
     def named(self, prefix: bytes) -> NodeId | None:
         """The peer whose id begins with these bytes; the first, where there are several."""

@@ -88,12 +88,14 @@ class Members:
         was = old.opened
         if opened.sequence <= was.sequence:
             return News.OLD
-        is_live, says_same = self.is_live(peer, now), opened.words == was.words
+        is_live, says_same = self._is_live(peer, old, now), opened.words == was.words
         news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = Known(opened, *_dated(opened, old, now, direct), turned)
         self.lines.change(peer, opened.line, known.sent_steady)
-        self._keep(peer, known)
+        pool = self._near if peer in self._near else self._far
+        del pool[peer]  # the one heard of last is at the end
+        pool[peer] = known
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._weigh(peer, known, old, news, now)
         return news
@@ -109,10 +111,9 @@ class Members:
         new = {peer: opened for peer, opened in newest.items() if self.find(peer) is None}
         if len(new) < len(newest) or len(self) + len(new) > self._limit:
             return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
-        kept_out = self.blocked | {self.own}
-        known = {
-            p: Known(opened, *_dated(opened, None, now, False), 0) for p, opened in new.items() if p not in kept_out
-        }
+        for peer in (self.own, *self.blocked):
+            new.pop(peer, None)
+        known = {peer: Known(opened, *_dated(opened, None, now, False), 0) for peer, opened in new.items()}
         self._meet_all(known, now)
         return list(known)
 
@@ -142,9 +143,7 @@ class Members:
         return News.NEW
 
     def _keep(self, peer: NodeId, known: Known) -> None:
-        pool = self._near if peer in self._near or self.near.has(peer) else self._far
-        pool.pop(peer, None)
-        pool[peer] = known
+        (self._near if self.near.has(peer) else self._far)[peer] = known
 
     def _weigh(self, peer: NodeId, known: Known, old: Known | None, news: News, now: Now) -> None:
         """What follows from a heartbeat that differs from the one before."""
@@ -249,9 +248,10 @@ class Members:
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Heard of lately (see `_window_s`), not leaving, not suspected since; this node always is."""
-        known = self.find(peer)
-        if known is None:
-            return peer == self.own
+        known = self._near.get(peer) or self._far.get(peer)
+        return self._is_live(peer, known, now) if known is not None else peer == self.own
+
+    def _is_live(self, peer: NodeId, known: Known, now: Now) -> bool:
         age_s = now.steady - known.sent_steady
         if age_s > LIVE_S and age_s > self._window_s(known.opened.prefix, now):
             return False
@@ -360,10 +360,13 @@ def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[f
     if old is None and not direct:  # no measure but the wall clocks: believe them for this once
         age = max(0.0, now.wall - sent_at)
         return now.steady - age, delay - min(age, INTERVAL_S), age
-    base = delay if old is None else min(delay, old.base + DRIFT_S)
+    if old is None:
+        return now.steady, delay, 0.0
+    base = old.base + DRIFT_S
+    if delay < base:
+        base = delay
     late_s = delay - base
-    late_by_gossip = old is not None and min(late_s, old.late_s) > SET_BACK_S
-    if late_s > INTERVAL_S and old and (direct or late_by_gossip):  # the author's clock was set back
+    if late_s > INTERVAL_S and (direct or min(late_s, old.late_s) > SET_BACK_S):  # the author's clock was set back
         base = delay
     return now.steady - (delay - base), base, late_s
 

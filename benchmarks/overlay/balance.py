@@ -11,6 +11,7 @@ from random import Random
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from dht import NodeId, Placement, placement_key, slot_of
 from node.simulation.readings import REPLICAS, slot_bits_for
 
@@ -18,9 +19,9 @@ PAGES, SITES, LARGEST = 100_000, 43_000, 0.089  # with that many sites 1/rank gi
 DEPTH_MOST = 8
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of placement."""
-    seeds = range(1, 3) if quick else range(1, 6)
+    quick, (seeds, _) = extent.quick, extent.of((range(1, 3), 0), (range(1, 6), 0))
     found = []
     for nodes, goal in goals.MAX_OVER_MEAN.items():
         for spread in (True, False):

@@ -9,6 +9,7 @@ from random import Random
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
 from node.simulation.readings import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
@@ -30,11 +31,11 @@ class Lived:
     teams: dict[int, float]
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of a crowd."""
-    seeds, nodes = (range(1, 2), 100) if quick else (range(1, 6), 1_000)
+    seeds, nodes = extent.of((range(1, 2), 100), (range(1, 6), 1_000))
     lived = [live(seed, nodes) for seed in seeds]
-    upkeep = [lookup_packets(seed, nodes, QUICK_REFRESH_S if quick else REFRESH_S) for seed in seeds]
+    upkeep = [lookup_packets(seed, nodes, QUICK_REFRESH_S if extent.quick else REFRESH_S) for seed in seeds]
     told = f"{nodes:,} nodes"
     unit = "packets/node/s"
     found = [

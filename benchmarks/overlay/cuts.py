@@ -2,6 +2,7 @@
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
 from node.simulation.questions import Questions
 from node.simulation.swarm import Swarm
@@ -10,11 +11,11 @@ SETTLE_S, STEP_S, WITHIN_S = 30.0, 5.0, 300.0
 ASKS = 30
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of cuts."""
     found = []
     for seconds, told in ((300.0, "5 min"), (3600.0, "1 h")):
-        seeds, nodes = (range(1, 2), 12 if seconds > 1000 else 24) if quick else (range(1, 6), 64)
+        seeds, nodes = extent.of((range(1, 2), 12 if seconds > 1000 else 24), (range(1, 6), 64))
         values = [joined_again(seed, nodes, seconds) for seed in seeds]
         what = f"one network again after a cut of {told}, {nodes} nodes"
         found.append(row(what, values, "s", goal=goals.JOINED_AGAIN_S, peer="cannot: evicts whoever is silent once"))

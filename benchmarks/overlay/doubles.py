@@ -9,10 +9,11 @@ from itertools import groupby
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from node.simulation.scriptedfetch import Visited
 from node.simulation.world import Plan, World, simulate
 
-START_S, CUT_S, AFTER_S = 60.0, 600.0, 120.0  # crawl before, cut, and look on afterwards
+START_S, CUT_S, QUICK_CUT_S, AFTER_S = 60.0, 600.0, 60.0, 120.0  # crawl before, cut, and look on afterwards
 SETTLED_S = 30.0  # after the cut; from then on nothing is fetched twice
 HOSTS, PAGES = 3, 600  # at one fetch a second and host, more than the whole story takes
 NO_PEER = "cannot: it has none"
@@ -29,9 +30,10 @@ class Doubled:
     after: int
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of the doubles."""
-    seeds, nodes, cut_s = (range(1, 2), 6, 60.0) if quick else (range(1, 6), 9, CUT_S)
+    seeds, nodes = extent.of((range(1, 2), 6), (range(1, 6), 9))
+    cut_s = QUICK_CUT_S if extent.quick else CUT_S
     found, told = [doubled(seed, nodes, cut_s) for seed in seeds], f"a cut of {cut_s:.0f} s, {nodes} whole nodes"
     shares = [each.both / each.smaller for each in found]
     late, what = [each.late for each in found], f"double fetches across {told}: "

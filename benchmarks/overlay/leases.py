@@ -13,6 +13,7 @@ from random import Random
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from benchmarks.overlay.rounds import Rounds
 from dht import NodeId, Slot
 from node.simulation.forming import form
@@ -37,9 +38,9 @@ class Leased:
     doubles: int = 0  # slot-seconds with two holders
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of leases."""
-    seeds, nodes = (range(1, 2), 125) if quick else (range(1, 4), 1_000)
+    seeds, nodes = extent.of((range(1, 2), 125), (range(1, 4), 1_000))
     bits, found = slot_bits_for(nodes), [leased(seed, nodes) for seed in seeds]
     told, unit = f"{nodes:,} nodes, slot_bits {bits}", "packets/node/s"
     both = [sum(each.packets.values()) for each in found]

@@ -8,6 +8,7 @@ from statistics import fmean
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals, stock
+from benchmarks.overlay.extent import Extent
 from dht import Identity, Key, SmallRecord, sign_record
 from node.simulation.forming import form
 from node.simulation.loop import EPOCH
@@ -26,13 +27,16 @@ class Taken:
     mean: float
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """All figures of lookups."""
-    seeds, asks, least, gets = (range(1, 3), 60, 300, 15) if quick else (range(1, 6), 300, 1_000, 40)
-    sizes = [least] if quick else [1_000, 10_000]
+    seeds, least = extent.of((range(1, 3), 300), (range(1, 6), 1_000))
+    asks, gets = (60, 15) if extent.quick else (300, 40)
+    sizes = [least] if extent.quick or extent.nodes else [1_000, 10_000]
     found: list[Row] = []
     for nodes in sizes:
-        found += _both(f"lookup, {nodes:,} nodes", seeds, asks, goals.LOOKUP_MS[max(1_000, nodes)], nodes=nodes)
+        found += _both(
+            f"lookup, {nodes:,} nodes", seeds, asks, goals.LOOKUP_MS[10_000 if nodes > 1_000 else 1_000], nodes=nodes
+        )
     found += _both(f"lookup, {least:,} nodes, 30 % dead at once", seeds, asks, goals.DEAD_LOOKUP_MS, least, 0.3)
     costs = [looked_up(seed, asks, least, loss=0.02).p50 / looked_up(seed, asks, least).p50 - 1 for seed in seeds]
     stocks = [stock.looked_up(s, least, loss=0.02)[0] / stock.looked_up(s, least)[0] - 1 for s in seeds]

@@ -15,15 +15,16 @@ from kademlia.node import Node
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
+from benchmarks.overlay.extent import Extent
 from dht import Address, Core, Datagrams, DhtConfig, Endpoint, Identity, Reach, bind_udp, system_clock
 
 AT_ONCE = 8  # questions open at a time
 NETWORK = b"network of loopback."
 
 
-def rows(quick: bool) -> list[Row]:
+def rows(extent: Extent) -> list[Row]:
     """One figure: microseconds of processor time for both sides."""
-    count, runs = (1_000, 3) if quick else (6_000, 5)
+    count, runs = (1_000, 3) if extent.quick else (6_000, 5)
     ours = [asyncio.run(ours_us(count, seed)) for seed in range(runs)]
     peer = [asyncio.run(stock_us(count)) for _ in range(runs)]
     what = "one UDP question and answer on loopback, processor time of both sides"

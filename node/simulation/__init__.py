@@ -2,9 +2,9 @@
 
 Nouns: `World`, `SimNode`, `SimLoop`, `SimNetwork`, `ScriptedWeb`. Read loop, network, carrier (the ground);
 scriptedweb, scriptedfetch, simnode, world (whole nodes and what befalls them); census (what is so, from outside);
-trial (a story and its figures, told by the verb `simulate`). By themselves: delays, swarm, forming (bare cores by the
-thousand), questions and readings (what they are judged by), swarmtrial (their story). Exported is the ground; the
-rest is imported by name.
+trial (a story and its figures, told by the verb `simulate`). By themselves: garbage, delays, swarm, forming (bare
+cores by the thousand), questions and readings (what they are judged by), swarmtrial (their story). Exported is the
+ground; the rest is imported by name.
 """
 
 from node.simulation.carrier import SimCarrier

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from random import Random
 
 from dht import NodeId, Opened, Reach, open_heartbeat
+from node.simulation.garbage import rarely_collected
 from node.simulation.swarm import NETWORK, Bee, Swarm
 
 K = 16  # contacts in a k-bucket, as dht/routing.py has
@@ -22,6 +23,11 @@ def form(swarm: Swarm, *, members: bool = True) -> None:
 
     Clients know others and are known to nobody.
     """
+    with rarely_collected():
+        _form(swarm, members)
+
+
+def _form(swarm: Swarm, members: bool) -> None:
     for bee in swarm.running():
         swarm.kick(bee)
     bees = sorted((bee for bee in swarm.running() if bee.core.takes_part), key=lambda bee: bee.node_id)

@@ -21,6 +21,7 @@ from typing import Any
 
 from dht import Address, Core, Datagram, DhtConfig, Endpoint, Event, Family, Identity, NodeId, Now, Reach
 from node.simulation.delays import Delays
+from node.simulation.garbage import rarely_collected
 from node.simulation.loop import EPOCH
 
 NETWORK = b"a network of bare cores!"[:20]
@@ -144,9 +145,10 @@ class Swarm:
     def run(self, until: float) -> None:
         """Let time pass until this instant."""
         heap = self._heap
-        while heap and heap[0][0] <= until:
-            self.time, _, what, arguments = heappop(heap)
-            what(*arguments)
+        with rarely_collected():
+            while heap and heap[0][0] <= until:
+                self.time, _, what, arguments = heappop(heap)
+                what(*arguments)
         self.time = until
 
     def _add(self, families: str, nat: bool, quiet: bool) -> Bee:
@@ -186,8 +188,12 @@ class Swarm:
         bee.wake_at = float("inf")
         if not bee.up:
             return
-        packets = bee.core.poll(self.now) if bee.core.next_due <= self.time else []
-        self._act(bee, packets)
+        due = bee.core.next_due
+        if due <= self.time:
+            self._act(bee, bee.core.poll(self.now))
+        else:  # what was waited for has happened
+            bee.wake_at = due
+            self._push(due, self._wake, (bee, due))
 
     def _send(self, bee: Bee, data: bytes, target: Address) -> None:
         there, source = self._places.get(target), bee.addresses[target.family]

@@ -4,7 +4,6 @@
 """
 
 import asyncio
-import gc
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
@@ -18,6 +17,7 @@ import msgspec
 from bootstrap import load_network, new_network
 from crawl import Visit
 from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
+from node.simulation.garbage import rarely_collected
 from node.simulation.loop import EPOCH, PLACE, SimLoop
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
@@ -30,7 +30,6 @@ DOORS = 3  # the first nodes are in the network file
 SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
 FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
 CRAWL_DEPTH = 100
-RARELY = (100_000, 50, 100)  # a world is many objects that stay: to look through them for garbage often costs a tenth
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,11 +241,6 @@ def simulate(story: Story, plan: Plan = Plan()) -> World:
             finally:
                 world.end()
 
-    thresholds = gc.get_threshold()
-    gc.set_threshold(*RARELY)
-    try:
-        with TemporaryDirectory(prefix="dse-simulation-") as folder:
-            loop.run(main(Path(folder)))
-    finally:
-        gc.set_threshold(*thresholds)
+    with rarely_collected(), TemporaryDirectory(prefix="dse-simulation-") as folder:
+        loop.run(main(Path(folder)))
     return worlds[0]

@@ -2,7 +2,8 @@
 
 import pytest
 
-from benchmarks.overlay import balance, crowd, cuts, leases, lookups, stock
+from benchmarks.overlay import balance, crowd, cuts, doubles, leases, lookups, stock
+from node.simulation.scriptedfetch import Visited
 
 
 def test_ours_and_the_stock_package_are_measured_on_the_same_network():
@@ -37,6 +38,22 @@ def test_leases_of_sixty_nodes_are_measured():
 
 def test_a_cut_heals():
     assert cuts.joined_again(1, 16, 120.0) <= 60
+
+
+def test_double_fetches_across_a_cut_are_counted_by_side_and_time():
+    log = [
+        Visited(node, f"http://a.test/{page}", at, at + 1.0)
+        for node, page, at in (("n0", "x", 1.0), ("n2", "x", 2.0), ("n2", "y", 11.0), ("n0", "y", 12.0))
+    ]
+    log += [Visited("n2", f"http://a.test/{page}", at, at + 1.0) for page, at in (("z", 13.0), ("u", 55.0))]
+    log += [Visited("n0", "http://a.test/robots.txt", 14.0, 15.0), Visited("n0", "http://a.test/z", 51.0, 52.0)]
+    assert doubles.count(log, {"n0"}, 10.0, 20.0) == doubles.Doubled(both=1, smaller=1, late=1, after=1)
+
+
+@pytest.mark.prove
+def test_both_sides_of_a_cut_crawl_and_nothing_is_fetched_twice_after_it():
+    found = doubles.doubled(1, 6, 40.0)
+    assert 0 < found.both <= found.smaller and found.late == 0 < found.after
 
 
 def test_spreading_and_placement_move_what_they_should():

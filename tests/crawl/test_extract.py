@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from selectolax.lexbor import LexborHTMLParser
 
 from crawl import Link, Task
 from crawl.extract import (
@@ -14,7 +15,10 @@ from crawl.extract import (
     MAX_HEADINGS,
     MAX_TITLE_CHARS,
     extract,
+    read_lexbor,
 )
+from crawl.maintext import CLOSE, LINK, OPEN
+from crawl.reading import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading, time_of
 from crawl.urls import is_canonical
 
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">
@@ -94,8 +98,9 @@ def test_the_base_of_links_is_that_of_the_html_standard(engine: str, head: str, 
 PIECES = (
     *(
         f"<{n}>"
-        for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//", "nav", "/nav", "/a", "h1")
+        for n in ("a href=x", "p", "/p", "title", "svg", "table", "td", "base href=//", "nav", "/nav", "/a", "h1", "br")
     ),
+    *(f"<{n}>" for n in ("br", "area href=y", "noscript", "/noscript", "template", "/template", "aside", "a name=x")),
     '<meta name=robots content="a:,;unavailable_after:1">',
     '<script type="application/ld+json">{"datePublished":"',
     '<time datetime="99999-',
@@ -127,3 +132,43 @@ def test_nothing_breaks_it_and_all_is_bounded(body: bytes, engine: str, kind: st
         assert not url or is_canonical(url)
     assert len(parsed.language) in (0, 2) and len(parsed.charset) < 40
     assert len(parsed.fingerprint) == 16 and len(parsed.signature) in (0, 16)
+
+
+def asked(html: str, most: int) -> Reading:
+    """The same by a query for each kind of element: the slow oracle."""
+    tree = LexborHTMLParser(html)
+    said = [[node.attributes for node in tree.css(query)] for query in ("base[href]", "meta", "time[datetime]", "html")]
+    links = tree.css("a[href],area[href]")[:most]
+    reading = Reading(
+        title=(tree.css_first("title") or tree.create_node("p")).text(),
+        base=next((values["href"] or "" for values in said[0]), None),
+        language=next((values.get("lang") or "" for values in said[3]), ""),
+        metas=[((v["name"] or "").lower(), v.get("content") or "") for v in said[1] if "name" in v],
+        times=[time_of(v.get("itemprop") or "", v["datetime"] or "") for v in said[2]],
+        linked_data="".join(node.text() for node in tree.css('script[type="application/ld+json"]')),
+        links=[(node.attributes["href"] or "", node.text(), node.attributes.get("rel") or "") for node in links],
+        headings=[node.text() for node in tree.css("h1")],
+    )
+    for node in tree.css("link[rel][href]"):
+        if "canonical" in (node.attributes["rel"] or "").split():
+            reading.canonical = reading.canonical or node.attributes["href"] or ""
+            reading.alternates.append((node.attributes["type"] or "", node.attributes["href"] or ""))
+    worded = [link for link in links if link.text()]
+    for tags, before, after in ((BLOCKS, BREAK, BREAK), (BOILERPLATE, OPEN, CLOSE)):
+        for node in tree.css(",".join(tags)):
+            node.insert_before(before)
+            node.insert_child(after if node.tag not in ("br", "hr") else "")
+    for node in worded:
+        node.insert_before(LINK)
+        node.insert_child(LINK)
+    while node := tree.body.css_first(",".join(HIDDEN)):
+        node.decompose()
+    reading.text = tree.body.text()
+    return reading
+
+
+@settings(max_examples=150, deadline=None)
+@given(SOUP, st.sampled_from((0, 2, 180)))
+def test_one_walk_finds_what_queries_find(body: bytes, most: int) -> None:
+    walked, queried = read_lexbor(body.decode(), most // 2), asked(body.decode(), most)
+    assert walked == queried

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawl.extract import extract, read_lexbor
 from crawl.extract_lxml import read_lxml
-from crawl.maintext import CLOSE, LINK, OPEN, read_texts
+from crawl.maintext import CLOSE, FEW_BLOCKS, LINK, OPEN, RUN_WORDS, Blocks, judge, read_texts
 from crawl.parsed import Engine, Parsed, Task
 from crawl.reading import BREAK
 
@@ -142,3 +142,49 @@ def test_engines_mark_the_same_links() -> None:
         " ".join(reading.text.replace(BREAK, "").split("\n")) for reading in (read_lexbor(html, 9), read_lxml(html, 9))
     ]
     assert texts[0] == texts[1] == f"a {LINK}b{LINK} c{OPEN}d{CLOSE}e"
+
+
+def runs(flags: list[bool]) -> list[range]:
+    """Where flags are set, as runs."""
+    starts = [n for n, flag in enumerate(flags) if flag and (n == 0 or not flags[n - 1])]
+    return [range(n, next((m for m in range(n, len(flags)) if not flags[m]), len(flags))) for n in starts]
+
+
+def judged(blocks: Blocks) -> list[bool]:
+    """Block by block: the slow oracle."""
+    size, words, linked = len(blocks.words), [0, *blocks.words, 0], [0.0, *blocks.linked, 0.0]
+    found = []
+    for n in range(1, size + 1):
+        after_menu = words[n] > 40 or words[n + 1] > 17
+        after_text = words[n] > 16 or words[n + 1] > 15 or words[n - 1] > 4
+        found.append(not blocks.are_menu[n - 1] and (after_menu if linked[n - 1] > 5 / 9 else after_text))
+    menus = [is_menu and not is_main for is_menu, is_main in zip(blocks.are_menu, found, strict=True)]
+    lists = {n for run in runs(menus) for n in run if len(run) > FEW_BLOCKS}
+    asides = {n for n in range(size) if blocks.are_aside[n]}
+    for closed, most in (({n for n in range(size) if blocks.are_menu[n]}, size), (lists | asides, FEW_BLOCKS)):
+        for run in runs([not found[n] and n not in closed for n in range(size)]):
+            unlinked = sum(blocks.words[n] * (1 - blocks.linked[n]) for n in run)
+            is_text = unlinked > RUN_WORDS and 2 * unlinked > sum(blocks.words[n] for n in run)
+            is_between = run.start > 0 and run.stop < size and found[run.start - 1] and found[run.stop]
+            if is_text or (is_between and len(run) <= most):
+                for n in run:
+                    found[n] = True
+    return found
+
+
+LINES = st.tuples(
+    st.sampled_from((1, 3, 5, 10, 16, 18, 50)), st.sampled_from((0.0, 0.4, 0.75)), st.booleans(), st.booleans()
+)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.lists(LINES, max_size=30))
+def test_lists_are_judged_as_blocks_are(lines: list[tuple[int, float, bool, bool]]) -> None:
+    blocks = Blocks()
+    for words, linked, is_aside, is_menu in lines:
+        blocks.texts.append("x")
+        blocks.words.append(words)
+        blocks.linked.append(linked)
+        blocks.are_aside.append(is_aside and is_menu)
+        blocks.are_menu.append(is_menu)
+    assert judge(blocks) == judged(blocks)

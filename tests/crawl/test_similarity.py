@@ -51,6 +51,13 @@ def test_any_text_has_a_signature_or_none(text: str) -> None:
     assert len(signature(text * 300)) in (0, SIGNATURE_BYTES)
 
 
+@settings(max_examples=300, deadline=None)
+@given(st.text(st.sampled_from("aB \n\t\x1f.,éÉİΣς“\xa0\u3000的Я"), max_size=60))
+def test_case_and_any_space_do_not_count(text: str) -> None:
+    assert signature(text) == signature(" ".join(text.lower().split()))
+    assert signature(f"{text} as it is") == signature(" ".join(f"{text} as it is".lower().split()))
+
+
 @pytest.fixture(scope="module")
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     """The texts of real pages, long enough to say something."""

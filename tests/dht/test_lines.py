@@ -49,3 +49,14 @@ def test_a_prefix_names_the_first_peer_that_has_it() -> None:
         lines.add(peer, line_of(peer, 1), 0.0)
     assert lines.named(bytes(4)) == TWINS[0] and lines.named(TWINS[2]) == TWINS[2]
     assert lines.named(b"\xff" * 4) is None
+
+
+def test_many_at_once_are_as_one_by_one() -> None:
+    rng, slow, quick = Random(2), Lines(), Lines()
+    for _ in range(3):
+        added = [(NodeId(rng.randbytes(20)), rng.random()) for _ in range(20)]
+        for peer, sent in added:
+            slow.add(peer, line_of(peer, 7), sent)
+        quick.add_all((peer, line_of(peer, 7), sent) for peer, sent in added)
+    assert quick.ids(0, 60) == slow.ids(0, 60) and quick.digest(0, 60) == slow.digest(0, 60)
+    assert quick.sent_before(0, 60, 0.5) == slow.sent_before(0, 60, 0.5)

@@ -1,4 +1,5 @@
 import itertools
+from random import Random
 
 import msgspec
 from hypothesis import given, settings
@@ -136,3 +137,32 @@ def test_a_full_table_of_live_peers_keeps_the_nearest() -> None:
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
     nearest = sorted((i.node_id for i in NODES), key=lambda p: distance(p, OWN))[:6]
     assert {p for p, _ in members.known()} == set(nearest)
+
+
+def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
+    """Empty, with some of them known already, blocked or full."""
+    rng = Random(4)
+    identities = [Identity(rng.randbytes(32)) for _ in range(100)]
+
+    def of(n: int, sequence: int) -> Opened:
+        member, sent_at = n % 7 > 0, 1_000_000.0 - n
+        fields = Heartbeat(identities[n].public_key, sequence, sent_at, sent_at + 3600, (pack_endpoint(PLACE),))
+        return read_heartbeat(b"", msgspec.structs.replace(fields, member=member))
+
+    for known, limit, own in ((0, 4096, OWN), (30, 4096, OWN), (0, 64, OWN), (0, 4096, identities[5].node_id)):
+        slow, quick = Members(own, limit=limit), Members(own, limit=limit)
+        beats = [of(n, rng.randrange(1, 4)) for n in rng.sample(range(100), 90)]
+        for members in (slow, quick):
+            members.block(frozenset([identities[9].node_id]))
+            for n in range(known):
+                members.add(of(n, 2), at(0.0))
+        new = [b.contact.node_id for b in beats if slow.add(b, at(1.0)) is News.NEW]
+        told = quick.add_all(beats, at(1.0))
+        if limit > 100:
+            assert sorted(told) == sorted(new) and (quick.version > 0, quick.epoch > 0) == (True, True)
+            assert {p: k.opened.sequence for p, k in quick.known()} == {p: k.opened.sequence for p, k in slow.known()}
+            assert quick.members(at(1.0)) == slow.members(at(1.0)) and quick.near == slow.near
+            assert quick.near_known().keys() == slow.near_known().keys()
+            assert {p for p, _ in quick.live(at(20.0))[0]} == {p for p, _ in slow.live(at(20.0))[0]}
+        assert len(quick) == len(slow) <= limit
+        assert len(quick.lines) == len(quick) and quick.ids() == sorted(p for p, _ in quick.known())

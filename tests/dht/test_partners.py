@@ -41,3 +41,12 @@ def test_who_was_not_heard_of_for_long_comes_first() -> None:
             members.add(beat(n, 2, OLD_S), at(OLD_S), direct=True)
     partners = Partners(members, frozenset({4}), Random(1))
     assert partners.choose(at(OLD_S + 1.0)) == [IDS[4]]
+
+
+def test_a_new_peer_is_greeted_unless_it_has_answered() -> None:
+    partners = scene(6)
+    for peer in IDS[:3]:
+        partners.greet(peer)
+    partners.answered(IDS[2])
+    assert [partners.newcomer() for _ in range(3)] == [[IDS[1]], [IDS[0]], []]
+    assert not partners.has_newcomers

@@ -65,6 +65,10 @@ async def keep(node: SimNode, site: str, count: int) -> None:
 
 
 def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.MonkeyPatch):
+    def epoch(world: World) -> int:
+        view = holder(world, BIG).overlay.view
+        return view.leases()[slot_of(host_name(BIG)[1], world.plan.slot_bits)]
+
     async def story(world: World) -> None:
         keeper = holder(world, BIG)
         for node in world.running():
@@ -82,9 +86,11 @@ def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.Mon
         await look(world)
         assert said(world)[host_url(BIG)] == record, "written once, though nothing has moved yet"
 
-    def epoch(world: World) -> int:
-        view = holder(world, BIG).overlay.view
-        return view.leases()[slot_of(host_name(BIG)[1], world.plan.slot_bits)]
+        keeper = holder(world, SMALL)
+        keeper.daemon.hosts.believe(HostRecord(host_url(SMALL), 5))
+        lease = keeper.overlay.view.leases()[slot_of(host_name(SMALL)[1], world.plan.slot_bits)]
+        await keeper.daemon._aliasing._writer.change(SMALL, lease, lambda host: replace(host, aliases=(MIRROR,)))
+        assert said(world)[host_url(SMALL)].depth == 5, "also where its holder lacks the record that it has read once"
 
     spreading(monkeypatch, story)
 

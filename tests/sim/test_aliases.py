@@ -38,12 +38,13 @@ class Manual:
             return page("links", "somewhere else", [f"http://{MANUAL}{path(n)}" for n in range(PAGES)])
         if parts.scheme == "http":
             return Reply(301, (("Location", f"https://{parts.netloc}{parts.path}"),), b"", 0.2)
-        if parts.netloc == COPY and parts.path in ONLY:
+        if parts.path in ONLY and parts.netloc == MANUAL:
+            return Reply(404, HTML, b"", 0.2)
+        if parts.path in ONLY:
             return page(parts.path, f"a page that the mirror alone has, {parts.path}", [])
         number = 0 if parts.path == "/" else int(parts.path.removeprefix("/page"))
         below = [path(n) for n in range(4 * number + 1, 4 * number + 5) if n < PAGES]
-        here = [*ONLY, *below] if parts.netloc == COPY and not number else below
-        return page(f"chapter {self._words(number)}", self._words(number, parts.netloc), [*here, f"https://{MANUAL}/"])
+        return page(f"chapter {self._words(number)}", self._words(number, parts.netloc), [*below, f"https://{MANUAL}/"])
 
     def _words(self, number: int, host: str = MANUAL) -> str:
         edition = self.edition if host == COPY else "first"
@@ -91,6 +92,7 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         await world.pass_time(80.0)
         await world.crawl(f"https://{COPY}/")
         await crawled(world)
+        await world.crawl(*(f"https://{COPY}{path}" for path in ONLY))
         await world.pass_time(30.0)  # twins that were not fetched yet are looked at again
         await crawled(world)
         (mirror,), (scheme,) = aliases(world, COPY), aliases(world, MANUAL)
