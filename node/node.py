@@ -37,7 +37,7 @@ from store import RecordStore
 
 log = logging.getLogger(__name__)
 
-RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 8 % of a crawl by default
+RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
 OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a process 1,024 unless it asks for more
 
 
