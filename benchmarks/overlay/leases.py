@@ -20,7 +20,7 @@ from node.simulation.forming import form
 from node.simulation.readings import slot_bits_for
 from node.simulation.swarm import Bee, Swarm
 
-MEET_S, SETTLE_S, TRAFFIC_S = 10.0, 30.0, 24.0  # first exchanges; every slot gets its holder; two renewals
+MEET_S, SETTLE_S, TRAFFIC_S = 35.0, 30.0, 24.0  # first exchanges; every slot gets its holder; two renewals
 TAKEN_WITHIN_S, LOSSY_S = 60.0, 40.0
 DYING = 0.03  # of the nodes, at once
 LOSS, DEAD_S, DEATH_EVERY_S = 0.1, 20.0, 5.0
