@@ -18,7 +18,7 @@ from dht.neighbourhood import SMALL_NETWORK, WHOLE
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
 FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
-OLD_S = 20.0  # a near peer that was not heard of for so long is asked before its turn
+OLD_S = 23.0  # a near peer not heard of for so long is asked before its turn; sooner, all would ask the same few
 OVERDUE_S, AT_ONCE = 24.0, 4  # and several of them at once, if they were not heard of for so long
 TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
 SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones

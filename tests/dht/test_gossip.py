@@ -29,7 +29,7 @@ def joined(crowd: Crowd, within_s: int) -> bool:
 
 
 def test_a_network_beyond_a_digest_agrees_after_a_crash_and_hears_of_a_newcomer() -> None:
-    crowd = Crowd(2)
+    crowd = Crowd(1)
     crowd.introduce(84)
     crowd.run(WARM_S)
     assert crowd.agreement(SLOT_BITS) == 1.0
