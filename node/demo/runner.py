@@ -37,6 +37,7 @@ from node.demo.sampleweb import ServedWeb, check_root, start_urls
 from node.demo.webprocess import start_web
 from node.node import has_ipv6
 
+STOPS = (signal.SIGINT, signal.SIGTERM)
 FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0
 ONCE_SETTLED_WITHIN_S = 95.0
@@ -261,14 +262,13 @@ async def _until_signalled(options: Options, say: Say) -> DemoReport:
     """Run; SIGTERM ends it like Ctrl-C, and neither does anything a second time."""
     task, loop = asyncio.current_task(), asyncio.get_running_loop()
     assert task is not None
-    stopping = False
 
     def stop() -> None:  # once: the impatient press Ctrl-C again, and the children must still be ended
-        nonlocal stopping
-        if not stopping:
-            stopping = True
-            task.cancel()
+        for number in STOPS:  # ignored by the process, not the loop: also when the loop has been closed
+            loop.remove_signal_handler(number)
+            signal.signal(number, signal.SIG_IGN)
+        task.cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
+    for number in STOPS:
         loop.add_signal_handler(number, stop)
     return await run(options, say)
