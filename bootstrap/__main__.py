@@ -9,7 +9,6 @@ import argparse
 import asyncio
 import logging
 import random
-import signal
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -28,6 +27,7 @@ from dht import (
     Place,
     open_overlay,
     system_clock,
+    when_told_to_stop,
 )
 
 log = logging.getLogger(__name__)
@@ -61,7 +61,6 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
     hosts = [host for host in (options.listen_v4, options.listen_v6) if host]
     listening = tuple(Endpoint(host, options.port, options.port) for host in hosts)
     place = Place(listening, folder / "dht", member=False, puzzle=folder / "identity.puzzle")
-    loop = asyncio.get_running_loop()
     with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
         overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)
         own = {endpoint.udp for endpoint in place.listening}
@@ -69,8 +68,7 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
         overlay.join(address for address in contacts if address not in own)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(overlay.run(), name="overlay")
-            for number in (signal.SIGINT, signal.SIGTERM):
-                loop.add_signal_handler(number, running.cancel)
+            when_told_to_stop(running.cancel)
             for address in own:
                 log.info("bootstrap runs id=%s network=%s at=%s", identity.node_id.hex(), network.name, _shown(address))
 

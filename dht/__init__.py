@@ -65,6 +65,7 @@ from dht.slotset import decode_slots, encode_slots
 from dht.smallrecord import SmallRecord, sign_record
 from dht.spreading import Spreading, documents_of, spread_depth
 from dht.standing import Mode
+from dht.stopping import when_told_to_stop
 from dht.strategy import (
     Publishers,
     Rule,
@@ -200,5 +201,6 @@ __all__ = [
     "stray_range",
     "system_clock",
     "verify",
+    "when_told_to_stop",
     "work_of",
 ]

@@ -7,7 +7,6 @@ import asyncio
 import gc
 import logging
 import resource
-import signal
 import socket
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
@@ -19,7 +18,7 @@ import uvloop
 
 from bootstrap import first_contacts, load_network
 from crawl import open_fetcher, open_parsers
-from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock
+from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock, when_told_to_stop
 from node.answers import Answers
 from node.config import Config, NodeConfig, with_contact
 from node.daemon import Daemon, Shells
@@ -65,7 +64,7 @@ def raise_open_files() -> None:
 
 
 async def _until_signalled(config: Config, data: DataDir, network: Network) -> None:
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    task = asyncio.current_task()
     assert task is not None
     stopped = False
 
@@ -74,8 +73,7 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
         stopped = True
         task.cancel()
 
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop)
+    when_told_to_stop(stop)
     try:
         await _serve(config, data, network)
     except asyncio.CancelledError:

@@ -115,14 +115,16 @@ async def _start(
     for node in fleet:
         node.data_dir.mkdir()
         config = node.data_dir / "config.toml"
-        config.write_text(_config_text(node, network, folder / "hosts", delay_s))
+        hosts = f'hosts_file = "{folder / "hosts"}"'
+        crawl = f"allow_private = true\n{hosts}\nmin_delay_s = {delay_s}"
+        config.write_text(lone_config(node, network, crawl))
         counts = str(folder / f"{node.name}.counts")
         children.start(node.name, "benchmarks.crawl.counted", counts, "run", "--config", str(config))
     return fleet
 
 
-def _config_text(node: DemoNode, network: Path, hosts: Path, delay_s: float) -> str:
-    """What everybody has, but for loopback, the delay and ports."""
+def lone_config(node: DemoNode, network: Path, crawl: str) -> str:
+    """What everybody has, but for loopback, ports and these lines about the crawl."""
     return f"""[node]
 network = "{network}"
 families = [4]
@@ -134,10 +136,8 @@ web_port = {node.web_port}
 allow_private = true
 
 [crawl]
-allow_private = true
-hosts_file = "{hosts}"
 dns = false
-min_delay_s = {delay_s}
+{crawl}
 """
 
 

@@ -16,6 +16,7 @@ import aiohttp
 
 from benchmarks.crawl import goals
 from benchmarks.crawl.cpu import pss_bytes, tree_s
+from benchmarks.crawl.fleet import lone_config
 from benchmarks.figures import Row, row
 from node.demo.layout import DemoNode
 from node.demo.network import write_network
@@ -59,7 +60,7 @@ async def measured(folder: Path, count: int) -> list[Row]:
     network = write_network(folder / "network.toml", [node], ["*.example"], 1.0)
     node.data_dir.mkdir()
     config = node.data_dir / "config.toml"
-    config.write_text(config_text(node, network))
+    config.write_text(lone_config(node, network, ""))
     try:
         child = children.start("node-1", "node.cli", "run", "--config", str(config))
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=AT_ONCE)) as session:
@@ -75,23 +76,6 @@ async def measured(folder: Path, count: int) -> list[Row]:
     finally:
         await children.stop()
     return _rows(count, text_bytes, kept, index, full_bytes, empty_bytes, spent_s)
-
-
-def config_text(node: DemoNode, network: Path) -> str:
-    """What everybody has, on ports of its own."""
-    return f"""[node]
-network = "{network}"
-families = [4]
-listen_v4 = "127.0.0.1"
-peer_port = {node.peer_port}
-web_port = {node.web_port}
-
-[dht]
-allow_private = true
-
-[crawl]
-dns = false
-"""
 
 
 async def _hand_in(session: aiohttp.ClientSession, node: DemoNode, urls: Iterator[str]) -> int:

@@ -6,7 +6,6 @@ reports and ends.
 
 import asyncio
 import json
-import signal
 import sys
 import tempfile
 import time
@@ -19,6 +18,7 @@ from pathlib import Path
 import aiohttp
 import msgspec
 
+from dht import when_told_to_stop
 from node.demo.checks import (
     Query,
     check_documents,
@@ -37,7 +37,6 @@ from node.demo.sampleweb import ServedWeb, check_root, start_urls
 from node.demo.webprocess import start_web
 from node.node import has_ipv6
 
-STOPS = (signal.SIGINT, signal.SIGTERM)
 FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0
 ONCE_SETTLED_WITHIN_S = 95.0
@@ -260,15 +259,7 @@ def run_demo(arguments: Namespace) -> int:
 
 async def _until_signalled(options: Options, say: Say) -> DemoReport:
     """Run; SIGTERM ends it like Ctrl-C, and neither does anything a second time."""
-    task, loop = asyncio.current_task(), asyncio.get_running_loop()
+    task = asyncio.current_task()
     assert task is not None
-
-    def stop() -> None:  # once: the impatient press Ctrl-C again, and the children must still be ended
-        for number in STOPS:  # ignored by the process, not the loop: also when the loop has been closed
-            loop.remove_signal_handler(number)
-            signal.signal(number, signal.SIG_IGN)
-        task.cancel()
-
-    for number in STOPS:
-        loop.add_signal_handler(number, stop)
+    when_told_to_stop(task.cancel)
     return await run(options, say)
