@@ -10,7 +10,7 @@ from sqlite3 import Connection
 from typing import NamedTuple
 
 from store.reconcile import mark
-from store.record import Kind, Version
+from store.record import Kind, ShortVersion
 
 CELL_BITS = 16
 SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INTEGER, visits INTEGER, fingerprint BLOB,
@@ -33,7 +33,7 @@ class Counted(NamedTuple):
     kind: Kind
     id: bytes
     key: bytes
-    version: Version
+    version: ShortVersion
     expires_day: int
 
 

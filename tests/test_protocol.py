@@ -92,6 +92,6 @@ def test_records_and_their_proofs() -> None:
         for level, sibling in enumerate(r.proof.path):
             node = h(b"\1" + (sibling + node if r.proof.index >> level & 1 else node + sibling))
         check(A.public_key, b"dse-node package root 1", node, r.proof.signature)
-    version = Version(3, 4, bytes(32))
-    wanted = h(b"\2" + bytes(20) + (3).to_bytes(8, "big") + (4).to_bytes(8, "big") + bytes(32))
-    assert mark(Kind.VISIT, Key(bytes(20)), version) == wanted
+    version = Version(3, 4, bytes(range(32)))
+    wanted = h(b"\2" + bytes(20) + (3).to_bytes(8, "big") + (4).to_bytes(8, "big") + bytes(range(8)))
+    assert mark(Kind.VISIT, Key(bytes(20)), version.short) == wanted
