@@ -228,8 +228,9 @@ class Ledger:
 def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
     """Whether a record takes the place of another of its name: a newer version, or the same where its site was spread
     further since."""
-    if record.version.short != version or record.key == key:
-        return record.version.short > version
+    own = record.version.short
+    if own != version or record.key == key:
+        return own > version
     url = url_of(record)
     return depth_of(url, record.key) > depth_of(url, key)
 

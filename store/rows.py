@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
 from store import frames, sites
+from store.portions import portions
 from store.record import Kind, ShortVersion
 from store.segments import Place
 
 STEP = 512  # rows read at once, so that no reader holds the index
-AT_ONCE = 64  # records looked up by one statement; such statements are kept, so there must be few
 SCHEMA = f"""
 CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, site INTEGER, path BLOB, epoch INTEGER,
   at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER);
@@ -85,9 +85,9 @@ def find(database: Connection, kind: Kind, id: DocumentId) -> Row | None:
 def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[Row | None]:
     """The live rows of records, in order."""
     found = dict[tuple[Kind, DocumentId], Row]()
-    for start in range(0, len(names), AT_ONCE):
-        beginnings = [id[:4] for _, id in names[start : start + AT_ONCE]]
-        query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(beginnings))})"
+    for part in portions(names):
+        beginnings = [name and name[1][:4] for name in part]
+        query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(part))})"
         for values in database.execute(query, beginnings):
             row = _row(values, values[-1])
             found[row.kind, row.id] = row
