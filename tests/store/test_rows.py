@@ -53,3 +53,16 @@ def test_any_number_of_names_is_looked_up_at_once(count: int) -> None:
     catalog = filled(made[::2])
     found = catalog.rows_of((row.kind, row.id) for row in made)
     assert [bare(row) for row in found[::2]] == made[::2] and found[1::2] == [None] * (count // 2)
+
+
+def test_a_site_whose_number_went_to_another_during_a_look_shows_nothing_of_it() -> None:
+    rng = Random(4)
+    here, leaves, comes = (made_up(rng, n, bytes([n]) * 10) for n in range(3))
+    catalog = filled([here, leaves])
+    look = catalog.scan(Kind.VISIT, FIRST, LAST)
+    assert bare(next(look)) == here
+    with catalog.transaction():
+        catalog.remove([row for row in catalog.rows_of([(leaves.kind, leaves.id)]) if row], 20)
+        catalog.put([comes], [None])
+    assert list(look) == []
+    assert [bare(row) for row in catalog.rows(FIRST, LAST)] == [here, comes]
