@@ -9,7 +9,7 @@ version do not answer each other, and an index built by another version is rebui
 
 import unicodedata
 from collections.abc import Iterator, Set
-from itertools import chain, islice
+from itertools import chain
 from typing import NamedTuple
 
 import Stemmer
@@ -18,11 +18,13 @@ from index.scripts import ASCII_TOKEN, TOKEN, UNSPACED_RUN
 
 ANALYZER = 2
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
-MEMO_WORDS = 1 << 17  # about 20 MB; the commonest words return at once after it was emptied
+MEMO_TERMS = 1 << 18  # of 131,072 words, about 30 MB; the commonest return at once after it was emptied
+MAX_MEMO_BYTES = 64  # of a chunk: what is longer rarely comes again
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 _stem = Stemmer.Stemmer("english", 0).stemWord  # our memo is faster than its own cache
-_memo: dict[str, tuple[str, ...]] = {}
+# ASCII letters in lower case; all that can stand in no token, a space. What is not ASCII is left to `TOKEN`.
+_SPACED = bytes(b if b > 127 or b == ord("'") or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
 
 
 class Token(NamedTuple):
@@ -34,12 +36,34 @@ class Token(NamedTuple):
     end: int
 
 
+class _Memo(dict[bytes, tuple[str, ...]]):
+    """The terms of each chunk that was looked up: a piece of text as `_SPACED` leaves it, without spaces."""
+
+    held = 0  # terms in it, and one for each chunk
+
+    def __missing__(self, chunk: bytes) -> tuple[str, ...]:
+        found = _analyse(chunk)
+        if len(chunk) <= MAX_MEMO_BYTES:
+            if self.held >= MEMO_TERMS:
+                self.clear()
+            self.held += 1 + len(found)
+            self[chunk] = found
+        return found
+
+    def clear(self) -> None:
+        super().clear()
+        self.held = 0
+
+
+_memo = _Memo()
+
+
 def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> Iterator[Token]:
     """The first `limit` terms of a text with positions and character offsets; only the `wanted` ones, where given."""
     position = 0
     for found in TOKEN.finditer(text):
         raw = found.group()
-        parts = _memo.get(raw) or _analyse(raw)
+        parts = _memo[raw.encode().lower()]
         if wanted is not None and wanted.isdisjoint(parts):
             position += len(parts)
             continue
@@ -55,11 +79,13 @@ def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> I
 
 
 def terms(text: str, limit: int = 1 << 30) -> list[str]:
-    """The terms of a text in order, at most `limit`: the fast way when offsets do not matter."""
-    known, lines = _memo.get, text.split("\n")  # no token goes over a line's end, and most lines are ASCII
-    raws = chain.from_iterable((ASCII_TOKEN if line.isascii() else TOKEN).findall(line) for line in lines)
-    found = [known(raw) or _analyse(raw) for raw in raws]
-    return list(islice(chain.from_iterable(found), limit))
+    """The terms of a text in order, at most `limit`: the fast way when offsets do not matter.
+
+    No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
+    """
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).split()
+    found = list(chain.from_iterable(map(_memo.__getitem__, chunks)))
+    return found if len(found) <= limit else found[:limit]
 
 
 def is_unspaced(term: str) -> bool:
@@ -85,20 +111,27 @@ def fold(raw: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def _analyse(raw: str) -> tuple[str, ...]:
+def _analyse(chunk: bytes) -> tuple[str, ...]:
+    """The terms of a chunk."""
+    if chunk.isalnum():  # ASCII letters and digits: one token, nothing to fold
+        return _cut(chunk[:MAX_TERM_CHARS].decode())
+    text = chunk.decode()
+    found = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(text)
+    if found == [text]:
+        return _parts(text)
+    return tuple(chain.from_iterable(_memo[raw.encode()] for raw in found))
+
+
+def _parts(raw: str) -> tuple[str, ...]:
     """The terms of one token of `TOKEN`; never empty for a token that holds a letter or digit."""
     if len(raw) > MAX_TERM_CHARS and not UNSPACED_RUN.fullmatch(raw):
         raw = raw[:MAX_TERM_CHARS]  # folding and normalising a megabyte of letters would be a stranger's weapon
-    found = tuple(term for part in TOKEN.findall(fold(raw)) for term in _cut(part)) or (raw[:1],)
-    if len(raw) <= MAX_TERM_CHARS:
-        if len(_memo) >= MEMO_WORDS:
-            _memo.clear()
-        _memo[raw] = found
-    return found
+    return tuple(term for part in TOKEN.findall(fold(raw)) for term in _cut(part)) or (raw[:1],)
 
 
 def _cut(part: str) -> tuple[str, ...]:
+    if part.isascii():
+        return (part[:MAX_TERM_CHARS] if part.isdigit() else _stem(part[:MAX_TERM_CHARS]),)
     if UNSPACED_RUN.fullmatch(part):
         return (part,) if len(part) == 1 else tuple(part[i : i + 2] for i in range(len(part) - 1))
-    part = part[:MAX_TERM_CHARS]
-    return (_stem(part),) if part.isascii() and not part.isdigit() else (part,)
+    return (part[:MAX_TERM_CHARS],)

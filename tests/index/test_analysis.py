@@ -7,7 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index.analysis import MAX_TERM_CHARS, fold, is_unspaced, terms, tokens
+from index import analysis
+from index.analysis import MAX_MEMO_BYTES, MAX_TERM_CHARS, MEMO_TERMS, fold, is_unspaced, terms, tokens
+from index.scripts import TOKEN
 
 
 @pytest.mark.parametrize(
@@ -70,9 +72,20 @@ def test_folding_twice_changes_nothing_for_case(text: str) -> None:
 
 
 def test_the_memo_does_not_grow_without_end() -> None:
-    from index import analysis
-
     rng = random.Random(1)
     for _ in range(3):
-        terms(" ".join(f"w{rng.getrandbits(60)}" for _ in range(analysis.MEMO_WORDS // 2)))
-    assert len(analysis._memo) <= analysis.MEMO_WORDS
+        terms(" ".join(f"w{rng.getrandbits(60)}" for _ in range(MEMO_TERMS // 4)))
+        terms("，".join("".join(rng.choices("北京大学搜索引擎", k=12)) for _ in range(MEMO_TERMS // 40)))
+    assert analysis._memo.held == sum(1 + len(found) for found in analysis._memo.values())
+    assert analysis._memo.held <= MEMO_TERMS + MAX_MEMO_BYTES
+    assert max(map(len, analysis._memo)) <= MAX_MEMO_BYTES
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.text(alphabet=st.sampled_from("aSsTtJ19_ '’\n.“éÉ\u030c\u0301ſβΣ我们ｶﾞ한ไ\ud800"), max_size=16))
+def test_terms_are_those_of_one_token_after_another(text: str) -> None:
+    expected = []
+    for raw in TOKEN.findall(text):
+        analysis._memo.clear()
+        expected += terms(raw)
+    assert terms(text) == terms(text) == expected
