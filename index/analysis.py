@@ -10,16 +10,17 @@ version do not answer each other, and an index built by another version is rebui
 import unicodedata
 from collections.abc import Iterator, Set
 from itertools import chain
+from operator import add
 from typing import NamedTuple
 
 import Stemmer
 
-from index.scripts import ASCII_TOKEN, TOKEN, UNSPACED_RUN
+from index.scripts import ASCII_TOKEN, PLAIN_RUN, TOKEN, UNSPACED_RUN
 
 ANALYZER = 2
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
-MEMO_TERMS = 1 << 18  # of 131,072 words, about 30 MB; the commonest return at once after it was emptied
-MAX_MEMO_BYTES = 64  # of a chunk: what is longer rarely comes again
+MEMO_CHUNKS = 1 << 17  # about 25 MB; the commonest return at once after it was emptied
+MEMO_TERMS, MEMO_BYTES = 4, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 _stem = Stemmer.Stemmer("english", 0).stemWord  # our memo is faster than its own cache
@@ -39,20 +40,13 @@ class Token(NamedTuple):
 class _Memo(dict[bytes, tuple[str, ...]]):
     """The terms of each chunk that was looked up: a piece of text as `_SPACED` leaves it, without spaces."""
 
-    held = 0  # terms in it, and one for each chunk
-
     def __missing__(self, chunk: bytes) -> tuple[str, ...]:
         found = _analyse(chunk)
-        if len(chunk) <= MAX_MEMO_BYTES:
-            if self.held >= MEMO_TERMS:
+        if len(chunk) <= MEMO_BYTES and len(found) <= MEMO_TERMS:
+            if len(self) >= MEMO_CHUNKS:
                 self.clear()
-            self.held += 1 + len(found)
             self[chunk] = found
         return found
-
-    def clear(self) -> None:
-        super().clear()
-        self.held = 0
 
 
 _memo = _Memo()
@@ -97,6 +91,32 @@ def fold(raw: str) -> str:
     """NFKC, lower case, Latin letters without diacritics; other scripts keep their marks."""
     if raw.isascii():
         return raw.lower()
+    try:
+        return raw.translate(_folds)
+    except _Joined:
+        return _fold_together(raw)
+
+
+class _Joined(Exception):
+    """A character may change with those before it: such text is folded as a whole."""
+
+
+class _Folds(dict[int, str]):
+    """What each letter is folded to, where that does not depend on its neighbours: of the basic plane, so 65,536."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        first = unicodedata.normalize("NFKD", character)[0]
+        if code > 0xFFFF or "\u1160" <= first <= "\u11ff" or unicodedata.category(first)[0] == "M":
+            raise _Joined
+        self[code] = found = _fold_together(character)
+        return found
+
+
+_folds = _Folds()
+
+
+def _fold_together(raw: str) -> str:
     folded = unicodedata.normalize("NFKC", raw).replace("\u2019", "'").casefold().translate(_LETTERS)
     decomposed = unicodedata.normalize("NFD", folded)
     kept: list[str] = []
@@ -117,21 +137,34 @@ def _analyse(chunk: bytes) -> tuple[str, ...]:
         return _cut(chunk[:MAX_TERM_CHARS].decode())
     text = chunk.decode()
     found = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(text)
-    if found == [text]:
-        return _parts(text)
-    return tuple(chain.from_iterable(_memo[raw.encode()] for raw in found))
+    if len(found) == 1:
+        return _parts(found[0])
+    return tuple(chain.from_iterable(map(_known_parts, found)))
+
+
+def _known_parts(raw: str) -> tuple[str, ...]:
+    return _bigrams(raw) if PLAIN_RUN.fullmatch(raw) else _memo[raw.encode()]
 
 
 def _parts(raw: str) -> tuple[str, ...]:
     """The terms of one token of `TOKEN`; never empty for a token that holds a letter or digit."""
+    if PLAIN_RUN.fullmatch(raw):
+        return _bigrams(raw)
     if len(raw) > MAX_TERM_CHARS and not UNSPACED_RUN.fullmatch(raw):
         raw = raw[:MAX_TERM_CHARS]  # folding and normalising a megabyte of letters would be a stranger's weapon
-    return tuple(term for part in TOKEN.findall(fold(raw)) for term in _cut(part)) or (raw[:1],)
+    folded = fold(raw)
+    if folded == raw:
+        return _cut(raw)
+    return tuple(term for part in TOKEN.findall(folded) for term in _cut(part)) or (raw[:1],)
 
 
 def _cut(part: str) -> tuple[str, ...]:
     if part.isascii():
         return (part[:MAX_TERM_CHARS] if part.isdigit() else _stem(part[:MAX_TERM_CHARS]),)
     if UNSPACED_RUN.fullmatch(part):
-        return (part,) if len(part) == 1 else tuple(part[i : i + 2] for i in range(len(part) - 1))
+        return _bigrams(part)
     return (part[:MAX_TERM_CHARS],)
+
+
+def _bigrams(run: str) -> tuple[str, ...]:
+    return tuple(map(add, run, run[1:])) or (run,)
