@@ -44,6 +44,11 @@ class FetchFailed(RemoteError):
 
 
 @dataclass(eq=False)
+class BodyUnreadable(FetchFailed):
+    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
+@dataclass(eq=False)
 class FetchDeclined(FetchFailed):
     """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
 

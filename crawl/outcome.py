@@ -11,15 +11,14 @@ from msgspec.structs import replace
 from crawl.changerate import seen
 from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
-from crawl.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
+from crawl.mediatypes import READ_TYPES, looks_like_html, type_flaw
 from crawl.pace import Census
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 
-_TEXT_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
@@ -157,9 +156,12 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
 
 
 def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
-    target = find_url(fetched.header("Location"), visit.url)
+    location = fetched.header("Location").strip()
+    if not location:
+        return Verdict(Next.NOTHING, refused(visit, "redirect without a target", now, config))
+    target = find_url(location, visit.url)
     if target is None:
-        return Verdict(Next.NOTHING, refused(visit, "redirect to nothing that can be fetched", now, config))
+        return Verdict(Next.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
     if target == visit.url:
         return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
     if visit.hops >= config.max_hops:
@@ -170,8 +172,10 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
 
 
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
-    if fetched.media_type not in _TEXT_TYPES and not _looks_like_html(fetched):
+    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
         return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
+    if flaw := type_flaw(fetched):
+        return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type}, but {flaw}", now, config))
     if fetched.cut:
         return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))
@@ -206,8 +210,3 @@ def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit
 def _soon_enough(visit: Visit, due_at: float) -> float:
     """Not after the instant from which on the page does not want to be found: then it is read again."""
     return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at
-
-
-def _looks_like_html(fetched: Fetched) -> bool:
-    """A response without a media type whose first bytes are markup (WHATWG MIME Sniffing, much reduced)."""
-    return not fetched.media_type and fetched.body[:512].lstrip().lower().startswith((b"<!doctype html", b"<html"))

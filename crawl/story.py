@@ -22,6 +22,7 @@ from crawl.lastmod import Lastmods
 from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
+from crawl.mediatypes import READ_TYPES
 from crawl.outcome import Next, gone, read, refused
 from crawl.pace import Census
 from crawl.page import Page
@@ -220,8 +221,8 @@ def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
 
 
 def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
-    """The reading of a response; markup without a media type was let through as HTML."""
-    media_type = fetched.media_type or "text/html"
+    """The reading of a response; markup without a usable media type was let through as HTML."""
+    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
     return Task(
         url=fetched.url,
         body=fetched.body,

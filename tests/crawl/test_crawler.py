@@ -191,6 +191,18 @@ async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
     assert len(site.paths("e.test")) > 2
 
 
+async def test_a_page_in_a_coding_that_nobody_asked_for_is_no_fault_of_its_host(site: Web, crawl: Crawl) -> None:
+    """One request for it, and the site's other pages are not made to wait."""
+    site.add("a.test", {f"/{n}": answer(200, "x", Content_Encoding="br") for n in range(8)} | {"/": linked()})
+    await crawl.run(*(seed(site.url("a.test", f"/{n}")) for n in range(8)), seed(site.url("a.test"), depth=0))
+    assert len(site.paths("a.test")) == 1 + 8 + 1
+    assert state(crawl, site.url("a.test", "/3")) == (
+        State.REFUSED,
+        "coding: content coding 'br', which we did not offer",
+    )
+    assert state(crawl, site.url("a.test"))[0] == State.FETCHED
+
+
 async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
     async def page(request: web.Request) -> web.Response:
         if request.headers.get("If-None-Match") == '"1"':

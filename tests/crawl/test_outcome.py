@@ -94,3 +94,17 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
     assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
     assert validators(replace(known, state=State.REFUSED), NOW) == {}
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("", "redirect without a target"),
+        ("  ", "redirect without a target"),
+        ("javascript:alert(1)", "redirect to what cannot be fetched: javascript:alert(1)"),
+        ("http://a.test/#top", "redirect to itself"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
+    verdict = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
+    assert (verdict.visit.state, verdict.visit.reason) == (State.REFUSED, reason)
