@@ -8,6 +8,7 @@ from enum import Enum, auto
 
 from msgspec.structs import replace
 
+from crawl.aliases import is_aliased
 from crawl.changerate import seen
 from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
@@ -20,6 +21,9 @@ from crawl.urls import find_url
 from crawl.visits import State, Visit
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
+_NO_PAGE = (State.REDIRECT, State.REFUSED)
+OTHER_TYPE = "media type"
 RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
 DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
@@ -98,21 +102,25 @@ def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) 
     return Verdict(Next.REDIRECT, visit)
 
 
+def is_outlived(before: Visit, outcome: Visit) -> bool:
+    """Whether the page that is stored of a URL is not what is there any more: its site has said so for good, or there
+    was nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
+    if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
+        return False
+    is_final = outcome.status in _FOR_GOOD or outcome.reason.startswith(OTHER_TYPE)
+    return is_final or before.state in _NO_PAGE
+
+
+def forgotten(visit: Visit) -> Visit:
+    """An outcome once nothing is stored of the page any more."""
+    history = replace(visit.history, fingerprint=b"")  # nothing is stored that it could be the same as
+    return replace(visit, etag="", last_modified="", unavailable_at=0.0, history=history)
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
-    return replace(
-        visit,
-        state=State.GONE,
-        visited_at=now,
-        due_at=due_at,
-        fails=0,
-        reason=reason,
-        etag="",
-        last_modified="",
-        unavailable_at=0.0,
-        history=replace(visit.history, fingerprint=b""),  # nothing is stored that it could be the same as
-    )
+    return forgotten(replace(visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
 
 
 def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
@@ -173,9 +181,9 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
 
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
     if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
-        return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
+        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
     if flaw := type_flaw(fetched):
-        return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type}, but {flaw}", now, config))
+        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type}, but {flaw}", now, config))
     if fetched.cut:
         return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))

@@ -523,6 +523,39 @@ async def test_a_response_without_markup_names_its_canonical_address(site: Web, 
     assert crawl.owner.visits[site.url("a.test", "/better")].state == State.FETCHED
 
 
+async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
+    site: Web, config: CrawlConfig, crawl: Crawl
+) -> None:
+    here = site.url("a.test", "/")
+    paths = ("moves", "closes", "blinks")
+    site.add("a.test", {f"/{path}": linked(body=path) for path in paths})
+    await crawl.run(*(seed(here + path) for path in paths))
+    changed = {"/moves": answer(301, Location="/there"), "/there": linked(body="moves"), "/closes": answer(401)}
+    changed |= {"/blinks": answer(302, Location="/there")}
+
+    async def later(crawl: Crawl) -> Crawl:
+        async with open_fetcher(config, "0", system_clock) as fetcher:
+            again = Crawl(config, fetcher, InlineParsers())
+            again.owner.visits = {url: replace(visit, due_at=0.0) for url, visit in crawl.owner.visits.items()}
+            again.owner.pages = crawl.owner.pages
+            await again.run()
+        return again
+
+    def found(crawl: Crawl) -> list[str]:
+        return sorted(url.removeprefix(here) for url, page in crawl.owner.pages.items() if not page.gone)
+
+    before = dict(site.pages["a.test"])
+    site.add("a.test", changed)
+    second = await later(crawl)
+    assert found(second) == ["blinks", "there"], "what moves for a while only, stays"
+    third = await later(second)
+    assert found(third) == ["there"]
+    assert state(third, here + "moves") == (State.REDIRECT, "")
+    assert state(third, here + "closes") == (State.REFUSED, "status 401")
+    site.add("a.test", before)
+    assert found(await later(third)) == ["blinks", "closes", "moves", "there"]
+
+
 async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: CrawlConfig, crawl: Crawl) -> None:
     here = site.url("a.test", "/")
     past, future = "unavailable_after: 25 Jun 2010 15:00:00 PST", "unavailable_after: 2031-01-01T00:00:00Z"
