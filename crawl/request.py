@@ -169,6 +169,9 @@ class Requests:
             asked = await self._robots.ask(turn.visit.url)
             return Step(*self._learn_robots(turn, site, asked, decision))
         decision = self._decide(target)
+        if not decision.allowed:  # such hosts are asked for nothing at all
+            self._robots.give_up_way(turn.visit.url)
+            return Step()
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
         self._frontier.leave(turn, self._clock())

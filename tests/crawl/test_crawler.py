@@ -148,6 +148,15 @@ async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web
             assert started - ended >= 0.019
 
 
+async def test_robots_that_redirect_to_a_host_that_nobody_may_ask_lead_nowhere(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/robots.txt": answer(301, location=site.url("b.test", "/rules")), "/": linked()})
+    site.add("b.test", {"/rules": "User-agent: *\nDisallow: /"})
+    crawl.denied = ("b.test",)
+    await crawl.run(seed(site.url("a.test")))
+    assert site.paths("b.test") == []
+    assert site.paths("a.test") == ["/robots.txt", "/"]
+
+
 async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add(
         "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
