@@ -47,6 +47,10 @@ class FetchFailed(UrlFailed):
     """No usable response: the connection, the protocol, the coding or the deadline failed."""
 
 
+class BodyUnreadable(FetchFailed):
+    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
 class FetchDeclined(FetchFailed):
     """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
 

@@ -6,7 +6,8 @@ earlier what is plainly dead.
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping
+import re
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
@@ -16,9 +17,9 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from crawl.bandwidth import Bandwidth
-from crawl.codings import OFFERED, decode_body
+from crawl.codings import OFFERED, BadCoding, decode_body
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
 from crawl.fetched import Fetched
 from crawl.hostsfile import parse_hosts
 from crawl.resolver import Resolver, usable_addresses
@@ -28,6 +29,7 @@ ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf
 ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
 _READ_BYTES = 65_536
 _MAX_REASON_CHARS = 200
+_STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
 
 class _Response(aiohttp.ClientResponse):
@@ -49,7 +51,8 @@ class HttpFetcher:
         self._bandwidth = Bandwidth(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
+        """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or
+        FamilyMissing."""
         target = URL(url, encoded=True)
         self._check_literal(target)
         started = self._clock().steady
@@ -59,6 +62,8 @@ class HttpFetcher:
         except TimeoutError as error:
             waited = self._clock().steady - started
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
+        except BadCoding as error:
+            raise BodyUnreadable(url, f"coding: {error}") from error
         except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
             raise FetchFailed(url, _reason(error)) from error
 
@@ -78,8 +83,13 @@ class HttpFetcher:
             body, cut, held_s = await self._read(response, max_bytes, deadline)
         latency_s = max(0.0, self._clock().steady - started - held_s)
         coding = response.headers.get("Content-Encoding", "")
-        body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
-        kept = tuple((_clean(name), _clean(value)) for name, value in response.headers.items())
+        try:
+            body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
+        except BadCoding:
+            if response.status == 200:
+                raise
+            body, more = b"", False  # a status speaks for itself
+        kept = tuple(_fields(response.headers.items()))
         address = response.address if isinstance(response, _Response) else ""
         return Fetched(url, response.status, kept, body, cut or more, latency_s, address)
 
@@ -150,9 +160,20 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         await resolver.close()
 
 
+def _fields(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
+    """Header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they become
+    escapes, as in browsers, elsewhere they are lost."""
+    for name, value in headers:
+        if name.isascii() and value.isascii():
+            yield str(name), str(value)
+        elif name.lower() == "location":
+            yield name, _STRAY.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", value)
+        else:
+            yield _clean(name), _clean(value)
+
+
 def _clean(text: str) -> str:
-    """Header text as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
-    return str(text) if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
@@ -171,7 +192,9 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):
-        kind = "body"
+        return "body: it ends before it is complete"
+    elif isinstance(error, aiohttp.ClientResponseError):  # it carries a status of its own, which the site never sent
+        return f"protocol: {' '.join(error.message.split())}"[:_MAX_REASON_CHARS]
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         return "connection: closed without an answer"
     else:

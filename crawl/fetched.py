@@ -33,16 +33,23 @@ class Fetched:
     @property
     def media_type(self) -> str:
         """The media type without parameters, lower case; "" where none is given."""
-        return self.header("Content-Type").partition(";")[0].strip().lower()
+        return self._content_type().partition(";")[0].strip().lower()
 
     @property
     def header_charset(self) -> str:
         """The charset parameter of Content-Type, "" without one."""
-        for parameter in self.header("Content-Type").split(";")[1:]:
+        for parameter in self._content_type().split(";")[1:]:
             name, _, value = parameter.partition("=")
             if name.strip().lower() == "charset":
                 return value.strip().strip("\"'")[:40]
         return ""
+
+    def _content_type(self) -> str:
+        """Of several that were written into one field the last that is a media type (WHATWG Fetch, 3.2)."""
+        text = self.header("Content-Type")
+        if "," not in text:
+            return text
+        return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
 
     def retry_after_s(self, now: float) -> float:
         """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""

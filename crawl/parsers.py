@@ -26,6 +26,8 @@ from crawl.parserworker import LENGTH_BYTES, Answer
 log = logging.getLogger(__name__)
 
 START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
+START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
 MAX_ANSWER_BYTES = 64_000_000  # above what the bounds of a task allow
 _START = "import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from crawl.parserworker import main; main()"
@@ -59,12 +61,22 @@ class ProcessParsers:
                 tasks.create_task(self._serve(), name=f"parser-{number}")
 
     async def _serve(self) -> None:
-        """One process after the other, each until it is killed."""
+        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
+        the system kills the youngest where memory is short."""
         left: deque[_Job] = deque()
+        starts = 0
         while True:
-            async with _started(self._config) as process:
-                while await self._work(process, left):
-                    pass
+            try:
+                async with _started(self._config) as process:
+                    starts = 0
+                    while await self._work(process, left):
+                        pass
+            except ParserUnavailable as error:
+                starts += 1
+                if starts == START_TRIES:
+                    raise
+                log.warning("parser did not start, trying again: %s", error.reason)
+                await asyncio.sleep(START_AGAIN_S * starts)
 
     async def _work(self, process: Process, left: deque[_Job]) -> bool:
         """One batch, with what an earlier process left of its own; False where this process has to go."""

@@ -4,7 +4,7 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,26 @@ async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
     assert texts == [f"page {n}" for n in range(20)]
 
 
+async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        job = tasks.create_task(parsers.parse(task(b"patient")))
+        killed: list[int] = []
+        for _ in range(2):
+            killed += await started(killed)
+            os.kill(killed[-1], signal.SIGKILL)
+    assert job.result().text == "patient"
+
+
+async def started(known: Sequence[int]) -> list[int]:
+    """The worker that is not known, as soon as there is one."""
+    for _ in range(2_000):
+        if found := [pid for pid in children() if pid not in known]:
+            return found
+        await asyncio.sleep(0.005)
+    raise AssertionError("no worker was started")
+
+
 def children() -> list[int]:
     """The processes that this one has started and that live."""
     return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
@@ -79,6 +99,7 @@ async def failure(reading: Awaitable[Parsed]) -> str:
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
 async def test_a_machine_without_parser_processes_says_so(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
     with pytest.raises(BaseExceptionGroup) as failed:
         async with open_parsers(CONFIG) as parsers:
             await parsers.parse(task(b"x"))
