@@ -114,7 +114,8 @@ class RecordStore:
         Older and equal versions, expired ones and outcomes from the future are passed over (`refusal` says why).
         Raises DiskFull (nothing changed) or StoreCorrupt.
         """
-        batch = _Batch([r for r, reason in zip(records, self.refusals(records), strict=True) if not reason])
+        reasons = self.refusals(records)
+        batch = _Batch([r for r, reason in zip(records, reasons, strict=True) if not (reason or self._has_just(r))])
         if not batch.records:
             return 0
         self._waiting.append(batch)
@@ -138,12 +139,14 @@ class RecordStore:
     def knows(self, record: Record) -> bool:
         """Whether putting a record would change nothing, because that version or a newer one of it is durable here. May
         say no of what was not written just now; but of a found URL, which many pages name, it always knows."""
-        held: Record | Row | None = self._recent.find(record.kind, record.id)
-        if held is None and record.kind == Kind.VISIT and record.version.epoch == 0:
-            held = self._catalog.find(record.kind, record.id)
-        if held is None or held.version < record.version:
+        if self._has_just(record):
+            return True
+        if record.kind != Kind.VISIT or record.version.epoch:
             return False
-        return held.version > record.version or held.key == record.key
+        return _covers(self._catalog.find(record.kind, record.id), record)
+
+    def _has_just(self, record: Record) -> bool:
+        return _covers(self._recent.find(record.kind, record.id), record)
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
@@ -344,6 +347,13 @@ class RecordStore:
                 self._recent.keep(record)
         for batch in group:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
+
+
+def _covers(held: Record | Row | None, record: Record) -> bool:
+    """Whether what is held stands against a record; at another key (its site was spread) the same version may be news."""
+    if held is None or held.version < record.version:
+        return False
+    return held.version > record.version or held.key == record.key
 
 
 def _refusal(record: Record, wall: float) -> str:
