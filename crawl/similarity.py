@@ -46,8 +46,8 @@ def are_near(one: bytes, other: bytes) -> bool:
 
 
 def _hashes(data: bytes) -> NDArray[np.uint64]:
-    """A hash of each run that is looked at; the first begins before the text, the last with its last byte."""
-    data = b" %b%b" % (data, bytes(RUN_BYTES - 1))
+    """A hash of each run that is looked at; the first begins before the text."""
+    data = b" %b" % data.ljust(RUN_BYTES - 1, b"\0")
     count = len(data) - RUN_BYTES + 1
     begins = np.flatnonzero(np.frombuffer(data.translate(_BEGINS), dtype=np.bool_, count=count))
     halves = np.ndarray((count + 8,), dtype="<u8", buffer=data, strides=(1,))
