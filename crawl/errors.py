@@ -104,6 +104,16 @@ class PageUnreadable(RemoteError):
 
 
 @dataclass(eq=False)
+class BodyTooLarge(PageUnreadable):
+    """A page that has too many bytes without its codings; no parser changes that."""
+
+
+@dataclass(eq=False)
+class BodyBroken(PageUnreadable):
+    """A page whose bytes are not what its codings say; another time they may be, but no parser changes it."""
+
+
+@dataclass(eq=False)
 class SlotLost(RemoteError):
     """A slot's lease went before its owners acknowledged: the URL is left to whoever holds the slot now."""
 

@@ -1,8 +1,8 @@
 """One GET within bounds: nothing that a site sends or withholds costs more than its share.
 
-Wraps aiohttp. Redirects are answers, cookies are not kept, bodies are read up to a bound and decoded by us under a
-second bound. The one deadline of a fetch stands at its top; the connector's and the socket's own time limits end
-earlier what is plainly dead.
+Wraps aiohttp. Redirects are answers, cookies are not kept, bodies are read up to a bound, and left as they were coded:
+whoever opens them has a second bound. The one deadline of a fetch stands at its top; the connector's and the socket's
+own time limits end earlier what is plainly dead.
 """
 
 import asyncio
@@ -16,7 +16,7 @@ from aiohttp.connector import Connection
 from yarl import URL
 
 from crawl.bandwidth import Bandwidth
-from crawl.codings import OFFERED, decode_body
+from crawl.codings import OFFERED, check_codings
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
 from crawl.fetched import Fetched
@@ -77,11 +77,9 @@ class HttpFetcher:
         async with self._session.get(target, headers=dict(headers), allow_redirects=False) as response:
             body, cut, held_s = await self._read(response, max_bytes, deadline)
         latency_s = max(0.0, self._clock().steady - started - held_s)
-        coding = response.headers.get("Content-Encoding", "")
-        body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
-        kept = tuple((_clean(name), _clean(value)) for name, value in response.headers.items())
+        coding = check_codings(body, response.headers.get("Content-Encoding", ""))
         address = response.address if isinstance(response, _Response) else ""
-        return Fetched(url, response.status, kept, body, cut or more, latency_s, address)
+        return Fetched(url, response.status, _kept(response.headers), body, cut, latency_s, address, coding)
 
     async def _read(
         self, response: aiohttp.ClientResponse, max_bytes: int, deadline: asyncio.Timeout
@@ -150,9 +148,12 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         await resolver.close()
 
 
-def _clean(text: str) -> str:
-    """Header text as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
-    return str(text) if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Header fields as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
+    fields = [(str(name), value) for name, value in headers.items()]
+    if "".join([value for _, value in fields]).isascii():  # names always are
+        return tuple(fields)
+    return tuple((name, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for name, value in fields)
 
 
 def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from crawl.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
 from crawl.pace import Census
+from crawl.parsed import too_large
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
@@ -173,7 +174,7 @@ def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -
     if fetched.media_type not in _TEXT_TYPES and not _looks_like_html(fetched):
         return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
     if fetched.cut:
-        return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
+        return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))
 
 
@@ -210,4 +211,10 @@ def _soon_enough(visit: Visit, due_at: float) -> float:
 
 def _looks_like_html(fetched: Fetched) -> bool:
     """A response without a media type whose first bytes are markup (WHATWG MIME Sniffing, much reduced)."""
-    return not fetched.media_type and fetched.body[:512].lstrip().lower().startswith((b"<!doctype html", b"<html"))
+    if fetched.media_type:
+        return False
+    try:
+        start = fetched.opened(512).body[:512]
+    except FetchFailed:
+        return False
+    return start.lstrip().lower().startswith((b"<!doctype html", b"<html"))

@@ -13,7 +13,7 @@ from crawl.aliases import Aliases, is_aliased
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
-from crawl.errors import PageUnreadable
+from crawl.errors import BodyBroken, PageUnreadable
 from crawl.fetched import Fetched
 from crawl.fingerprint import fingerprint, says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
@@ -22,7 +22,7 @@ from crawl.lastmod import Lastmods
 from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
-from crawl.outcome import Next, gone, read, refused
+from crawl.outcome import Next, failed, gone, read, refused
 from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
@@ -103,6 +103,8 @@ class Stories:
         now = self.clock().wall
         try:
             parsed = await self.parsers.parse(task_of(fetched, self.config))
+        except BodyBroken as error:
+            return failed(turn.visit, error.reason, now, self.config)
         except PageUnreadable as error:
             return refused(visit, error.reason, now, self.config)
         wishes = parsed.wishes.and_(header_wishes(fetched.headers, self.config.agent))
@@ -230,6 +232,8 @@ def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
         max_links=config.max_links,
         max_text_chars=config.max_text_chars,
         agent=config.agent,
+        coding=fetched.coding,
+        max_bytes=config.max_body_bytes,
     )
 
 
@@ -252,7 +256,8 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Pag
         fetched_at=now,
         status=fetched.status,
         headers=kept_headers(fetched),
-        content=fetched.body,
+        content=parsed.content if fetched.coding else fetched.body,
+        content_digest=parsed.content_digest,
         media_type=fetched.media_type,
         charset=parsed.charset,
         language=parsed.language,
