@@ -144,10 +144,12 @@ class RecordStore:
             return True
         if record.kind != Kind.VISIT or record.version.epoch:
             return False
-        return _covers(self._catalog.find(record.kind, record.id), record)
+        row = self._catalog.find(record.kind, record.id)
+        return row is not None and _covers(row.version, row.key, record)
 
     def _has_just(self, record: Record) -> bool:
-        return _covers(self._recent.find(record.kind, record.id), record)
+        held = self._recent.find(record.kind, record.id)
+        return held is not None and _covers(held.version.short, held.key, record)
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
@@ -350,11 +352,9 @@ class RecordStore:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
 
 
-def _covers(held: Record | Row | None, record: Record) -> bool:
-    """Whether what is held stands against a record; at another key (its site was spread) the same version may be news."""
-    if held is None or held.version < record.version:
-        return False
-    return held.version > record.version or held.key == record.key
+def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
+    """Whether what is held stands against a record; the same version at another key may be news: its site was spread."""
+    return held > record.version.short or (held == record.version.short and key == record.key)
 
 
 def _refusal(record: Record, wall: float) -> str:
