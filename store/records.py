@@ -353,7 +353,7 @@ class RecordStore:
 
 
 def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
-    """Whether what is held stands against a record; the same version at another key may be news: its site was spread."""
+    """Whether what is held stands against a record; at another key the same version may be news."""
     return held > record.version.short or (held == record.version.short and key == record.key)
 
 
