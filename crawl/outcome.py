@@ -8,7 +8,7 @@ from enum import Enum, auto
 
 from msgspec.structs import replace
 
-from crawl.aliases import is_aliased
+from crawl.alias import is_aliased
 from crawl.changerate import seen
 from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed

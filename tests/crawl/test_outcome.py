@@ -4,7 +4,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, Fetched, State, Visit
-from crawl.aliases import REASON
+from crawl.alias import REASON
 from crawl.changerate import History
 from crawl.config import DAY_S
 from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, is_outlived, judge, read, validators
