@@ -5,6 +5,7 @@ paragraphs and inline markup does not cut words apart. Scripts, styles and hidde
 stays, as boilerplate apart from the main text (maintext.py).
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from itertools import chain, islice
 
@@ -56,12 +57,15 @@ def extract(task: Task) -> Parsed:
     text, charset = decode_text(task.body, task.header_charset)
     if task.media_type not in HTML_TYPES:
         return _plain(task, text, charset)
-    reading = read_lxml(text, task.max_links) if task.engine == "lxml" else read_lexbor(text, task.max_links)
-    return _parsed(task, reading, charset)
+    if task.engine == "lxml":
+        return _parsed(task, read_lxml(text, task.max_links), charset)
+    is_utf8 = charset == "utf-8" and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
+    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
 
 
-def read_lexbor(html: str, max_links: int) -> Reading:
-    """What lexbor finds, before any judgement. One walk sorts the elements: a query for each kind costs as much."""
+def read_lexbor(html: str | bytes, max_links: int) -> Reading:
+    """What lexbor finds in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query for each
+    kind costs as much."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:
         return Reading()
