@@ -9,6 +9,7 @@ import sys
 from asyncio.subprocess import PIPE
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import cast
 
 from crawl.config import CrawlConfig
 from crawl.errors import ParserUnavailable
@@ -33,8 +34,7 @@ class ParserPipe(asyncio.SubprocessProtocol):
         self.has_ended = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        assert isinstance(transport, asyncio.SubprocessTransport)
-        self._transport = transport
+        self._transport = cast("asyncio.SubprocessTransport", transport)  # uvloop's says that it is none
 
     def pipe_data_received(self, fd: int, data: bytes) -> None:
         buffer, at = self._buffer, 0
@@ -79,10 +79,8 @@ class ParserPipe(asyncio.SubprocessProtocol):
     def send(self, data: bytes) -> None:
         """Queue frames, each with its length before it."""
         assert self._transport is not None
-        stdin = self._transport.get_pipe_transport(0)
-        assert isinstance(stdin, asyncio.WriteTransport)
         if not self.has_ended:
-            stdin.write(data)
+            cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0)).write(data)
 
     async def ready(self) -> None:
         """Wait for its first, empty frame; raises ParserUnavailable."""

@@ -1,10 +1,12 @@
 """The pipes of a parser process: frames whole and in order, however they are cut; nonsense ends it."""
 
 import asyncio
+from collections.abc import Callable
 from random import Random
 
 import msgspec
 import pytest
+import uvloop
 
 from crawl import CrawlConfig, Task
 from crawl.parserpipe import ParserPipe, started
@@ -45,19 +47,21 @@ def test_nonsense_ends_it_and_nothing_is_heard_after_that(nonsense: bytes) -> No
     assert heard == [b"one"] and ended and pipe.has_ended
 
 
-async def test_what_a_process_said_before_its_end_is_heard() -> None:
-    heard, ended = list[bytes](), asyncio.Event()
-    async with asyncio.timeout(20), started(CONFIG, lambda frame: heard.append(bytes(frame)), ended.set) as pipe:
-        frame = framed(_encoded(Task("http://a.test/", b"<title>said</title>", "text/html", "", 1, 10)))
-        pipe.send(frame * 3 + b"\0\0\0\1?")  # the last is no task, by which the process ends
+async def say(task: Task) -> list[Answer]:
+    """What a process answers to three tasks, and then something that is none, by which it ends."""
+    heard, ended = list[Answer](), asyncio.Event()
+
+    def take(frame: memoryview) -> None:
+        heard.append(msgspec.msgpack.decode(frame, type=Answer))
+
+    async with asyncio.timeout(20), started(CONFIG, take, ended.set) as pipe:
+        pipe.send(framed(msgspec.msgpack.encode(task)) * 3 + framed(b"?"))
         await ended.wait()
-    assert [_title(each) for each in heard] == ["said"] * 3
+    return heard
 
 
-def _encoded(task: Task) -> bytes:
-    return msgspec.msgpack.encode(task)
-
-
-def _title(frame: bytes) -> str:
-    answer = msgspec.msgpack.decode(frame, type=Answer)
-    return answer.parsed.title if answer.parsed is not None else ""
+@pytest.mark.parametrize("factory", [asyncio.new_event_loop, uvloop.new_event_loop])
+def test_what_a_process_said_before_its_end_is_heard(factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
+    with asyncio.Runner(loop_factory=factory) as runner:
+        heard = runner.run(say(Task("http://a.test/", b"<title>said</title>", "text/html", "", 1, 10)))
+    assert [answer.parsed and answer.parsed.title for answer in heard] == ["said"] * 3
