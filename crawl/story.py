@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from crawl.aliases import Aliases, is_aliased
+from crawl.alias import is_aliased
+from crawl.aliases import Aliases
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
