@@ -74,6 +74,7 @@ class Draft:
     expires_day: int  # days since 1970; dropped one day later
     body: bytes
     content: bytes = b""
+    content_digest: bytes = b""  # its SHA-256, where whoever made it has it
 
 
 @dataclass(frozen=True, slots=True)

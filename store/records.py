@@ -115,7 +115,8 @@ class RecordStore:
         Older and equal versions, expired ones and outcomes from the future are passed over (`refusal` says why).
         Raises DiskFull (nothing changed) or StoreCorrupt.
         """
-        batch = _Batch([r for r in records if not self.refusal(r)])
+        reasons = self.refusals(records)
+        batch = _Batch([r for r, reason in zip(records, reasons, strict=True) if not (reason or self._has_just(r))])
         if not batch.records:
             return 0
         self._waiting.append(batch)
@@ -129,19 +130,26 @@ class RecordStore:
 
     def refusal(self, record: Record) -> str:
         """Why a record would be passed over whatever is stored, "" where it would not."""
-        if record.content is None:
-            return "content withheld"
+        return self.refusals([record])[0]
+
+    def refusals(self, records: Sequence[Record]) -> list[str]:
+        """The same of each of many."""
         wall = self._clock().wall
-        today = int(wall // DAY_S)
-        if not today <= record.expires_day <= today + MAX_DAYS:
-            return f"expires on day {record.expires_day}, today is {today}"
-        ahead_s = record.version.at_ms / 1000 - wall
-        is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
-        if is_dated and ahead_s > AHEAD_S:
-            return f"dated {ahead_s:.0f} s in the future"
-        if record.version.epoch > wall + EPOCH_AHEAD_S:
-            return f"epoch {record.version.epoch} is more than a day in the future"
-        return ""
+        return [_refusal(record, wall) for record in records]
+
+    def knows(self, record: Record) -> bool:
+        """Whether putting a record would change nothing, because that version or a newer one of it is durable here. May
+        say no of what was not written just now; but of a found URL, which many pages name, it always knows."""
+        if self._has_just(record):
+            return True
+        if record.kind != Kind.VISIT or record.version.epoch:
+            return False
+        row = self._catalog.find(record.kind, record.id)
+        return row is not None and _covers(row.version, row.key, record)
+
+    def _has_just(self, record: Record) -> bool:
+        held = self._recent.find(record.kind, record.id)
+        return held is not None and _covers(held.version.short, held.key, record)
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
@@ -342,6 +350,26 @@ class RecordStore:
                 self._recent.keep(record)
         for batch in group:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
+
+
+def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
+    """Whether what is held stands against a record; at another key the same version may be news."""
+    return held > record.version.short or (held == record.version.short and key == record.key)
+
+
+def _refusal(record: Record, wall: float) -> str:
+    if record.content is None:
+        return "content withheld"
+    today = int(wall // DAY_S)
+    if not today <= record.expires_day <= today + MAX_DAYS:
+        return f"expires on day {record.expires_day}, today is {today}"
+    ahead_s = record.version.at_ms / 1000 - wall
+    is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
+    if is_dated and ahead_s > AHEAD_S:
+        return f"dated {ahead_s:.0f} s in the future"
+    if record.version.epoch > wall + EPOCH_AHEAD_S:
+        return f"epoch {record.version.epoch} is more than a day in the future"
+    return ""
 
 
 def _bare(row: Row, group: Group) -> Record:
