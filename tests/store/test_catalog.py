@@ -130,7 +130,7 @@ steps = st.one_of(
 
 
 @given(st.lists(steps, max_size=12))
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=40, deadline=None)
 def test_every_way_to_look_agrees_with_a_dictionary(script: list[tuple]) -> None:  # type: ignore[type-arg]
     model = Model(MemoryDisk())
     for verb, *values in script:
