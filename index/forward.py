@@ -42,7 +42,7 @@ MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is 
 _HEAD = struct.Struct("=16s4HII")
 _PAIR = struct.Struct("=II")
 _NOTHING = array("H")
-_POSITIONS = np.arange(1 << 16, dtype=np.uint16)
+_POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
 
@@ -108,8 +108,8 @@ def encode_forward(text: Text, fields: Fields) -> bytes:
     numbers = defaultdict[str, int]()  # each term's, in the order in which they come
     numbers.default_factory = numbers.__len__
     found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
-    positions = np.concatenate([_POSITIONS[base : base + len(line)] for line, base in zip(lines, bases, strict=True)])
-    places = positions[found.argsort(kind="stable")]
+    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
+    places = np.frombuffer(b"".join(runs), np.uint16)[found.argsort(kind="stable")]
     starts = np.zeros(len(numbers) + 1, np.uint32)
     np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
     table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""

@@ -29,6 +29,8 @@ log = logging.getLogger(__name__)
 
 COMMIT_REST = 30.0  # times what the last batch took: a commit costs 70–100 ms whatever its size, so documents share it
 MAX_REST_S = 10.0  # so long at most: what is found is to be searchable within seconds; half of it, twice the merging
+ENOUGH = 2  # times `batch_count` changes end a rest: the store's memory of what was just written holds some more
+LOOK_S = 1.0  # how often that is looked at
 READ_COUNT = 128  # changes read at once: some ms of the event loop
 MAX_READS = 64  # for one batch, whatever they hold: most of a log are URLs, of which the index wants to know nothing
 MAX_BATCH_CHARS = 1 << 25  # of text, with which a batch is full, too: what waits for its turn lies in memory
@@ -92,8 +94,7 @@ class LocalIndex:
             if not moved:
                 await self._feed.wait(self._cursor)
                 self._current = False
-            if self._feed.lag(self._cursor) < self._config.batch_count:
-                await asyncio.sleep(max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
+            await self._rest(loop.time() + max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
 
     async def step(self) -> bool:
         """Index one batch; False where nothing was left to do."""
@@ -109,6 +110,15 @@ class LocalIndex:
         if lag <= self._forgotten:
             self._current = self._answering = True
         return moved
+
+    async def _rest(self, until: float) -> None:
+        """Let documents come together until then, or until they are many."""
+        loop = asyncio.get_running_loop()
+        enough = ENOUGH * self._config.batch_count
+        while (left := until - loop.time()) > 0:
+            if self._feed.lag(self._cursor) >= enough:
+                return
+            await asyncio.sleep(min(left, LOOK_S))
 
     async def _batch(self) -> tuple[list[Change], bytes]:
         """The next changes, as many as share a commit, and the cursor after them."""

@@ -5,7 +5,6 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 
 from collections.abc import Sequence
 
-from dht import DocumentId
 from index import Change, Text
 from store import Document, Kind, Record, RecordStore, decode_document
 
@@ -41,9 +40,6 @@ class StoreFeed:
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""
         await self._store.wait(self._sequence(cursor))
-
-    def _change(self, kind: Kind, id: DocumentId, removed: bool) -> Change:
-        return Change(id, None if removed else text_of(self._store.find(kind, id, content=False)))
 
     def _cursor(self, sequence: int) -> bytes:
         return self._store.incarnation + sequence.to_bytes(8, "big")

@@ -3,6 +3,7 @@
 import asyncio
 import random
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -221,4 +222,20 @@ async def test_run_indexes_what_comes_later_and_stops_when_cancelled(make_bench:
             put(bench, texts(count)[count - 5 :])
             while bench.local.documents < count or not bench.local.is_current:  # noqa: ASYNC110
                 await asyncio.sleep(0)
+        running.cancel()
+
+
+async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "LOOK_S", 0.01)
+    bench = make_bench("memory")
+    bench.local._config = replace(bench.config, commit_s=60.0)
+    found = texts(50)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(bench.local.run())
+        put(bench, found[:5])
+        while bench.local.documents < 5:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        put(bench, found[5 : 5 + local.ENOUGH * bench.config.batch_count])
+        while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
+            await asyncio.sleep(0)
         running.cancel()
