@@ -103,6 +103,10 @@ class PageUnreadable(UrlFailed):
     """A page that stalled or crashed both parsers; nothing else was lost with it."""
 
 
+class BodyUnfit(PageUnreadable):
+    """A page that no engine reads: its codings are broken, or it has too many bytes without them."""
+
+
 @dataclass(eq=False)
 class SlotLost(RemoteError):
     """A slot's lease went before its owners acknowledged: the URL is left to whoever holds the slot now."""

@@ -28,12 +28,12 @@ _PDF_WITHIN_BYTES = 1024  # Acrobat's own rule
 
 def looks_like_html(fetched: Fetched) -> bool:
     """A response without a usable media type whose first bytes are markup."""
-    return fetched.media_type in _NO_TYPE and _MARKUP.match(fetched.body[:_SNIFFED_BYTES]) is not None
+    return fetched.media_type in _NO_TYPE and _MARKUP.match(fetched.start(_SNIFFED_BYTES)) is not None
 
 
 def type_flaw(fetched: Fetched) -> str:
     """Why a body is not of the type that it was sent with, "" where it may be."""
-    kind, start = fetched.media_type, fetched.body[:_SNIFFED_BYTES]
+    kind, start = fetched.media_type, fetched.start(_SNIFFED_BYTES)
     if kind == PDF_TYPE:
         return "" if b"%PDF-" in start[:_PDF_WITHIN_BYTES] else "it is no PDF"
     if _OTHER.match(start):

@@ -16,6 +16,7 @@ from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
 from crawl.mediatypes import READ_TYPES, looks_like_html, type_flaw
 from crawl.pace import Census
+from crawl.parsed import too_large
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
@@ -185,7 +186,7 @@ def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -
     if flaw := type_flaw(fetched):
         return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type}, but {flaw}", now, config))
     if fetched.cut:
-        return Verdict(Next.NOTHING, refused(visit, f"size: larger than {config.max_body_bytes} bytes", now, config))
+        return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))
 
 

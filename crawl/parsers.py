@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.errors import PageUnreadable, ParserUnavailable
+from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.inline import InlineParsers
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parserworker import LENGTH_BYTES, Answer
@@ -49,7 +49,7 @@ class ProcessParsers:
         self._decoder = msgspec.msgpack.Decoder(Answer)
 
     async def parse(self, task: Task) -> Parsed:
-        """Read one page; raises PageUnreadable where it stalled or broke both engines."""
+        """See `crawl.parsed.Parsers`."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
@@ -107,8 +107,11 @@ class ProcessParsers:
 
     def _settle(self, process: Process, left: deque[_Job], answer: Answer) -> None:
         """The first page has its answer; where the first engine only failed, the page joins the end for the second."""
+        if answer.is_final:
+            self._give_up(left, BodyUnfit(left[0].task.url, answer.reason))
+            return
         if answer.parsed is None:
-            if self._blame(left, answer.failure):
+            if self._blame(left, answer.reason):
                 left.rotate(-1)
                 self._send(process, [left[-1]])
             return
@@ -123,10 +126,15 @@ class ProcessParsers:
         if job.task.engine == "lexbor":
             job.task = replace(job.task, engine="lxml")
             return True
-        left.popleft()
-        if not job.result.done():
-            job.result.set_exception(PageUnreadable(job.task.url, reason))
+        self._give_up(left, PageUnreadable(job.task.url, reason))
         return False
+
+    @staticmethod
+    def _give_up(left: deque[_Job], error: PageUnreadable) -> None:
+        """The first page is not read."""
+        job = left.popleft()
+        if not job.result.done():
+            job.result.set_exception(error)
 
     def _send(self, process: Process, jobs: Iterable[_Job]) -> None:
         """Queue pages for a process. The pipe holds one batch at most, so there is no need to wait for it."""

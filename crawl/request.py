@@ -199,7 +199,8 @@ class Requests:
 
     async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
         try:
-            fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
+            most = self._config.max_body_bytes
+            fetched = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except (AddressRefused, FamilyMissing):  # a hint lost until robots.txt is read anew
             return Step()
         except FetchFailed as error:
@@ -214,6 +215,7 @@ class Requests:
         most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
         try:
             fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), most_bytes)
+            fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:

@@ -110,7 +110,8 @@ class RobotsCache:
     async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
         """One request; no access where it redirects."""
         try:
-            answer = await self._fetcher.fetch(url, {}, self._config.max_robots_bytes)
+            most = self._config.max_robots_bytes
+            answer = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except AddressRefused as error:
             return Barred(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except (FetchFailed, FamilyMissing) as error:

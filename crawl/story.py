@@ -249,6 +249,8 @@ def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
         max_links=config.max_links,
         max_text_chars=config.max_text_chars,
         agent=config.agent,
+        coding=fetched.coding,
+        max_bytes=config.max_body_bytes,
     )
 
 
@@ -271,7 +273,8 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Pag
         fetched_at=now,
         status=fetched.status,
         headers=kept_headers(fetched),
-        content=fetched.body,
+        content=parsed.content if fetched.coding else fetched.body,
+        content_digest=parsed.content_digest,
         media_type=fetched.media_type,
         charset=parsed.charset,
         language=parsed.language,
