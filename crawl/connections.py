@@ -3,7 +3,7 @@
 Wraps aiohttp's connector, which finds, secures and keeps connections, and its parser of responses. The request is
 written here: aiohttp's session builds URLs, cookies, tracing and redirects around each, which cost as much again as all
 the rest of a fetch. A request that an idle connection's end has swallowed is made once more, as RFC 9112, 9.3.1 lets
-one do with GET.
+one do with GET; where the connection was new its site has seen the request, and the host's turn is over.
 """
 
 import asyncio
@@ -11,6 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from weakref import WeakSet
 
 import aiohttp
 from aiohttp.connector import Connection
@@ -20,6 +21,7 @@ from crawl.config import CrawlConfig
 from dht import split_url
 
 READ_BYTES = 65_536
+MAX_INTERIM = 16  # heads before the answer's own; honest sites send one or two
 _REMEMBERED = 4096  # origins: 2 kB each
 _UNSAFE = re.compile(r"[^!-~]")  # in a target
 _BREAKS = re.compile(r"[\r\n\0]")  # in a field
@@ -45,6 +47,10 @@ class Response:
         self._connection.close()
 
 
+class _Swallowed(Exception):
+    """A connection that was idle had ended; its cause says how that came out."""
+
+
 class Connections:
     """Over one connector, which belongs to whoever made it. `fields`: sent with each request."""
 
@@ -54,6 +60,7 @@ class Connections:
             total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
         )
         self._max_bytes, self._max_fields = config.max_head_field_bytes, config.max_head_fields
+        self._served: WeakSet[asyncio.BaseProtocol] = WeakSet()  # those that have brought a response
         self._origin = lru_cache(_REMEMBERED)(self._to_origin)
 
     async def get(self, url: str, fields: Mapping[str, str]) -> Response:
@@ -67,14 +74,17 @@ class Connections:
         head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}\r\n".encode()
         try:
             return await self._exchange(request, head)
-        except (aiohttp.ClientConnectorError, TimeoutError):
-            raise
-        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+        except _Swallowed:
+            pass
+        try:
             return await self._exchange(request, head)
+        except _Swallowed as again:
+            raise again.__cause__ or again from None
 
     async def _exchange(self, request: aiohttp.ClientRequest, head: bytes) -> Response:
-        """One request, up to the end of the response's head."""
+        """One request, up to the end of the response's head; raises _Swallowed where it never arrived."""
         connection = await self._connector.connect(request, [], self._timeout)
+        was_idle = connection.protocol in self._served
         try:
             protocol, transport = connection.protocol, connection.transport
             if protocol is None or transport is None or transport.is_closing():
@@ -91,10 +101,20 @@ class Connections:
             protocol.start_timeout()
             transport.write(head)
             message, body = await protocol.read()
+            interim = 0
             while 100 <= message.code < 200 and message.code != 101:  # what the site says first, before its answer
+                interim += 1
+                if interim > MAX_INTERIM:
+                    raise ValueError(f"more than {MAX_INTERIM} heads before the answer")
                 message, body = await protocol.read()
+            self._served.add(protocol)
             peer = transport.get_extra_info("peername")
             return Response(message.code, message.headers, body, str(peer[0]) if peer else "", connection)
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError) as error:
+            connection.close()
+            if was_idle and not isinstance(error, TimeoutError):
+                raise _Swallowed from error
+            raise
         except BaseException:
             connection.close()
             raise

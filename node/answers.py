@@ -167,7 +167,7 @@ class Answers:
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Json:
-        """See Service. Known URLs are accepted and change nothing."""
+        """See Service. Known URLs are accepted and not fetched anew."""
         return await self._daemon.hand_in.crawl(urls, sitemaps, depth, scope, dry_run)
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:

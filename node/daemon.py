@@ -14,6 +14,7 @@ from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, 
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.aliasing import Aliasing, Sampling, aliases_of
+from node.behind import Behind
 from node.clients import Clients
 from node.diary import Diary, Moment
 from node.explain import Explanations
@@ -162,9 +163,10 @@ class Daemon:
             index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
         )
         self.teams = Teams(shells.overlay, self.report)
-        self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, shells.clock)
         lists = Lists(shells.overlay, self.places, self.crawler.listed)
         self.progress = Progress(self.known, lists, self.decide, shells.clock)
+        behind = Behind(self.progress.of, shells.clock)
+        self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, behind.find, shells.clock)
         self.explanations = Explanations(
             shells.overlay, self.places, self.crawler, self.known, self.decide, self.refusals, shells.clock
         )

@@ -3,7 +3,7 @@ of it.
 """
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from typing import Any
 
 from crawl import (
@@ -29,7 +29,8 @@ GIVE_URL = "give an http or https URL such as https://example.org/"
 
 
 class HandIn:
-    """The door for seeds. `decide`: the network's rules; `refusals`: those of this node's operator."""
+    """The door for seeds. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`: what is
+    new behind seeds that are known."""
 
     def __init__(
         self,
@@ -37,15 +38,18 @@ class HandIn:
         decide: Callable[[str], Decision],
         refusals: Refusals,
         known: KnownVisits,
+        behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],
         clock: Clock,
     ) -> None:
         self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
+        self._behind = behind
 
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
     ) -> Json:
-        """Hand in pages and sitemaps: {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap,
-        known}]}. `known`: as what the seed is known, so that it changes nothing. A dry run writes nothing."""
+        """Hand in pages and sitemaps: {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap, known}],
+        behind}. `known`: as what the seed is known, so that it is not fetched anew; `behind`: how many addresses behind
+        those are handed in, too, since no crawl before went so far. A dry run writes nothing."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
@@ -62,10 +66,17 @@ class HandIn:
                 found[url] = Visit(url, depth, scope=scope_for(scope, url), is_sitemap=is_sitemap)
         seeds = list(found.values())
         known = await self._known.find(list(found))
-        if seeds and not dry_run:
-            await self._seeds.publish(seeds)
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
-        return {"accepted": len(seeds), "refused": refused, "seeds": shown, "dry_run": dry_run}
+        behind = await self._behind([visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]])
+        if seeds and not dry_run:
+            await self._seeds.publish([*seeds, *behind])
+        return {
+            "accepted": len(seeds),
+            "refused": refused,
+            "seeds": shown,
+            "behind": len(behind),
+            "dry_run": dry_run,
+        }
 
     def _refusal(self, url: str) -> str:
         """Why a canonical URL is not handed in, "" where it is."""

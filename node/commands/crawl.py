@@ -30,11 +30,13 @@ class _Told:
     accepted: int = 0
     refused: list[Json] = field(default_factory=list)
     seeds: list[Json] = field(default_factory=list)
+    behind: int = 0
 
     def add(self, body: Json) -> None:
         self.accepted += body.get("accepted", 0)
         self.refused += body.get("refused") or []
         self.seeds += body.get("seeds") or []
+        self.behind += body.get("behind", 0)
 
 
 def crawl(arguments: Namespace) -> int:
@@ -57,7 +59,7 @@ def crawl(arguments: Namespace) -> int:
         track = _wait(node, Tracking(_followed(told.seeds, arguments.depth)), quiet=arguments.json)
     if arguments.json:
         counts = {"progress": {**track.counts, "waiting": track.waiting}} if track else {}
-        body = {"accepted": told.accepted, "refused": told.refused, "seeds": told.seeds}
+        body = {"accepted": told.accepted, "refused": told.refused, "seeds": told.seeds, "behind": told.behind}
         print_json({**body, "dry_run": arguments.dry_run, **counts})
     return 1 if told.refused else 0
 
@@ -106,7 +108,7 @@ def _print_told(told: _Told, arguments: Namespace) -> None:
         within = f", within {_named(scopes)}" if arguments.scope != "whole" and arguments.depth else ""
         count = _count(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
-        old = f" ({known:,} known already, which changes nothing)" if known else ""
+        old = f" ({known:,} known already, {_behind(told.behind)})" if known else ""
         print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
 
 
@@ -114,16 +116,20 @@ def _preview(told: _Told) -> Iterator[str]:
     """What a dry run found, one address a line."""
     for seed in told.seeds[:SHOWN]:
         what = "sitemap, its pages become seeds: " if seed.get("sitemap") else ""
-        known = f" (known, so nothing changes: {plain(seed['known'])})" if seed.get("known") else ""
+        known = f" (known, so not fetched anew: {plain(seed['known'])})" if seed.get("known") else ""
         within = f", within {plain(seed['scope'])}" if seed.get("scope") else ""
         yield f"would be handed in: {what}{plain(seed.get('url', ''))}{within}{known}"
     if len(told.seeds) > SHOWN:
         yield f"… and {_count(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
-    known_count = sum(bool(seed.get("known")) for seed in told.seeds)
-    yield (
-        f"dry run: {_count(told.accepted, 'address', 'addresses')} would be handed in, {known_count:,} of them known "
-        f"already, {len(told.refused):,} refused; nothing was written"
-    )
+    count = sum(bool(seed.get("known")) for seed in told.seeds)
+    known = f"{count:,} of them known already" + (f", {_behind(told.behind)}" if count else "")
+    handed = _count(told.accepted, "address", "addresses")
+    yield f"dry run: {handed} would be handed in, {known}; {len(told.refused):,} refused; nothing was written"
+
+
+def _behind(count: int) -> str:
+    """What comes of seeds that are known."""
+    return f"with {_count(count, 'new address', 'new addresses')} behind" if count else "which changes nothing"
 
 
 def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:

@@ -152,6 +152,7 @@ _SCHEMAS: Json = {
         accepted=_COUNT,
         refused=_list(_object("url reason", url=_TEXT, reason=_TEXT)),
         seeds=_list(_object("url scope sitemap", url=_TEXT, scope=_TEXT, sitemap=_FLAG, known=_TEXT)),
+        behind=_COUNT,
     ),
     "ProgressOf": _object("urls", urls=_list(_object("url", url=_TEXT, depth=_COUNT, scope=_TEXT))),
     "Progress": _object(

@@ -73,9 +73,19 @@ async def test_a_request_that_an_idle_connection_swallows_is_made_once_more() ->
         assert await body(connections, f"{site.url}/") == b"hello"
         assert await body(connections, f"{site.url}/again") == b"hello"
         assert (site.connections, len(site.heads)) == (2, 3)
-    async with at(b"", b"", BODY) as (site, connections):
+
+
+async def test_a_site_that_closes_a_new_connection_has_seen_the_request() -> None:
+    """Another at once would be a request that no turn was taken for."""
+    async with at(b"", BODY) as (site, connections):
         with pytest.raises(aiohttp.ServerDisconnectedError):
             await connections.get(f"{site.url}/", {})
+        assert len(site.heads) == 1
+    async with at(BODY, b"", b"", BODY) as (site, connections):
+        assert await body(connections, f"{site.url}/") == b"hello"
+        with pytest.raises(aiohttp.ServerDisconnectedError):
+            await connections.get(f"{site.url}/", {})
+        assert len(site.heads) == 3, "the second of them over a new connection"
 
 
 async def test_a_connection_with_something_left_on_it_is_not_used_again() -> None:
@@ -94,6 +104,9 @@ async def test_what_a_site_says_before_its_answer_is_passed_over() -> None:
         response = await connections.get(f"{site.url}/", {})
         assert (response.status, response.address) == (200, "127.0.0.1")
         response.drop()
+    async with at(early * 1000 + BODY) as (site, connections):
+        with pytest.raises(ValueError, match="heads before the answer"):
+            await connections.get(f"{site.url}/", {})
 
 
 @pytest.mark.parametrize(

@@ -330,10 +330,11 @@ def test_a_dry_run_writes_nothing(site: Any, place: list[str], capsys: pytest.Ca
     assert main(["crawl", "http://old.test/", "b.test", "ftp://c/", "--sitemap", "b.test/s", "--dry-run", *place]) == 1
     told = capsys.readouterr()
     assert told.out.splitlines() == [
-        "would be handed in: http://old.test/, within a.test (known, so nothing changes: fetched)",
+        "would be handed in: http://old.test/, within a.test (known, so not fetched anew: fetched)",
         "would be handed in: https://b.test, within a.test",
         "would be handed in: sitemap, its pages become seeds: https://b.test/s, within a.test",
-        "dry run: 3 addresses would be handed in, 1 of them known already, 1 refused; nothing was written",
+        "dry run: 3 addresses would be handed in, 1 of them known already, which changes nothing; 1 refused; "
+        "nothing was written",
     ]
     assert told.err == "refused: ftp://c/: not an http or https address\n"
     assert site.service.seeds == []

@@ -108,7 +108,11 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
         assert not await asked.known.find([other]), "out of scope"
         assert track.counts["fetched"] == sum(s == State.FETCHED for s in right.values())
         assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
-        again = await asked.hand_in.crawl([url], [], 20, "whole", True)
-        assert again["seeds"][0]["known"] == "fetched"
+        again = await asked.hand_in.crawl([url], [], 20, "host", True)
+        assert (again["seeds"][0]["known"], again["behind"]) == ("fetched", 0)
+        wider = await asked.hand_in.crawl([url], [], 20, "whole", False)
+        assert wider["seeds"][0]["known"] == "fetched" and wider["behind"] > 0
+        await world.pass_time(20.0)
+        assert await asked.known.find([other]), "what is behind known pages is handed in, too"
 
     simulate(story, PLAN)
