@@ -23,7 +23,8 @@ from random import Random
 import numpy as np
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl.aliases import Aliases, origin_of
+from crawl.alias import origin_of
+from crawl.aliases import Aliases
 from crawl.changerate import History
 from crawl.extract import extract
 from crawl.parsed import Parsed, Task

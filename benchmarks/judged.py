@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dht import DocumentId, Key, NodeId, Now, Slot, Strategy, document_id, placement_key
-from index import Change, IndexConfig, LocalIndex, Searcher, Text
+from index import Change, IndexConfig, LocalIndex, Question, Searcher, Text
 from index.analysis import terms
 from index.query import MAX_CHARS, MAX_LEAVES
 
@@ -117,7 +117,7 @@ async def measure(directory: Path, engine: str, typed: bool) -> list[dict]:
         for name, text in queries.items():
             if name not in relevance:
                 continue
-            answer = await searcher.search(text if typed else as_query(text), deadline_ms=20_000)
+            answer = await searcher.search(Question(text if typed else as_query(text), deadline_ms=20_000))
             got = [named[each["id"]] for each in answer["results"]]
             asked, exact = asked + 1, exact + answer["exact"]
             took.append(answer["took_ms"])

@@ -4,7 +4,7 @@ Nouns: `Visit`, `Page`, `Crawler`, `Fetcher`, `Parsers`. Read visits, page, keep
 crawler, request, robots, politeness, fetch, story, parsers, extract, links, handover.
 """
 
-from crawl.aliases import Alias, How, Question, origin_of
+from crawl.alias import Alias, AliasQuestion, How, origin_of
 from crawl.config import CrawlConfig
 from crawl.crawler import SAMPLE_EVERY_S, Crawler, span
 from crawl.decision import Decide, Decision
@@ -50,6 +50,7 @@ __all__ = [
     "SCOPE_KINDS",
     "AddressRefused",
     "Alias",
+    "AliasQuestion",
     "BadHostsFile",
     "BadUrl",
     "CrawlConfig",
@@ -77,7 +78,6 @@ __all__ = [
     "Parsers",
     "Permit",
     "Permits",
-    "Question",
     "Queued",
     "Refusals",
     "RobotsSay",

@@ -1,8 +1,7 @@
 """Hosts that are other hosts under another name: by redirects of everything, or as whole mirrors.
 
-Pure: outcomes in, questions and judgements out; bounded memory of the origins read last. An *origin* is the root URL of
-a scheme and a site, the *twin* of a URL the same path and query at another origin. Only what an origin answers itself
-makes it an alias, so nobody swallows another one by copying it:
+Pure: outcomes in, questions and judgements out; bounded memory of the origins read last (the words are in alias.py).
+Only what an origin answers itself makes it an alias, so nobody swallows another one by copying it:
 - all of its URLs redirect to their twins at one other origin, and none gave a page; or
 - its pages say what their twins say, and it names the other one itself: by links from half of its pages, or since only
   one owner can have both names (www and none, http and https); or
@@ -14,13 +13,12 @@ then on, and judged by the samples as before by its pages. A new holder learns a
 from collections import Counter, OrderedDict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from enum import IntEnum
 from random import Random
 from typing import TypeVar
 from zlib import crc32
 
+from crawl.alias import Alias, AliasQuestion, Answer, How, is_aliased, origin_of, twin_of
 from crawl.fingerprint import steady_text
-from crawl.similarity import NEAR_BITS, different_bits
 from crawl.visits import State, Visit
 from dht import split_url
 
@@ -28,73 +26,15 @@ LEAST = 8  # URLs that must agree: chance alone hardly makes so many different t
 SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
 NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
 ASKED = 16  # twins looked at for one question, at most
-SAME_BITS = 0  # of the main texts' signatures: what says the same but for its margins; near ones may be translations
 CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
 JUDGED, DIFFERENT = 8, 3  # of the URLs of an alias that were sampled last so many must differ to end it
 ONE_IN = 64  # URLs of an alias that is fetched as if it were none
 AGAIN_S = 604_800.0  # an alias that was withdrawn is not looked at for a week, or it might come and go
 MAX_LINKED = 3  # candidates that pages link to
-REASON = "alias of "
 _FIRST_WAIT_S, _MOST_WAIT_S = 60.0, 86_400.0  # between questions where no more pages come
 _GROWTH = 1.5  # or so many times as many pages as at the last one
 _MAX_ORIGINS, _MAX_EACH = 2_000, 32  # some 8 kB an origin
 Value = TypeVar("Value")
-Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; origin of the twin redirected to, or ""
-
-
-class How(IntEnum):
-    """What made an origin an alias, and has to go on; the number is on the wire."""
-
-    SAME = 0  # its pages say the same
-    CANONICAL = 1  # its pages name the twins as canonical, and are like them
-    REDIRECTS = 2  # it gives no pages
-
-
-@dataclass(frozen=True, slots=True)
-class Alias:
-    """`origin` is another name of `target`, since an instant (Unix seconds)."""
-
-    origin: str
-    target: str
-    since: float = 0.0
-    how: How = How.SAME
-
-    @property
-    def redirects(self) -> bool:
-        return self.how == How.REDIRECTS
-
-    @property
-    def reason(self) -> str:
-        """Why a URL of the origin is not fetched."""
-        return f"{REASON}{self.target}"
-
-    def twin(self, url: str) -> str:
-        """Under which URL the target has what the origin has at this one."""
-        return twin_of(url, self.target)
-
-
-@dataclass(frozen=True, slots=True)
-class Question:
-    """Do these answers, by URL, agree with those of their twins at the target?"""
-
-    origin: str
-    target: str
-    answers: Mapping[str, Answer]
-    how: How = How.SAME
-
-    @property
-    def redirects(self) -> bool:
-        return self.how == How.REDIRECTS
-
-    def twins(self) -> list[str]:
-        """URLs whose visits are needed for a judgement."""
-        return [] if self.redirects else [twin_of(url, self.target) for url in self.answers]
-
-    def unlike(self, twins: Mapping[str, Visit]) -> list[str]:
-        """URLs whose signatures are needed besides: of pages and their twins that do not say quite the same."""
-        pairs = ((url, twins.get(twin_of(url, self.target)), answer) for url, answer in self.answers.items())
-        unlike = [(url, twin.url) for url, twin, answer in pairs if twin is not None and _is_unlike(answer, twin)]
-        return [url for pair in unlike for url in pair]
 
 
 @dataclass(slots=True)
@@ -188,18 +128,18 @@ class Aliases:
         if len(known.linked) > 2 * _MAX_EACH:
             known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
-    def questions(self, now: float) -> list[Question]:
+    def questions(self, now: float) -> list[AliasQuestion]:
         """What is to be found out; each is asked again when there is more to go by, or after a while."""
         return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
 
     def judge(
-        self, question: Question, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
+        self, question: AliasQuestion, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
     ) -> Alias | None:
         """What the origin is an alias of, given the visits of the twins and the signatures of unlike pages, by URL, as
         far as they are known."""
         alias, back = self._in_force.get(question.origin), self._in_force.get(question.target)
         is_mutual = back is not None and back.target == question.origin
-        verdicts = dict(_compared(question, twins, signatures, is_alias=alias is not None))
+        verdicts = dict(question.verdicts(twins, signatures, is_alias=alias is not None))
         if alias is not None:
             is_over = is_mutual and _rank(question.origin) < _rank(question.target)
             return None if is_over or self._differs(question.origin, verdicts) else alias
@@ -231,11 +171,11 @@ class Aliases:
                 chosen.append(url)
         return chosen
 
-    def _ask(self, origin: str, known: _Origin, now: float) -> Iterator[Question]:
+    def _ask(self, origin: str, known: _Origin, now: float) -> Iterator[AliasQuestion]:
         alias = self._in_force.get(origin)
         if alias is not None:
             if known.answers:
-                yield Question(origin, alias.target, dict(known.answers), alias.how)
+                yield AliasQuestion(origin, alias.target, dict(known.answers), alias.how)
                 known.answers.clear()
             return
         is_due = known.read >= known.ask_from or 0.0 < known.ask_at <= now
@@ -244,11 +184,11 @@ class Aliases:
         known.ask_from = int(known.read * _GROWTH) + 1
         known.ask_at, known.wait_s = now + known.wait_s, min(2 * known.wait_s, _MOST_WAIT_S)
         if target := _redirects_to(known):
-            yield Question(origin, target, dict(known.answers), How.REDIRECTS)
+            yield AliasQuestion(origin, target, dict(known.answers), How.REDIRECTS)
         elif len(pages := _told_apart(known)) >= LEAST:
             known.refuted = {target: at for target, at in known.refuted.items() if now < at + AGAIN_S}
             targets = {target: how for target, how in _candidates(origin, known).items() if target not in known.refuted}
-            yield from (Question(origin, target, pages, how) for target, how in targets.items())
+            yield from (AliasQuestion(origin, target, pages, how) for target, how in targets.items())
 
     def _is_sample(self, url: str, alias: Alias) -> bool:
         known = self._origins.get(alias.origin)
@@ -259,22 +199,6 @@ class Aliases:
         self._origins.move_to_end(origin)
         _trim(self._origins, _MAX_ORIGINS)
         return known
-
-
-def origin_of(url: str) -> str:
-    """The root of a canonical URL's scheme and site."""
-    parts = split_url(url)
-    return f"{parts.scheme}://{parts.site}/"
-
-
-def twin_of(url: str, origin: str) -> str:
-    """The same path and query elsewhere."""
-    return origin + url[len(origin_of(url)) :]
-
-
-def is_aliased(visit: Visit) -> bool:
-    """Whether it was not fetched for the sake of an alias."""
-    return visit.state == State.REFUSED and visit.reason.startswith(REASON)
 
 
 def _answer(visit: Visit) -> Answer | None:
@@ -288,32 +212,6 @@ def _answer(visit: Visit) -> Answer | None:
             target = origin_of(visit.target)
             return target if visit.target == twin_of(visit.url, target) else ""
     return None
-
-
-def _is_unlike(answer: Answer, twin: Visit) -> bool:
-    is_page = isinstance(answer, bytes) and answer and twin.state == State.FETCHED
-    return bool(is_page) and answer != steady_text(twin.history.fingerprint)
-
-
-def _compared(
-    question: Question, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], *, is_alias: bool
-) -> Iterator[tuple[str, bool]]:
-    """Whether answers are those of their twins, oldest first, where that is known. A page whose twin is gone differs;
-    of an alias it is one of those that the alias alone has."""
-    for url, answer in question.answers.items():
-        twin = twins.get(twin_of(url, question.target))
-        if isinstance(answer, str):
-            yield url, question.redirects and answer == question.target
-        elif question.redirects:
-            if answer:
-                yield url, False
-        elif twin is not None and twin.state == State.GONE:
-            if answer and not is_alias:
-                yield url, False
-        elif twin is not None and twin.state == State.FETCHED:
-            bits = different_bits(signatures.get(url, b""), signatures.get(twin.url, b""))
-            most = NEAR_BITS if question.how == How.CANONICAL else SAME_BITS
-            yield url, bool(answer) and (not _is_unlike(answer, twin) or bits <= most)
 
 
 def _redirects_to(known: _Origin) -> str:

@@ -14,7 +14,8 @@ from random import Random
 from msgspec.structs import replace
 
 from crawl.addressturns import AddressTurns
-from crawl.aliases import Alias, Aliases
+from crawl.alias import Alias
+from crawl.aliases import Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide
 from crawl.errors import SlotLost

@@ -33,8 +33,8 @@ class BadHostsFile(InputError):
 
 
 @dataclass(eq=False)
-class FetchFailed(RemoteError):
-    """No usable response: the connection, the protocol, the coding or the deadline failed."""
+class UrlFailed(RemoteError):
+    """Nothing came of a URL, and why."""
 
     url: str
     reason: str
@@ -43,7 +43,14 @@ class FetchFailed(RemoteError):
         return f"{self.url}: {self.reason}"
 
 
-@dataclass(eq=False)
+class FetchFailed(UrlFailed):
+    """No usable response: the connection, the protocol, the coding or the deadline failed."""
+
+
+class BodyUnreadable(FetchFailed):
+    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
 class FetchDeclined(FetchFailed):
     """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
 
@@ -92,15 +99,12 @@ class SeenUnwritable(LocalError):
         return f"{self.folder} cannot be written: {self.reason}; free some space, or make the data directory writable"
 
 
-@dataclass(eq=False)
-class PageUnreadable(RemoteError):
+class PageUnreadable(UrlFailed):
     """A page that stalled or crashed both parsers; nothing else was lost with it."""
 
-    url: str
-    reason: str
 
-    def __str__(self) -> str:
-        return f"{self.url}: {self.reason}"
+class BodyUnfit(PageUnreadable):
+    """A page that no engine reads: its codings are broken, or it has too many bytes without them."""
 
 
 @dataclass(eq=False)

@@ -16,7 +16,7 @@ from itertools import islice
 from msgspec.structs import replace
 
 from crawl.addressturns import AddressTurns
-from crawl.aliases import is_aliased
+from crawl.alias import is_aliased
 from crawl.duework import DueWork
 from crawl.look import Queued, Stand
 from crawl.pace import Census

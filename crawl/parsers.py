@@ -18,7 +18,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.errors import PageUnreadable, ParserUnavailable
+from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.inline import InlineParsers
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parserworker import LENGTH_BYTES, Answer
@@ -26,6 +26,8 @@ from crawl.parserworker import LENGTH_BYTES, Answer
 log = logging.getLogger(__name__)
 
 START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
+START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
 MAX_ANSWER_BYTES = 64_000_000  # above what the bounds of a task allow
 _START = "import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from crawl.parserworker import main; main()"
@@ -47,7 +49,7 @@ class ProcessParsers:
         self._decoder = msgspec.msgpack.Decoder(Answer)
 
     async def parse(self, task: Task) -> Parsed:
-        """Read one page; raises PageUnreadable where it stalled or broke both engines."""
+        """See `crawl.parsed.Parsers`."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
@@ -59,12 +61,22 @@ class ProcessParsers:
                 tasks.create_task(self._serve(), name=f"parser-{number}")
 
     async def _serve(self) -> None:
-        """One process after the other, each until it is killed."""
+        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
+        the system kills the youngest where memory is short."""
         left: deque[_Job] = deque()
+        starts = 0
         while True:
-            async with _started(self._config) as process:
-                while await self._work(process, left):
-                    pass
+            try:
+                async with _started(self._config) as process:
+                    starts = 0
+                    while await self._work(process, left):
+                        pass
+            except ParserUnavailable as error:
+                starts += 1
+                if starts == START_TRIES:
+                    raise
+                log.warning("parser did not start, trying again: %s", error.reason)
+                await asyncio.sleep(START_AGAIN_S * starts)
 
     async def _work(self, process: Process, left: deque[_Job]) -> bool:
         """One batch, with what an earlier process left of its own; False where this process has to go."""
@@ -95,8 +107,11 @@ class ProcessParsers:
 
     def _settle(self, process: Process, left: deque[_Job], answer: Answer) -> None:
         """The first page has its answer; where the first engine only failed, the page joins the end for the second."""
+        if answer.is_final:
+            self._give_up(left, BodyUnfit(left[0].task.url, answer.reason))
+            return
         if answer.parsed is None:
-            if self._blame(left, answer.failure):
+            if self._blame(left, answer.reason):
                 left.rotate(-1)
                 self._send(process, [left[-1]])
             return
@@ -111,10 +126,15 @@ class ProcessParsers:
         if job.task.engine == "lexbor":
             job.task = replace(job.task, engine="lxml")
             return True
-        left.popleft()
-        if not job.result.done():
-            job.result.set_exception(PageUnreadable(job.task.url, reason))
+        self._give_up(left, PageUnreadable(job.task.url, reason))
         return False
+
+    @staticmethod
+    def _give_up(left: deque[_Job], error: PageUnreadable) -> None:
+        """The first page is not read."""
+        job = left.popleft()
+        if not job.result.done():
+            job.result.set_exception(error)
 
     def _send(self, process: Process, jobs: Iterable[_Job]) -> None:
         """Queue pages for a process. The pipe holds one batch at most, so there is no need to wait for it."""

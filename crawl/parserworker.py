@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from crawl.errors import PageUnreadable
+from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.inline import parse_once
 from crawl.parsed import Parsed, Task
 
@@ -29,7 +29,8 @@ class Answer(msgspec.Struct, frozen=True, array_like=True):
     """What became of one task: a reading, or why there is none."""
 
     parsed: Parsed | None
-    failure: str = ""
+    reason: str = ""
+    is_final: bool = False  # no engine reads it
 
 
 def main() -> None:
@@ -52,7 +53,7 @@ def _answer(task: Task) -> Answer:
     try:
         return Answer(parse_once(task))
     except PageUnreadable as error:
-        return Answer(None, error.reason)
+        return Answer(None, error.reason, isinstance(error, BodyUnfit))
 
 
 def _receive(source: BinaryIO) -> bytes | None:

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 
 from msgspec.structs import replace
 
-from crawl.aliases import Aliases, is_aliased
+from crawl.alias import is_aliased
+from crawl.aliases import Aliases
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
@@ -22,7 +23,8 @@ from crawl.lastmod import Lastmods
 from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
-from crawl.outcome import Next, gone, read, refused
+from crawl.mediatypes import READ_TYPES
+from crawl.outcome import Next, forgotten, gone, is_outlived, read, refused
 from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
@@ -77,6 +79,9 @@ class Stories:
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
+        if is_outlived(turn.visit, visit):
+            visit = forgotten(visit)
+            await self.handover.keep(turn, gone_page(visit.url, visit.status, self.clock().wall))
         await self.handover.record(turn, visit)
         self.aliases.learn(visit)
         if step.is_declined:
@@ -90,7 +95,7 @@ class Stories:
         if what == Next.PARSE:
             return await self._read(turn, visit, fetched)
         if what == Next.GONE:
-            await self.handover.keep(turn, gone_page(fetched, self.clock().wall))
+            await self.handover.keep(turn, gone_page(fetched.url, fetched.status, self.clock().wall))
         if what == Next.REDIRECT:
             scope = carried_along(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops + 1, scope, visit.is_sitemap)
@@ -108,7 +113,7 @@ class Stories:
         wishes = parsed.wishes.and_(header_wishes(fetched.headers, self.config.agent))
         if reason := unwanted(wishes, now):
             visit = gone(visit, reason, now, self.config)
-            await self.handover.keep(turn, gone_page(fetched, now))
+            await self.handover.keep(turn, gone_page(fetched.url, fetched.status, now))
         elif reason := self._trap(turn, parsed):
             return refused(visit, reason, now, self.config)
         else:
@@ -220,8 +225,8 @@ def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
 
 
 def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
-    """The reading of a response; markup without a media type was let through as HTML."""
-    media_type = fetched.media_type or "text/html"
+    """The reading of a response; markup without a usable media type was let through as HTML."""
+    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
     return Task(
         url=fetched.url,
         body=fetched.body,
@@ -230,6 +235,8 @@ def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
         max_links=config.max_links,
         max_text_chars=config.max_text_chars,
         agent=config.agent,
+        coding=fetched.coding,
+        max_bytes=config.max_body_bytes,
     )
 
 
@@ -252,7 +259,8 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Pag
         fetched_at=now,
         status=fetched.status,
         headers=kept_headers(fetched),
-        content=fetched.body,
+        content=parsed.content if fetched.coding else fetched.body,
+        content_digest=parsed.content_digest,
         media_type=fetched.media_type,
         charset=parsed.charset,
         language=parsed.language,
@@ -276,9 +284,9 @@ def _not_later(at: float, now: float) -> float:
     return at if at <= now + DAY_S else 0.0
 
 
-def gone_page(fetched: Fetched, now: float) -> Page:
+def gone_page(url: str, status: int, now: float) -> Page:
     """What takes the place of a page that is no more, or does not want to be found."""
-    return Page(fetched.url, now, fetched.status, (), b"", fetched.media_type, "", "", "", (), "", (), gone=True)
+    return Page(url, now, status, (), b"", "", "", "", "", (), "", (), gone=True)
 
 
 def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:

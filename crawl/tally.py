@@ -8,7 +8,7 @@ from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
-from crawl.aliases import REASON
+from crawl.alias import REASON
 
 _COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
 _WINDOW_S = 30.0  # over which pages per second are measured

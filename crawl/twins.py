@@ -8,7 +8,7 @@ from typing import Protocol
 
 from msgspec.structs import replace
 
-from crawl.aliases import Alias, is_aliased
+from crawl.alias import Alias, is_aliased
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
 from crawl.links import refusal_of

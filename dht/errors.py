@@ -29,6 +29,18 @@ class LocalError(DseError):
 
 
 @dataclass(eq=False)
+class BrokenFile(LocalError):
+    """A file or directory of this machine that cannot be used: which, why, and what to do."""
+
+    path: str
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.path}: {self.reason}; {self.remedy}"
+
+
+@dataclass(eq=False)
 class PeerTimeout(RemoteError):
     """A peer did not answer in time, or could not be reached at all."""
 
@@ -77,13 +89,5 @@ class BadStrategy(InputError):
         return f"{self.field}: {self.reason}; {self.remedy}"
 
 
-@dataclass(eq=False)
-class BadIdentity(LocalError):
+class BadIdentity(BrokenFile):
     """The node's own key file cannot be read or is damaged."""
-
-    path: str
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; {self.remedy}"

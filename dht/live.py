@@ -5,29 +5,29 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
 from random import Random
-from typing import Any
 
 import msgspec
 
-from dht.carriers import MAX_BODY_BYTES, Carrier, Drives, PeerGone, PeerRefused, Route
+from dht.carriers import Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock
 from dht.contact import Address, Contact, Endpoint, Family
 from dht.core import BLOCKED, Core
-from dht.errors import MALFORMED, BadMessage, InputError, LocalError, PeerTimeout, RemoteError
+from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.events import Event, StrategyAhead
+from dht.handlers import Handlers
 from dht.keys import Key, NodeId, Slot
 from dht.knock import Knock
 from dht.leasekeeper import SETTLE_S, TICK_S, LeaseKeeper
 from dht.limits import Buckets
 from dht.messages import GetStrategy, LeaseRelease, LeaseRequest, StrategyDigest
 from dht.overlay import Answer, Asked, CrawlWork, Handler, Message
-from dht.peercache import PeerCache
+from dht.peermemory import PeerMemory
 from dht.prober import AreYouThere, Probe, ProbeMe, Prober
 from dht.puzzlefile import PuzzleFile
 from dht.reach import Reach
@@ -46,8 +46,6 @@ from dht.view import OverlayView
 
 log = logging.getLogger(__name__)
 
-CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
-CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
 STOP_S = 3.0  # for telling the others that the leases are free
 STANDING_S = 0.5  # between two looks at what peers say of this node's addresses
 NAMED = 4  # peers that may share an address and port; more only say so
@@ -55,7 +53,6 @@ RELAYS = 2  # tried one after the other
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 OnEvent = Callable[[Event], None]
-HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that is told the address, too
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +91,7 @@ class LiveOverlay:
         self._view = OverlayView(
             core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
         )
-        self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
+        self._handlers = Handlers()
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
@@ -104,7 +101,7 @@ class LiveOverlay:
         self._sharing = Sharing(self._view)
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
-        self._cache = PeerCache(parts.folder / "peers.bin") if parts.folder is not None else None
+        self._memory = PeerMemory(core, parts.folder, parts.executor)
         self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
@@ -141,10 +138,7 @@ class LiveOverlay:
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message."""
-        self._serve_from(message, lambda asker, decoded, _host: handler(asker, decoded))
-
-    def _serve_from(self, message: type[Message], handler: HandlerFrom) -> None:
-        self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
+        self._handlers.serve(message, lambda asker, decoded, _host: handler(asker, decoded))
 
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, how busy it is."""
@@ -180,10 +174,9 @@ class LiveOverlay:
 
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
-        heartbeats = self._cache.load_since() if self._cache is not None else ()
-        self._core.remember(self._clock(), (raw for raw, _ in heartbeats), dict(heartbeats))
-        self._joins = self._joins or bool(heartbeats)
-        return len(heartbeats)
+        found = self._memory.recall(self._clock())
+        self._joins = self._joins or bool(found)
+        return found
 
     def adopt(self, signed: SignedStrategy) -> Strategy:
         """Adopt a strategy that a publisher hands to this node, and spread it; raises BadStrategy."""
@@ -235,7 +228,7 @@ class LiveOverlay:
                     self._core.leave(self._clock())
                     self._driver.kick()
         finally:
-            self._save_peers()
+            self._memory.save()
             if self._keeper is not None:
                 self._keeper.forget_quickly()
 
@@ -244,7 +237,7 @@ class LiveOverlay:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._puller.run(), name="overlay-strategies")
             tasks.create_task(self._spread.run(), name="overlay-strategy-spread")
-            tasks.create_task(self._keep_cache(), name="overlay-cache")
+            tasks.create_task(self._memory.run(), name="overlay-cache")
             tasks.create_task(self._keep_leases(), name="overlay-leases")
             tasks.create_task(self._solver.run(), name="overlay-puzzle")
             if self._prober is not None:
@@ -308,27 +301,11 @@ class LiveOverlay:
             raise BadMessage(peer.hex(), f"its answer is no {answer.__name__}: {error}") from None
 
     async def _answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
-        """Decode one message, call its handler, encode the answer."""
+        """The answer to one message of a peer, or of this node itself."""
         if asker in self._core.members.blocked:
             self._core.refused[BLOCKED] += 1
             raise BadMessage(asker.hex(), "the strategy of this network blocks this node")
-        if name not in self._handlers:
-            raise BadMessage(asker.hex(), f"this node answers no {name}")
-        decoder, handler = self._handlers[name]
-        try:
-            message = decoder.decode(body)
-        except MALFORMED as error:
-            raise BadMessage(asker.hex(), f"no {name}: {error}") from None
-        try:
-            answer = self._encoder.encode(await handler(asker, message, host))
-        except (RemoteError, InputError, LocalError):
-            raise
-        except Exception as error:  # one foreign message must not stop the node
-            log.exception("message failed name=%s from=%s", name, asker.hex())
-            raise BadMessage(asker.hex(), f"{name} failed here; it is logged") from error
-        if len(answer) > MAX_BODY_BYTES:
-            raise BadMessage(asker.hex(), f"the answer to {name} would have {len(answer)} bytes; ask for less at once")
-        return answer
+        return await self._handlers.answer(asker, name, body, host)
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
         """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
@@ -351,7 +328,7 @@ class LiveOverlay:
         prober = Prober(
             self._core, self._view, self, parts.knock, self._clock, parts.rng, parts.families, parts.probe_s
         )
-        self._serve_from(ProbeMe, prober.answer_me)
+        self._handlers.serve(ProbeMe, prober.answer_me)
         self.serve(Probe, prober.answer)
         self.serve(AreYouThere, prober.answer_there)
         return prober
@@ -452,33 +429,3 @@ class LiveOverlay:
         told = encode_slots(leased)
         self._core.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
         self._driver.kick()
-
-    # The long memory of peers
-
-    async def _keep_cache(self) -> None:
-        loop, rounds, kept = asyncio.get_running_loop(), 0, -1
-        while self._cache is not None:
-            await asyncio.sleep(CACHE_S)
-            rounds += 1
-            if kept == self._core.members.version and rounds % CACHE_ANYWAY:
-                continue
-            kept, heartbeats = self._core.members.version, self._heartbeats()
-            if not heartbeats[0]:
-                continue  # all have been silent for too long; what the file has is still a way back
-            try:
-                await loop.run_in_executor(self._parts.executor, self._cache.save, *heartbeats)
-            except OSError as error:
-                log.warning("peer cache not written reason=%s", error)
-
-    def _save_peers(self) -> None:
-        heartbeats = self._heartbeats()
-        if self._cache is not None and heartbeats[0]:
-            try:
-                self._cache.save(*heartbeats)
-            except OSError as error:
-                log.warning("peer cache not written reason=%s", error)
-
-    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
-        members = self._core.members
-        known = list(members.known())
-        return [k.opened.raw for _, k in known], [members.ages.since(peer) for peer, _ in known]

@@ -2,7 +2,8 @@
 
 Nouns: `Text` (a document to index), `Query`, `Engine`, `Statistics`, `Searcher`. Read source, analysis, golden,
 forward, query, matching, ranking, bruteforce: what an answer is. Then engine and its three kinds, table, shelf, answer,
-local: one node's part. Then messages, plan, checks, remote, rounds, merge, snippet, cursor, searcher: a whole query.
+local: one node's part. Then messages, plan, checks, remote, rounds, merge, snippet, cursor,
+question, searcher: a whole query.
 """
 
 from index.analysis import ANALYZER
@@ -12,6 +13,7 @@ from index.errors import IndexCorrupt, QueryError
 from index.golden import AnalyzerDiffers
 from index.local import LocalIndex
 from index.query import Query, parse_query
+from index.question import Question
 from index.ranking import RANKING
 from index.searcher import Read, Searcher
 from index.source import Change, Feed, Text
@@ -30,6 +32,7 @@ __all__ = [
     "LocalIndex",
     "Query",
     "QueryError",
+    "Question",
     "Read",
     "Searcher",
     "Text",

@@ -6,7 +6,7 @@ costs time only: it is rebuilt from the store.
 
 from dataclasses import dataclass
 
-from dht import InputError, LocalError
+from dht import BrokenFile, InputError
 
 
 @dataclass(eq=False)
@@ -20,13 +20,5 @@ class QueryError(InputError):
         return f"at character {self.position + 1}: {self.reason}"
 
 
-@dataclass(eq=False)
-class IndexCorrupt(LocalError):
+class IndexCorrupt(BrokenFile):
     """Index files that cannot be read or written, and could not be set right by beginning again."""
-
-    path: str
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; {self.remedy}"

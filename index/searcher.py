@@ -18,6 +18,7 @@ from index.matching import matches
 from index.merge import Folded, Found, fold
 from index.messages import MAX_K
 from index.query import parse_query
+from index.question import Question
 from index.ranking import Numbers, Scored, explain, score
 from index.remote import Remote
 from index.rounds import Asked, Outcome, Rounds
@@ -62,26 +63,18 @@ class Searcher:
         self._rounds = Rounds(config, overlay, Remote(overlay, clock, rng, config.hedge_fraction, local.check))
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
-    async def search(
-        self,
-        query: str,
-        limit: int = 10,
-        cursor: str = "",
-        language: str = "",
-        site: str = "",
-        deadline_ms: int = 2000,
-        explain: bool = False,
-    ) -> dict[str, Any]:
+    async def search(self, question: Question) -> dict[str, Any]:
         """The body of /api/v1/search. Raises QueryError."""
         began = self._clock().steady
-        asked = Asked(parse_query(query, language, site), query, language, site)
-        after = read_cursor(cursor, query_digest(query, language, site))
-        limit = min(max(limit, 1), MAX_LIMIT)
-        deadline = began + min(max(deadline_ms, 1), self._config.max_deadline_ms) / 1000
+        filters = question.text, question.language, question.site
+        asked = Asked(parse_query(*filters), *filters)
+        after = read_cursor(question.cursor, query_digest(*filters))
+        limit = min(max(question.limit, 1), MAX_LIMIT)
+        deadline = began + min(max(question.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         if after and after.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         outcome, page = await self._attempts(asked, after, limit, began, deadline)
-        return self._answer(asked, outcome, page, after, began, explain)
+        return self._answer(asked, outcome, page, after, began, question.explain)
 
     async def _attempts(
         self, asked: Asked, after: Cursor | None, limit: int, began: float, deadline: float

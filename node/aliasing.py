@@ -13,7 +13,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, Alias, Crawler, How, Question
+from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How
 from dht import Clock, Overlay, site_of, slot_of
 from node.hosts import HostBook
 from node.hostwriter import HostWriter
@@ -65,7 +65,7 @@ class Aliasing:
         for url in aliases.due_samples(self._clock().wall):
             self._crawler.again(url)
 
-    async def _decide(self, question: Question) -> bool:
+    async def _decide(self, question: AliasQuestion) -> bool:
         """Whether an origin's standing is another one now."""
         site = site_of(question.origin)
         epoch = self._epoch(site)

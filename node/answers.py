@@ -18,6 +18,7 @@ from dht import (
     parse_document,
     slot_of,
 )
+from index import Question
 from node.balanceview import balance_json, load_json
 from node.daemon import Daemon
 from node.preview import Previews
@@ -39,19 +40,9 @@ class Answers:
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
         self._previews = Previews(daemon, overlay, clock)
 
-    async def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        cursor: str = "",
-        language: str = "",
-        site: str = "",
-        deadline_ms: int = 2000,
-        explain: bool = False,
-    ) -> Json:
+    async def search(self, question: Question) -> Json:
         """See Service."""
-        return await self._daemon.searcher.search(query, limit, cursor, language, site, deadline_ms, explain)
+        return await self._daemon.searcher.search(question)
 
     async def status(self) -> Json:
         """See Service."""

@@ -5,7 +5,7 @@ Pure: values only. Each says what, where and what to do, in one line.
 
 from dataclasses import dataclass
 
-from dht import InputError, LocalError
+from dht import BrokenFile, InputError, LocalError
 
 
 @dataclass(eq=False)
@@ -56,16 +56,8 @@ class DataDirLocked(LocalError):
         return f"{self.path}: in use by {holder}; stop that node first, or give this one its own --data-dir"
 
 
-@dataclass(eq=False)
-class BadDataDir(LocalError):
+class BadDataDir(BrokenFile):
     """A data directory that is none, is of another format, or cannot be read or written."""
-
-    path: str
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from crawl import ScopeKind
+from index import Question
 from node.progress import Followed
 
 Json = dict[str, Any]
@@ -15,17 +16,7 @@ Json = dict[str, Any]
 class Service(Protocol):
     """A running node, seen from HTTP."""
 
-    async def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        cursor: str = "",
-        language: str = "",
-        site: str = "",
-        deadline_ms: int = 2000,
-        explain: bool = False,
-    ) -> Json:
+    async def search(self, question: Question) -> Json:
         """The body of /api/v1/search; raises QueryError (an InputError with `position`) where the query is none."""
 
     async def status(self) -> Json:

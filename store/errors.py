@@ -6,7 +6,7 @@ Pure: values only. `BadReplica` and `TooFewCopies`: other nodes; `BadDraft`: our
 
 from dataclasses import dataclass
 
-from dht import InputError, LocalError, RemoteError
+from dht import BrokenFile, InputError, LocalError, RemoteError
 
 
 @dataclass(eq=False)
@@ -47,16 +47,8 @@ class BadDraft(InputError):
         return f"{self.what}: {self.reason}"
 
 
-@dataclass(eq=False)
-class StoreCorrupt(LocalError):
+class StoreCorrupt(BrokenFile):
     """The store on disk is damaged beyond what a crash may leave."""
-
-    path: str
-    reason: str
-    remedy: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; {self.remedy}"
 
 
 @dataclass(eq=False)

@@ -9,6 +9,7 @@ Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from math import isfinite
 from typing import Annotated, Protocol
@@ -21,7 +22,7 @@ from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
 from store.hostrecord import host_flaw
-from store.merkle import leaf, root_of, tree
+from store.merkle import Proven, leaf, tree
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 
 MAX_RECORDS = 1024  # in one package
@@ -84,7 +85,7 @@ _headed = msgspec.msgpack.Decoder(_Headed)
 
 def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
-    digests = [sha256(d.content).digest() if d.content else _NOTHING for d in drafts]
+    digests = [_content_digest(draft) for draft in drafts]
     versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
     leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
     root, paths = tree(leaves)
@@ -94,6 +95,10 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
                Proof(author, signature, index, path))
         for index, (d, version, digest, path) in enumerate(zip(drafts, versions, digests, paths, strict=True))
     ]  # fmt: skip
+
+
+def _content_digest(draft: Draft) -> bytes:
+    return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
@@ -109,9 +114,10 @@ def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = Non
 
 
 def flaws(records: Sequence[Record]) -> list[str]:
-    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root."""
-    checked: dict[tuple[bytes, bytes, bytes], bool] = {}
-    return [_flaw(record) or _forged(record, checked) for record in records]
+    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root, and what
+    the paths of its records share is hashed once."""
+    trees: dict[tuple[bytes, bytes, int], Proven] = {}
+    return [_flaw(record) or _forged(record, trees) for record in records]
 
 
 def url_of(record: Record) -> str:
@@ -240,11 +246,17 @@ def _displaced(r: Record, places: Places | None) -> str:
     return ""
 
 
-def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:
-    root = root_of(leaf_of(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
-    if root is None:
+def _forged(r: Record, trees: dict[tuple[bytes, bytes, int], Proven]) -> str:
+    proof = r.proof
+    if proof.index >> len(proof.path):
         return "index does not fit its path"
-    seal = (r.proof.author, r.proof.signature, root)
-    if seal not in checked:
-        checked[seal] = verify(DOMAIN, r.proof.author, root, r.proof.signature)
-    return "" if checked[seal] else "signature does not verify"
+    seal = (proof.author, proof.signature, len(proof.path))
+    if (proven := trees.get(seal)) is None:
+        proven = trees[seal] = Proven()
+    leaf_hash = leaf_of(r.kind, r.id, r.key, r.version, r.expires_day)
+    is_proved = proven.proves(leaf_hash, proof.index, proof.path, partial(_is_signed, proof))
+    return "" if is_proved else "signature does not verify"
+
+
+def _is_signed(proof: Proof, root: bytes) -> bool:
+    return verify(DOMAIN, proof.author, root, proof.signature)

@@ -7,9 +7,10 @@ from aiohttp import web
 
 from crawl import ScopeKind
 from dht import MALFORMED
+from index import Question
 from node.duration import MAX_S
 from node.progress import MAX_ASKED, Followed
-from node.service import Json, Service
+from node.service import Service
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
 from node.web.problems import BadParameter
@@ -54,15 +55,15 @@ def json_response(body: object) -> web.Response:
     return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
 
 
-async def search_by(service: Service, values: Values) -> Json:
-    """Ask the node what a request asks, for the API."""
-    return await service.search(
-        values.text("q"),
-        limit=values.count("limit"),
+def question_of(values: Values, query: str, limit: int, deadline_ms: int) -> Question:
+    """The question of a request's parameters, its query and bounds apart."""
+    return Question(
+        query,
+        limit=limit,
         cursor=values.text("cursor"),
         language=values.text("lang"),
         site=values.text("site"),
-        deadline_ms=values.count("deadline_ms"),
+        deadline_ms=deadline_ms,
         explain=values.flag("explain"),
     )
 
@@ -75,7 +76,9 @@ class Api:
         self._openapi = openapi(version)
 
     async def search(self, request: web.Request) -> web.Response:
-        return json_response(await search_by(self._service, parameters(request, "search")))
+        values = parameters(request, "search")
+        question = question_of(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
+        return json_response(await self._service.search(question))
 
     async def status(self, request: web.Request) -> web.Response:
         return json_response(await self._service.status())

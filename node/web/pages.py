@@ -14,7 +14,7 @@ from node.peersview import peer_rows
 from node.plaintext import around, plain
 from node.service import Service
 from node.statusview import size, view_of
-from node.web.api import json_response, parameters
+from node.web.api import json_response, parameters, question_of
 from node.web.language import choose, translator
 from node.web.problems import Problem, problem_of
 from node.web.results import result_page
@@ -67,15 +67,7 @@ class Pages:
         if not query:
             raise web.HTTPSeeOther("/")
         try:
-            answer = await self._service.search(
-                query,
-                limit=PAGE_RESULTS,
-                cursor=values.text("cursor"),
-                language=values.text("lang"),
-                site=values.text("site"),
-                deadline_ms=PAGE_DEADLINE_MS,
-                explain=values.flag("explain"),
-            )
+            answer = await self._service.search(question_of(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS))
         except InputError as error:
             if values.text("format") == "json":
                 raise

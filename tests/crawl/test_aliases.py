@@ -6,7 +6,8 @@ from random import Random
 import pytest
 from msgspec.structs import replace
 
-from crawl.aliases import AGAIN_S, ASKED, LEAST, Alias, Aliases, How, Question, origin_of, twin_of
+from crawl.alias import Alias, AliasQuestion, How, origin_of, twin_of
+from crawl.aliases import AGAIN_S, ASKED, LEAST, Aliases
 from crawl.changerate import History
 from crawl.fingerprint import fingerprint
 from crawl.similarity import signature
@@ -264,7 +265,7 @@ def test_judgements_are_those_of_a_slow_count() -> None:
             for u, t in twins.items()
         )
         wanted = same >= LEAST and same / len(twins) >= 0.9
-        assert (new().judge(Question(COPY, MANUAL, answers), twins, {}, 5.0) is not None) == wanted
+        assert (new().judge(AliasQuestion(COPY, MANUAL, answers), twins, {}, 5.0) is not None) == wanted
 
 
 def test_memory_is_bounded() -> None:

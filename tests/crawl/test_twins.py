@@ -3,7 +3,7 @@
 import pytest
 
 from crawl import CrawlConfig, Decision, State, Visit
-from crawl.aliases import Alias, How
+from crawl.alias import Alias, How
 from crawl.config import DAY_S
 from crawl.twins import LOOK_S, left_to_twin, may_stand_in
 

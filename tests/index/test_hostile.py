@@ -18,6 +18,7 @@ from index.bruteforce import BruteForce
 from index.config import IndexConfig
 from index.local import MAX_WAITING_OF_ONE
 from index.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.question import Question
 from index.ranking import average_length, bm25, idfs, proximity
 from index.statistics import Statistics
 
@@ -38,7 +39,7 @@ def right(world: World) -> list[str]:
 
 
 async def ask(node: Node, deadline_ms: int = 5000) -> dict[str, Any]:
-    return await node.searcher.search(QUERY, deadline_ms=deadline_ms)
+    return await node.searcher.search(Question(QUERY, deadline_ms=deadline_ms))
 
 
 def urls(answer: dict[str, Any]) -> list[str]:

@@ -12,6 +12,7 @@ import msgspec
 import pytest
 
 from dht import BadStrategy, InputError, Strategy
+from index import Question
 from node.config import NodeConfig
 from node.progress import Followed
 from node.service import Json
@@ -77,7 +78,7 @@ class FakeService:
     """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
 
     answered: int = 256
-    asked: list[Json] = field(default_factory=list)
+    asked: list[Question] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     looks: int = 0
@@ -85,25 +86,16 @@ class FakeService:
     ready: int = 60
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def search(
-        self,
-        query: str,
-        *,
-        limit: int = 10,
-        cursor: str = "",
-        language: str = "",
-        site: str = "",
-        deadline_ms: int = 2000,
-        explain: bool = False,
-    ) -> Json:
-        self.asked.append({"query": query, "limit": limit, "cursor": cursor, "language": language, "site": site})
+    async def search(self, question: Question) -> Json:
+        self.asked.append(question)
+        query, language = question.text, question.language
         if query.startswith('"') and query.count('"') == 1:
             raise BadQuery(0, "the phrase that begins here has no closing quotation mark")
         if query == "!wait":
             await self.gate.wait()
         if query == "!bug":
             raise Unforeseen("secret path /home/operator")
-        hits = [_hit(page, query, explain) for page in PAGES.values() if query in page["text"] + page["title"]]
+        hits = [_hit(page, query, question.explain) for page in PAGES.values() if query in page["text"] + page["title"]]
         slots = {"slots": 256, "answered": self.answered, "peers_asked": 4, "peers_answered": 4, "late": []}
         return {
             "query": query,
@@ -113,11 +105,11 @@ class FakeService:
             "coverage": slots,
             "total": 1234 if query == "task" else len(hits),
             "total_is": "exact",
-            "results": [hit for hit in hits if not language or hit["language"] == language][:limit],
+            "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
             "suggestions": [],
             "corrections": [],
             "facets": {},
-            "next_cursor": "bmV4dA" if query == "task" and not cursor else None,
+            "next_cursor": "bmV4dA" if query == "task" and not question.cursor else None,
         }
 
     async def status(self) -> Json:

@@ -7,6 +7,7 @@ import pytest
 
 from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key
+from index import Question
 from node.simulation.census import is_idle, repeated, take_census
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
@@ -58,8 +59,8 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         assert len(checked) <= 4, "one for each member that it worked for; of so few pages hardly any other"
         assert_polite(world)
         assert not any(node.daemon.clients.distrusted for node in members)
-        wanted = await members[0].daemon.searcher.search(world.web.words[0], limit=10)
-        answer = await client.daemon.searcher.search(world.web.words[0], limit=10)
+        wanted = await members[0].daemon.searcher.search(Question(world.web.words[0], limit=10))
+        answer = await client.daemon.searcher.search(Question(world.web.words[0], limit=10))
         assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
         assert answer["exact"]
         assert not client.daemon.index.documents

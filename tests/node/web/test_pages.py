@@ -47,7 +47,7 @@ def test_the_next_page_says_its_number_and_leads_back(site: Any) -> None:
     assert "Page 2" in page
     assert "/search?q=task" in links(page)
     assert "Next page" not in page
-    assert site.service.asked[-1]["cursor"] == "bmV4dA"
+    assert site.service.asked[-1].cursor == "bmV4dA"
 
 
 def test_filters_are_kept_and_can_be_taken_away(site: Any) -> None:
@@ -57,7 +57,7 @@ def test_filters_are_kept_and_can_be_taken_away(site: Any) -> None:
     assert "/search?q=task&site=python.test" in links(page)
     assert "/search?q=task&lang=en" in links(page)
     assert '<input type="hidden" name="lang" value="en">' in page
-    assert site.service.asked[-1]["language"] == "en"
+    assert site.service.asked[-1].language == "en"
 
 
 def test_a_partial_answer_says_so(site: Any) -> None:

@@ -1,0 +1,20 @@
+"""One query as it is asked: the words, and what may be said beside them.
+
+Pure: values.
+"""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """`text` as people type it, `cursor` from the page before, `language` and `site` as filters, "" without one;
+    `explain` gives the numbers behind each score. The searcher bounds `limit` and `deadline_ms`."""
+
+    text: str
+    limit: int = 10
+    cursor: str = ""
+    language: str = ""
+    site: str = ""
+    deadline_ms: int = 2000
+    explain: bool = False
