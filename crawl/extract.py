@@ -35,7 +35,7 @@ PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 LINKED_DATA_TYPE = "application/ld+json"
 _MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
-_KIND_OF = {  # what the elements of a page are read for; all others are "inline"
+_KIND_OF: dict[str | None, str] = {  # what the elements of a page are read for; all others are "inline"
     **dict.fromkeys((*BLOCKS, "html", "head", "body", "frameset"), "block"),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
@@ -44,6 +44,7 @@ _KIND_OF = {  # what the elements of a page are read for; all others are "inline
     **{tag: tag for tag in ("title", "base", "meta", "script", "time")},
     "link": "named",
 }
+_KINDS = ("inline", *dict.fromkeys(_KIND_OF.values()))
 _INLINE = ("inline", "link", "title", "base", "meta", "time", "named")  # kinds that end no line of text
 _LINK = LINK.encode()
 _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
@@ -69,21 +70,21 @@ def read_lexbor(html: str | bytes, max_links: int) -> Reading:
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:
         return Reading()
-    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in ("inline", *_KIND_OF.values())}
+    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KINDS}
+    places, inline = {tag: kinds[kind] for tag, kind in _KIND_OF.items()}, kinds["inline"]
     for node in tree.root.traverse():
-        kinds[_KIND_OF.get(node.tag or "", "inline")].append(node)
-    anchors = list(islice(filter(None, map(_anchor, kinds["link"])), 2 * max_links))
+        places.get(node.tag, inline).append(node)
     root = tree.root.attributes
     reading = Reading(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=root.get("lang") or root.get("xml:lang") or "",
         metas=_metas(kinds["meta"]),
         linked_data=_linked_data(kinds["script"]),
-        links=[(href, text[: 2 * MAX_ANCHOR_CHARS], rel) for _, href, text, rel in anchors],
         headings=[node.text()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
     _read_head(reading, kinds)
-    _flatten(kinds, [node for node, _, text, _ in anchors if text])  # last: it rearranges the tree
+    worded = _read_links(reading, kinds["link"], 2 * max_links)
+    _flatten(kinds, worded)  # last: it rearranges the tree
     tree.merge_text_nodes()
     reading.text = tree.body.text(separator=BREAK, skip_empty=True) if tree.body is not None else ""
     return reading
@@ -103,6 +104,21 @@ def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
             reading.alternates.append((values["type"] or "", href))
     times = [values for node in kinds["time"] if "datetime" in (values := node.attributes)][:_MAX_TIMES]
     reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
+
+
+def _read_links(reading: Reading, nodes: list[LexborNode], most: int) -> list[LexborNode]:
+    """Read at most so many links, each its reference, text and relations; and return those that have a text."""
+    worded = []
+    for node in nodes:
+        if "href" not in (values := node.attributes):
+            continue
+        if len(reading.links) >= most:
+            break
+        text = node.text()
+        reading.links.append((values["href"] or "", text[: 2 * MAX_ANCHOR_CHARS], values.get("rel") or ""))
+        if text:
+            worded.append(node)
+    return worded
 
 
 def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
@@ -131,12 +147,6 @@ def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:
 def _linked_data(scripts: list[LexborNode]) -> str:
     found = [node for node in scripts if node.attributes.get("type") == LINKED_DATA_TYPE][:_MAX_SCRIPTS]
     return "".join(node.text() for node in found)[:MAX_LINKED_CHARS]
-
-
-def _anchor(node: LexborNode) -> tuple[LexborNode, str, str, str] | None:
-    """A link: itself, its reference, its text and its relations."""
-    values = node.attributes
-    return (node, values["href"] or "", node.text(), values.get("rel") or "") if "href" in values else None
 
 
 def _plain(task: Task, text: str, charset: str) -> Parsed:

@@ -49,23 +49,21 @@ def _hashes(data: bytes) -> NDArray[np.uint64]:
     """A hash of each run that is looked at; the first begins before the text."""
     data = b" %b" % data.ljust(RUN_BYTES - 1, b"\0")
     count = len(data) - RUN_BYTES + 1
-    begins = np.flatnonzero(np.frombuffer(data.translate(_BEGINS), dtype=np.bool_, count=count))
+    (begins,) = np.frombuffer(data.translate(_BEGINS), dtype=np.bool_, count=count).nonzero()
     halves = np.ndarray((count + 8,), dtype="<u8", buffer=data, strides=(1,))
     runs = halves[begins].astype(np.uint64, copy=False)
-    runs ^= runs >> np.uint64(32)
     runs *= _GOLDEN
     runs ^= halves[begins + 8]
-    runs ^= runs >> np.uint64(29)
-    runs *= _MIX
     runs ^= runs >> np.uint64(32)
+    runs *= _MIX
     return runs
 
 
 def _bits(hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
     """A bit of each bin's smallest hash; a bin without any borrows from the next that has one, changed by the
     distance, as in Shrivastava & Li 2014."""
-    rising = np.sort(hashes)
-    smallest = rising.take(np.searchsorted(rising, _EDGES), mode="wrap")  # of a later bin where there is none
+    hashes.sort()
+    smallest = hashes.take(hashes.searchsorted(_EDGES), mode="wrap")  # of a later bin where there is none
     distances = (smallest - _EDGES) >> _BIN_SHIFT
     mixed = smallest + distances * _MIX
     mixed ^= mixed >> np.uint64(31)

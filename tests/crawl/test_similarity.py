@@ -22,8 +22,8 @@ def jaccard(one: str, other: str) -> float:
 
 
 def test_signatures_never_change() -> None:
-    assert signature("The quick brown fox jumps over the lazy dog. " * 3).hex() == "f7c9ffd1d486c30bc83dcfe97fd101d6"
-    assert signature("图书馆的开放时间是上午九点到晚上十点。").hex() == "07ae3b0a5268b3e2ad70474d2a6a65a8"
+    assert signature("The quick brown fox jumps over the lazy dog. " * 3).hex() == "31b4cfb0a3da7a61709a9248e44a1f89"
+    assert signature("图书馆的开放时间是上午九点到晚上十点。").hex() == "c63970c97b923c45b2dacc36a6692642"
 
 
 def test_equal_bits_tell_how_much_texts_have_in_common() -> None:
