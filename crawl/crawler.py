@@ -269,11 +269,13 @@ class Crawler:
         if wait_s is not None:
             wait_s = max(wait_s, self._late())
         self._looks_at = now.steady + wait_s if wait_s is not None else None
+        loop = asyncio.get_running_loop()
+        wake = loop.call_later(wait_s, self._changed.set) if wait_s is not None else None
         try:
-            async with asyncio.timeout(wait_s):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
+            await self._changed.wait()
+        finally:
+            if wake is not None:
+                wake.cancel()
 
     async def _use(self, turn: Turn) -> None:
         """One turn from its request to its recorded outcome."""
