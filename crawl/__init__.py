@@ -6,7 +6,7 @@ crawler, request, robots, politeness, fetch, story, parsers, extract, links, han
 
 from crawl.alias import Alias, AliasQuestion, How, origin_of
 from crawl.config import CrawlConfig
-from crawl.crawler import SAMPLE_EVERY_S, Crawler, span
+from crawl.crawler import SAMPLE_EVERY_S, Crawler
 from crawl.decision import Decide, Decision
 from crawl.errors import (
     AddressRefused,
@@ -40,6 +40,7 @@ from crawl.scope import (
 )
 from crawl.similarity import different_bits
 from crawl.siteclocks import SiteClocks
+from crawl.situation import span
 from crawl.tally import CrawlStatus
 from crawl.urls import canonical_url, is_canonical
 from crawl.visits import State, Visit, decode_visit, encode_visit, reach

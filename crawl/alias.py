@@ -95,6 +95,8 @@ class AliasQuestion:
 
 def origin_of(url: str) -> str:
     """The root of a canonical URL's scheme and site."""
+    if end := url.find("/", len("https://")) + 1:
+        return url[:end]
     parts = split_url(url)
     return f"{parts.scheme}://{parts.site}/"
 

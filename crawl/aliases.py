@@ -132,6 +132,11 @@ class Aliases:
         """What is to be found out; each is asked again when there is more to go by, or after a while."""
         return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
 
+    def first_twins(self, question: AliasQuestion) -> list[str]:
+        """Those to look for first. Most guesses are wrong: where none of these is known, too few are left to agree."""
+        twins = question.twins()
+        return twins if question.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
+
     def judge(
         self, question: AliasQuestion, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
     ) -> Alias | None:

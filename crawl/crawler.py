@@ -36,8 +36,9 @@ from crawl.seen import Seen
 from crawl.seendesk import SeenDesk
 from crawl.sitefeeds import SiteFeeds
 from crawl.sitestats import SiteStats
+from crawl.situation import SOON_S, Situation
 from crawl.story import Stories
-from crawl.tally import CrawlState, CrawlStatus, Tally
+from crawl.tally import CrawlStatus, Tally
 from crawl.twins import NoTwins, Twins
 from crawl.visits import Visit
 from dht import Clock, Slot, site_of
@@ -46,7 +47,6 @@ log = logging.getLogger(__name__)
 
 REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
 SAMPLE_EVERY_S = 172_800.0  # two days: a few a week
-SOON_S = 60.0  # what is due by then counts as waiting
 
 
 class Crawler:
@@ -118,6 +118,7 @@ class Crawler:
             clock=clock,
             sitemap_thread=self._thread,
         )
+        self._idle: list[asyncio.Future[Turn]] = []  # of workers without a turn, for the next one
         self._asking = 0  # turns whose request is not over
         self._lent = 0
         self._late = late
@@ -193,12 +194,13 @@ class Crawler:
                     self._start(tasks)
                     await self._rest()
         finally:
+            self._idle.clear()
             self._thread.shutdown(wait=False, cancel_futures=True)
 
     def status(self) -> CrawlStatus:
         """What it does, and why; cheap enough to be asked every second."""
         frontier, tally, now = self._frontier, self._tally, self._clock()
-        state, reason = self._state()
+        state, reason = self._situation().told(now)
         return CrawlStatus(
             state=state,
             reason=reason,
@@ -227,6 +229,10 @@ class Crawler:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
         return self._frontier.due_work()
 
+    def _situation(self) -> Situation:
+        pending, politeness = self._frontier.open - self._asking, self._requests.politeness
+        return Situation(self._frontier, politeness, self._config, self._hindrance, self._late(), pending)
+
     @property
     def rests(self) -> bool:
         """Whether it has been stopped for so long that others should crawl its slots meanwhile."""
@@ -243,7 +249,10 @@ class Crawler:
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
             self._asking += 1
-            tasks.create_task(self._use(turn))
+            if self._idle:
+                self._idle.pop().set_result(turn)
+            else:
+                tasks.create_task(self._work(turn))
 
     def _has_room(self) -> bool:
         pending = self._frontier.open - self._asking
@@ -269,11 +278,21 @@ class Crawler:
         if wait_s is not None:
             wait_s = max(wait_s, self._late())
         self._looks_at = now.steady + wait_s if wait_s is not None else None
+        loop = asyncio.get_running_loop()
+        wake = loop.call_later(wait_s, self._changed.set) if wait_s is not None else None
         try:
-            async with asyncio.timeout(wait_s):
-                await self._changed.wait()
-        except TimeoutError:
-            pass
+            await self._changed.wait()
+        finally:
+            if wake is not None:
+                wake.cancel()
+
+    async def _work(self, turn: Turn) -> None:
+        """One turn after the other: a task of its own costs a turn 20 µs."""
+        while True:
+            await self._use(turn)
+            next_one: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+            self._idle.append(next_one)
+            turn = await next_one
 
     async def _use(self, turn: Turn) -> None:
         """One turn from its request to its recorded outcome."""
@@ -302,48 +321,3 @@ class Crawler:
         self._frontier.rest(turn, self._clock(), delay_s, address)
         self._asking -= 1
         self._stir()
-
-    def _state(self) -> tuple[CrawlState, str]:
-        frontier, now = self._frontier, self._clock()
-        if self._hindrance:
-            return "paused", self._hindrance
-        if frontier.open - self._asking >= self._config.max_pending_pages:
-            return "waiting", f"{frontier.open - self._asking} pages wait until their owners acknowledge them"
-        if (late_s := self._late()) > 1.0:
-            return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(late_s)}"
-        if frontier.open:
-            return "crawling", f"{frontier.open} URLs in flight, {frontier.soon(now)} wait for their host's turn"
-        next_s = frontier.next_due(now) or 0.0
-        if due := frontier.soon(now):
-            return (
-                "waiting",
-                f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}"
-                + self._broken(),
-            )
-        if not frontier.slots():
-            return "idle", "holds no lease: other nodes crawl the slots that it owns"
-        if soon := frontier.soon(now, SOON_S):
-            return "waiting", f"{soon} URLs are due within a minute, the first in {span(next_s)}"
-        if len(frontier):
-            return (
-                "idle",
-                f"all {len(frontier)} URLs known here were visited; the next one is due again in {span(next_s)}",
-            )
-        return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
-
-    def _broken(self) -> str:
-        """Hosts that do not answer, with an example."""
-        politeness = self._requests.politeness
-        sites = list(politeness.broken())
-        if not sites:
-            return ""
-        more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
-        return f"; asked once in a while alone: {sites[-1]} ({politeness.trouble(sites[-1])}){more}"
-
-
-def span(seconds: float) -> str:
-    """A time to wait, for reading."""
-    for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
-        if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"

@@ -4,17 +4,18 @@ Pure: values and a protocol.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
 
 from crawl.codings import BadCoding, decode_body
 from crawl.errors import BodyUnreadable
 
 
-@dataclass(frozen=True, slots=True)
-class Fetched:
+class Fetched(msgspec.Struct, frozen=True):
     """One response. `body` is decoded from transfer codings and cut at the fetch's bound; content codings that it still
     has are named by `coding`: pages are opened where they are parsed."""
 

@@ -38,7 +38,7 @@ def links_of(headers: Iterable[tuple[str, str]], url: str) -> list[HeaderLink]:
     """The links of the response found at a canonical URL that lead to something that can be fetched."""
     found: list[HeaderLink] = []
     for name, value in headers:
-        if name.lower() != "link":
+        if len(name) != 4 or name.lower() != "link":
             continue
         for target, parameters in _parsed(value[:MAX_FIELD_CHARS]):
             if len(found) >= MAX_LINKS:

@@ -3,9 +3,9 @@
 Pure: a visit and what was fetched in, a verdict out. Source: RFC 9110; Googlebot's published treatment of statuses.
 """
 
-from dataclasses import dataclass
 from enum import Enum, auto
 
+import msgspec
 from msgspec.structs import replace
 
 from crawl.alias import is_aliased
@@ -41,8 +41,7 @@ class Next(Enum):
     NOTHING = auto()  # record at once
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(msgspec.Struct, frozen=True):
     """The visit to record once `next` is done."""
 
     next: Next

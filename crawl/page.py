@@ -3,8 +3,6 @@
 Pure: values only.
 """
 
-from dataclasses import dataclass
-
 import msgspec
 
 
@@ -16,8 +14,7 @@ class Link(msgspec.Struct, frozen=True, array_like=True):
     nofollow: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Page:
+class Page(msgspec.Struct, frozen=True):
     """A fetched page, ready to become a document. `content` is decoded from transfer and content codings."""
 
     url: str

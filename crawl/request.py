@@ -4,8 +4,10 @@ A turn is one request to its host: the page itself, or robots.txt or a sitemap i
 for the host's next turn. So every request counts for politeness, and a host never has two open.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from random import Random
+
+import msgspec
 
 from crawl.aliases import Aliases
 from crawl.config import CrawlConfig
@@ -43,8 +45,7 @@ from crawl.visits import State, Visit
 from dht import Clock, site_of
 
 
-@dataclass(frozen=True, slots=True)
-class Step:
+class Step(msgspec.Struct, frozen=True):
     """How a turn's request ended. Without a verdict the URL itself was not asked for, and waits again."""
 
     delay_s: float = 0.0  # rest of the host from now on; 0: it was not asked

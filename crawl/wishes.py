@@ -34,6 +34,8 @@ class Wishes(msgspec.Struct, frozen=True, array_like=True):
 
     def and_(self, other: "Wishes") -> "Wishes":
         """The strictest of both."""
+        if other is NO_WISHES:
+            return self
         return Wishes(
             self.noindex or other.noindex,
             self.nofollow or other.nofollow,
@@ -41,6 +43,9 @@ class Wishes(msgspec.Struct, frozen=True, array_like=True):
             min((n for n in (self.max_snippet, other.max_snippet) if n >= 0), default=-1),
             min((at for at in (self.unavailable_at, other.unavailable_at) if at), default=0.0),
         )
+
+
+NO_WISHES = Wishes()
 
 
 def meta_wishes(metas: Iterable[tuple[str, str]], agent: str) -> Wishes:
@@ -53,7 +58,9 @@ def header_wishes(headers: Iterable[tuple[str, str]], agent: str) -> Wishes:
     """What the X-Robots-Tag fields ask that are for everybody or for us; a name holds to the end of its field or to the
     next name."""
     ours = ("", "*", agent.lower())
-    fields = (value for field, value in headers if field.lower() == "x-robots-tag")
+    fields = [value for field, value in headers if len(field) == 12 and field.lower() == "x-robots-tag"]
+    if not fields:
+        return NO_WISHES
     return _wishes(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
 
 

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from types import MappingProxyType
 from typing import NamedTuple
 
-from dht.clock import Clock, Now
+from dht.clock import Clock, Now, steady_of
 from dht.contact import Contact, Endpoint
 from dht.diversity import NONE, Traits, traits_of
 from dht.keys import NodeId, Slot
@@ -43,7 +43,7 @@ class OverlayView:
         self._node_id = node_id
         self._members = members
         self._strategies = strategies
-        self._clock = clock
+        self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints = own_endpoints
         self._operator = operator
         self._own_ready: frozenset[Slot] = frozenset()
@@ -233,9 +233,9 @@ class OverlayView:
         self._look_at = self._all_live_until = float("-inf")
 
     def _look(self) -> None:
-        now = self._clock()
-        if now.steady < self._look_at:
+        if self._steady() < self._look_at:
             return
+        now = self._clock()
         self._look_at = now.steady + LOOK_S
         members, strategy = self._members.members(now), self._strategies.current(now)
         own = traits_of(self._operator, self._own_endpoints(), Reach(strategy.declared_prefixes))

@@ -7,13 +7,13 @@ host record, from which every holder's crawler hears of it.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How
+from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How, Visit
 from dht import Clock, Overlay, site_of, slot_of
 from node.hosts import HostBook
 from node.hostwriter import HostWriter
@@ -71,7 +71,7 @@ class Aliasing:
         epoch = self._epoch(site)
         if epoch is None:
             return False
-        visits = await self._known.find(question.twins()) if question.twins() else {}
+        visits = await self._twins(question)
         unlike = question.unlike(visits)
         pages = await self._known.documents(unlike) if unlike else {}
         before = self._crawler.aliases.in_force(question.origin)
@@ -94,6 +94,13 @@ class Aliasing:
             what = "is an alias of" if alias is not None else "is no alias any more of"
             log.info("host %s %s %s", question.origin, what, question.target)
         return host is not None
+
+    async def _twins(self, question: AliasQuestion) -> Mapping[str, Visit]:
+        """What is known of the twins, as far as it matters."""
+        first = self._crawler.aliases.first_twins(question)
+        found = await self._known.find(first) if first else {}
+        rest = question.twins()[len(first) :] if found else []
+        return {**found, **await self._known.find(rest)} if rest else found
 
     def _epoch(self, site: str) -> int | None:
         """Under which this node holds a site's home slot."""

@@ -7,10 +7,11 @@ that only says "this URL was found" has epoch 0 and at_ms = remaining depth, so 
 and an outcome always beats it.
 """
 
-from dataclasses import dataclass
 from enum import IntEnum
 from hashlib import sha256
 from typing import NamedTuple
+
+import msgspec
 
 from dht import DocumentId, Key
 
@@ -49,8 +50,7 @@ class ShortVersion(NamedTuple):
     digest: bytes  # the first SHORT_BYTES of it
 
 
-@dataclass(frozen=True, slots=True)
-class Proof:
+class Proof(msgspec.Struct, frozen=True):
     """Who wrote a version: a signature of the package's Merkle root and the path from this record to it."""
 
     author: bytes  # Ed25519 public key, 32 bytes
@@ -59,8 +59,7 @@ class Proof:
     path: tuple[bytes, ...]  # 32-byte siblings, leaf to root
 
 
-@dataclass(frozen=True, slots=True)
-class Draft:
+class Draft(msgspec.Struct, frozen=True):
     """A record that this node wants to write; the replicator signs it as part of a package.
 
     Every body is a msgpack array that starts with the canonical URL that id and key follow from.
@@ -77,8 +76,7 @@ class Draft:
     content_digest: bytes = b""  # its SHA-256, where whoever made it has it
 
 
-@dataclass(frozen=True, slots=True)
-class Record:
+class Record(msgspec.Struct, frozen=True):
     """A signed version. `content` is None where it was withheld; `content_digest` always stands."""
 
     kind: Kind

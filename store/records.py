@@ -11,10 +11,12 @@ import logging
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from sqlite3 import Connection
 from typing import TypeVar
+
+from msgspec.structs import replace
 
 from dht import Clock, DocumentId, LocalError
 from store.catalog import Change

@@ -32,7 +32,7 @@ class _Ticket:
     """One caller's drafts: how many are not safe yet, and what went wrong."""
 
     left: int
-    done: asyncio.Event
+    done: asyncio.Future[None]
     error: RemoteError | None = None
 
 
@@ -53,8 +53,8 @@ class _Pending:
             self.is_settled = True
             self.ticket.left -= 1
             self.ticket.error = self.ticket.error or error
-            if not self.ticket.left or error:
-                self.ticket.done.set()
+            if (not self.ticket.left or error) and not self.ticket.done.done():
+                self.ticket.done.set_result(None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +107,7 @@ class Writer:
         while self._held_bytes > self._config.max_waiting_bytes:
             self._room.clear()
             await self._room.wait()
-        ticket, since = _Ticket(len(drafts), asyncio.Event()), self._clock().steady
+        ticket, since = _Ticket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
         for draft in drafts:
             pending = _Pending(draft, ticket, since, len(draft.body) + len(draft.content) + 1024)
             self._queue.append(pending)
@@ -115,7 +115,7 @@ class Writer:
             self._held_bytes += pending.size
         if not self._gathers or self._is_full():
             self._stir.set()
-        await ticket.done.wait()
+        await ticket.done
         if ticket.error:
             raise ticket.error
 

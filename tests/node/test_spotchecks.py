@@ -1,9 +1,9 @@
 """Which pages of clients are fetched again, and what counts as a lie."""
 
-from dataclasses import replace
 from random import Random
 
 import pytest
+from msgspec.structs import replace
 
 from crawl import Fetched, InlineParsers
 from dht import NodeId

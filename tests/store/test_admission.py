@@ -1,9 +1,9 @@
 """Who may write into a slot: candidates; other members hand over and push found URLs at a bounded rate."""
 
 import asyncio
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from dht import Identity, NodeId, Slot, slot_of
 from store import BadReplica, Draft, Kind

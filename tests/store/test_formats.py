@@ -1,9 +1,9 @@
 """What older versions wrote stays readable: golden files of the wire and of the disk. A change here breaks networks."""
 
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
+from msgspec.structs import replace
 
 from store import Draft, Kind, MemoryDisk, RecordStore, decode_document
 from store.compress import expand

@@ -1,6 +1,5 @@
 """Small records in one frame: whatever shares it, each comes out as it went in, with a proof that holds."""
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -8,6 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dht import Identity, Key, document_id, placement_key
 from store import Draft, Kind, MemoryDisk, Record, RecordStore, StoreConfig, digest_of

@@ -2,12 +2,12 @@
 
 import contextlib
 import math
-from dataclasses import replace
 
 import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dht import Identity, Key, document_id, placement_key
 from store import BadReplica, Document, Kind, Version, encode_document, verify_record

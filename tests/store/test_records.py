@@ -4,12 +4,12 @@ import asyncio
 import signal
 import subprocess
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from dht import placement_key
 from store import Disk, DiskFull, Draft, FolderDisk, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt

@@ -2,10 +2,10 @@
 
 import asyncio
 import random
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
