@@ -11,7 +11,8 @@ from sqlite3 import Connection
 from store.segments import Place
 
 SCHEMA = """CREATE TABLE frames (frame INTEGER PRIMARY KEY, segment INTEGER, start INTEGER, head_bytes INTEGER,
-  content_bytes INTEGER, members INTEGER, live INTEGER);"""
+  content_bytes INTEGER, members INTEGER, live INTEGER);
+CREATE INDEX dead ON frames (frame) WHERE live = 0;"""
 PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # of a row joined with its frame
 
 
@@ -32,7 +33,7 @@ def leave(database: Connection, numbers: Iterable[int]) -> None:
     database.executemany(
         "UPDATE frames SET live = live - ? WHERE frame = ?", [(count, frame) for frame, count in gone.items()]
     )
-    database.executemany("DELETE FROM frames WHERE frame = ? AND live <= 0", [(frame,) for frame in gone])
+    database.execute("DELETE FROM frames WHERE live = 0")
 
 
 def live_bytes(database: Connection) -> dict[int, int]:

@@ -7,6 +7,7 @@ are kept, which is what peers compare (`ShortVersion`).
 
 from collections.abc import Iterator, Sequence
 from itertools import count
+from operator import itemgetter
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -29,8 +30,9 @@ _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE 
 _OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frames.PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
-_OF_SITE = f"""SELECT {_OWN} {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
+_OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_key_and_id = itemgetter(2, 1)
 KINDS = {int(kind): kind for kind in Kind}
 
 
@@ -80,7 +82,7 @@ def find(database: Connection, kind: Kind, id: DocumentId) -> Row | None:
     """The live row of a record."""
     query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND kind = ?2"
     values = database.execute(query, (id, kind)).fetchone()
-    return _row(values, values[-1]) if values else None
+    return _row(values) if values else None
 
 
 def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[Row | None]:
@@ -90,7 +92,7 @@ def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> lis
         beginnings = [name and name[1][:4] for name in part]
         query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(part))})"
         for values in database.execute(query, beginnings):
-            row = _row(values, values[-1])
+            row = _row(values)
             found[row.kind, row.id] = row
     return [found.get(name) for name in names]
 
@@ -102,8 +104,8 @@ def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> I
         while after >= 0:
             found = database.execute(_OF_SITE, (site, after, kind, prefix)).fetchall()
             after = found[-1][0] if len(found) == STEP else -1
-            rows = [_row(values, prefix) for values in found]
-            yield from sorted((r for r in rows if first <= r.key <= last), key=lambda r: (r.key, r.id))
+            rows = sorted(map(_row, found), key=_key_and_id)
+            yield from (row for row in rows if first <= row.key <= last)
 
 
 def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:
@@ -117,10 +119,10 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
 
 def in_segment(database: Connection, segment: int) -> list[Row]:
     """Live rows whose frames lie in a segment, in the order of the file."""
-    return [_row(values, values[-1]) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
+    return [_row(values) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
 
 
-def _row(values: Any, prefix: bytes) -> Row:
-    sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part = values[:14]
+def _row(values: tuple[Any, ...]) -> Row:
+    sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
     place = Place(segment, start, head, content, part)
     return Row(KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame)
