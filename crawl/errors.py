@@ -28,7 +28,9 @@ class BadHostsFile(InputError):
     reason: str
 
     def __str__(self) -> str:
-        where = f"{self.path}, line {self.line}" if self.line else self.path
+        if not self.line:
+            return f"crawl.hosts_file: {self.path}: {self.reason}; name a text file that can be read, or leave it out"
+        where = f"{self.path}, line {self.line}"
         return f"crawl.hosts_file: {where}: {self.reason}; a line joins a name and its IP addresses"
 
 

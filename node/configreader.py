@@ -9,7 +9,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Iterator, Mapping
-from typing import Any, TypeVar, get_type_hints
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -36,7 +36,10 @@ def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
     try:
         return msgspec.convert(data, tree)
     except msgspec.ValidationError as error:
-        raise ConfigError(source, _plain(str(error)), "see the comments in config.toml for what it takes") from None
+        flaw = _plain(str(error))
+        choices = _choices(tree, flaw.partition(":")[0])
+        remedy = f"it takes {' or '.join(choices)}" if choices else "`dse-node paths --keys` says what each key takes"
+        raise ConfigError(source, flaw, remedy) from None
 
 
 def keys_of(tree: type[Any], prefix: str = "") -> Iterator[str]:
@@ -69,6 +72,17 @@ def _branches(tree: type[Any]) -> dict[str, type[Any] | None]:
 
 def _is_branch(hint: Any) -> bool:
     return dataclasses.is_dataclass(hint) or (isinstance(hint, type) and issubclass(hint, msgspec.Struct))
+
+
+def _choices(tree: type[Any], path: str) -> list[str]:
+    """The values that a key takes where those are few: crawl.revisit, or crawl.families[0]; none where any may do."""
+    *tables, leaf = path.partition("[")[0].split(".")
+    branch: type[Any] | None = tree
+    for name in tables:
+        branch = _branches(branch).get(name) if branch is not None else None
+    hint = get_type_hints(branch).get(leaf) if branch is not None else None
+    literals = [each for each in (hint, *get_args(hint)) if get_origin(each) is Literal]
+    return [repr(value).replace("'", '"') for each in literals for value in get_args(each)]
 
 
 def _unknown_keys(data: Mapping[str, Any], tree: type[Any], prefix: str) -> Iterator[str]:

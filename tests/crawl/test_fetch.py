@@ -169,6 +169,9 @@ async def test_a_hosts_file_with_a_mistake_names_the_line(config: CrawlConfig, t
     with pytest.raises(BadHostsFile, match=r"line 2: '300\.1\.1\.1 x\.test' does not join"):
         async with open_fetcher(replace(config, hosts_file=str(hosts)), "0", system_clock):
             pass
+    with pytest.raises(BadHostsFile, match="none: No such file or directory; name a text file that can be read"):
+        async with open_fetcher(replace(config, hosts_file=str(tmp_path / "none")), "0", system_clock):
+            pass
 
 
 class Deaf:
