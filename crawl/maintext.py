@@ -26,6 +26,7 @@ RUN_WORDS = 40  # short blocks that make a text together: as many words as the t
 FEW_BLOCKS = 3  # links that interrupt a text: a table of contents has more
 SENTENCE_WORDS = 10  # outside links: a block with so many is no menu
 FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the judgement is not believed
+_SPACES = "\n\t\r\f\v\x1c\x1d\x1e\x1f"  # all of ASCII but the space itself
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all that is `_UNSPACED`
@@ -59,7 +60,9 @@ def read_texts(marked: str, max_chars: int) -> Texts:
     three at most so many."""
     blocks = blocks_of(marked)
     main, rest = _parted(blocks, judge(blocks))
-    inner, asides = _parted(blocks, [not is_aside for is_aside in blocks.are_aside])
+    inner, asides = "\n".join(blocks.texts), ""
+    if any(blocks.are_aside):
+        inner, asides = _parted(blocks, [not is_aside for is_aside in blocks.are_aside])
     if 4 * len(inner) < len(asides):  # nearly all of it is called boilerplate: then that is its text
         inner, asides = "\n".join(blocks.texts), ""
     if 4 * len(main) < len(inner) and len(main) < FEWEST_CHARS:
@@ -88,8 +91,14 @@ def judge(blocks: Blocks) -> list[bool]:
 
 def blocks_of(marked: str) -> Blocks:
     """The lines of a marked text that are not empty."""
-    pieces = list(filter(None, map(str.split, marked.split(BREAK))))
-    lines, words = list(map(" ".join, pieces)), list(map(len, pieces))
+    for space in _SPACES:
+        marked = marked.replace(space, " ")
+    lines = [  # few lines need a look at each of their words
+        line if line.isascii() and "  " not in line else " ".join(line.split())
+        for piece in marked.split(BREAK)
+        if (line := piece.strip())
+    ]
+    words = [line.count(" ") + 1 for line in lines]
     asides = _take_asides(lines, words) if OPEN in marked or CLOSE in marked else [False] * len(lines)
     linked = _take_links(lines, words) if LINK in marked else [0.0] * len(lines)
     if 0 in words:  # nothing but marks
@@ -134,8 +143,10 @@ def _take_links(lines: list[str], words: list[int]) -> list[float]:
 
 
 def _rewrite(lines: list[str], words: list[int], place: int, line: str) -> None:
-    found = line.split()
-    lines[place], words[place] = " ".join(found), len(found)
+    line = line.strip()
+    if "  " in line:
+        line = " ".join(line.split())
+    lines[place], words[place] = line, line.count(" ") + 1 if line else 0
 
 
 def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked: Sequence[float], most: int) -> None:

@@ -90,7 +90,7 @@ def _limit_memory(size: int) -> None:
 def _keep_memory() -> None:
     """What a page frees is kept for the next: else the system takes it back and clears it again, 25 page faults each
     time and 6 % of all CPU. Looks for garbage leave out what every page shares, and are rare."""
-    with suppress(OSError, AttributeError):  # another C library: all goes on as it is
+    with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
         libc.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)
