@@ -350,7 +350,7 @@ class RecordStore:
 
 
 def _covers(held: Record | Row | None, record: Record) -> bool:
-    """Whether what is held stands against a record; at another key (its site was spread) the same version may be news."""
+    """Whether what is held stands against a record; at another key (a site was spread) the same version may be news."""
     if held is None or held.version < record.version:
         return False
     return held.version > record.version or held.key == record.key
