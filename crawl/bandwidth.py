@@ -19,6 +19,10 @@ class Bandwidth:
         self._left = BURST_S * bytes_s  # below 0: owed
         self._at: float | None = None
 
+    @property
+    def is_bounded(self) -> bool:
+        return self._bytes_s > 0
+
     def piece_bytes(self, most: int) -> int:
         """How much to read at once, `most` at most."""
         return min(most, max(1024, int(self._bytes_s * PIECES_S))) if self._bytes_s else most

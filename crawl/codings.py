@@ -2,7 +2,8 @@
 
 Pure: bytes in, bytes out. gzip may have many members (RFC 9110, 8.4.1.3): output is capped over all of them, and their
 number too, since empty members cost time without output (CVE-2025-69223). "deflate" is zlib, or raw as some send it.
-brotli and zstd are not offered: their Python bindings have no output cap that we trust.
+brotli and zstd are not offered: their Python bindings have no output cap that we trust. Words that name no coding at
+all ("utf-8", "none") change nothing, as in browsers.
 """
 
 from typing import cast
@@ -12,6 +13,10 @@ from isal import isal_zlib
 OFFERED = "gzip, deflate"
 MAX_CODINGS = 2  # "gzip, gzip" has been seen; more is an attack
 _MAX_MEMBERS = 64
+_GZIPS = ("gzip", "x-gzip")
+_UNDONE = frozenset((*_GZIPS, "deflate"))
+# IANA's registry of 2025-10, but for those that are undone here.
+_FOREIGN = frozenset(("aes128gcm", "br", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "zstd"))
 _IsalError = cast("type[Exception]", isal_zlib.error)  # its stub says: an instance
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 
@@ -20,27 +25,44 @@ class BadCoding(ValueError):
     """A coding that we did not offer, or bytes that are not what the coding says."""
 
 
+def check_codings(body: bytes, content_encoding: str) -> str:
+    """The codings that a body still has, as `decode_body` takes them; raises BadCoding where it plainly has not."""
+    if not body or not content_encoding:
+        return ""
+    codings = _named(content_encoding)
+    if codings and codings[-1] in _GZIPS and not is_gzip(body):
+        raise BadCoding("not gzip")
+    return ", ".join(codings)
+
+
+def is_gzip(body: bytes) -> bool:
+    """Whether bytes begin as gzip does."""
+    return body.startswith(b"\x1f\x8b")
+
+
 def decode_body(body: bytes, content_encoding: str, cap: int) -> tuple[bytes, bool]:
     """The body without its codings, at most `cap` bytes, and whether it was cut there; raises BadCoding."""
-    codings = [name.strip().lower() for name in content_encoding.split(",") if name.strip()]
-    codings = [name for name in codings if name != "identity"]
+    cut = len(body) > cap
+    for name in reversed(_named(content_encoding)):
+        body, cut = _gunzip(body, cap) if name in _GZIPS else _inflate(body, cap)
+    return body[:cap], cut
+
+
+def _named(content_encoding: str) -> list[str]:
+    codings = [name.strip().lower() for name in content_encoding.split(",")]
+    codings = [name for name in codings if name in _UNDONE or name in _FOREIGN]
     if len(codings) > MAX_CODINGS:
         raise BadCoding(f"{len(codings)} content codings")
-    cut = len(body) > cap
-    for name in reversed(codings):
-        if name in ("gzip", "x-gzip"):
-            body, cut = _gunzip(body, cap)
-        elif name == "deflate":
-            body, cut = _inflate(body, cap)
-        else:
-            raise BadCoding(f"content coding {name[:40]!r}, which we did not offer")
-    return body[:cap], cut
+    for name in codings:
+        if name in _FOREIGN:
+            raise BadCoding(f"content coding {name!r}, which we did not offer")
+    return codings
 
 
 def _gunzip(body: bytes, cap: int) -> tuple[bytes, bool]:
     out: list[bytes] = []
     size = 0
-    if body and not body.startswith(b"\x1f\x8b"):
+    if body and not is_gzip(body):
         raise BadCoding("not gzip")
     for _ in range(_MAX_MEMBERS):
         piece, body = _member(body, _GZIP, cap - size + 1)
@@ -48,7 +70,7 @@ def _gunzip(body: bytes, cap: int) -> tuple[bytes, bool]:
         size += len(piece)
         if size > cap:
             return b"".join(out), True
-        if not body.startswith(b"\x1f\x8b"):  # the end, or trailing zeros and rubbish, which everybody ignores
+        if not is_gzip(body):  # the end, or trailing zeros and rubbish, which everybody ignores
             return b"".join(out), False
     raise BadCoding(f"more than {_MAX_MEMBERS} gzip members")
 

@@ -47,6 +47,10 @@ class FetchFailed(UrlFailed):
     """No usable response: the connection, the protocol, the coding or the deadline failed."""
 
 
+class BodyUnreadable(FetchFailed):
+    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
 class FetchDeclined(FetchFailed):
     """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
 
@@ -97,6 +101,10 @@ class SeenUnwritable(LocalError):
 
 class PageUnreadable(UrlFailed):
     """A page that stalled or crashed both parsers; nothing else was lost with it."""
+
+
+class BodyUnfit(PageUnreadable):
+    """A page that no engine reads: its codings are broken, or it has too many bytes without them."""
 
 
 @dataclass(eq=False)

@@ -1,115 +1,115 @@
 """One GET within bounds: nothing that a site sends or withholds costs more than its share.
 
-Wraps aiohttp. Redirects are answers, cookies are not kept, bodies are read up to a bound and decoded by us under a
-second bound. The one deadline of a fetch stands at its top; the connector's and the socket's own time limits end
-earlier what is plainly dead.
+Wraps aiohttp. Redirects are answers, cookies are not kept, bodies are read up to a bound, and left as they were coded:
+whoever opens them has a second bound. The one deadline of a fetch stands at its top; the connector's and the socket's
+own time limits end earlier what is plainly dead.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
 from pathlib import Path
 
 import aiohttp
-from aiohttp.connector import Connection
-from yarl import URL
+from aiohttp.http import HttpProcessingError
 
 from crawl.bandwidth import Bandwidth
-from crawl.codings import OFFERED, decode_body
+from crawl.codings import OFFERED, BadCoding, check_codings
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
-from crawl.fetched import Fetched
+from crawl.connections import READ_BYTES, Connections
+from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
+from crawl.fetched import Fetched, broken_coding
 from crawl.hostsfile import parse_hosts
 from crawl.resolver import Resolver, usable_addresses
-from dht import Clock
+from dht import Clock, split_url
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
-_READ_BYTES = 65_536
 _MAX_REASON_CHARS = 200
-
-
-class _Response(aiohttp.ClientResponse):
-    """Remembers who answered: a finished response has given its connection back."""
-
-    address = ""
-
-    async def start(self, connection: Connection) -> aiohttp.ClientResponse:
-        peer = connection.transport.get_extra_info("peername") if connection.transport else None
-        self.address = str(peer[0]) if peer else ""
-        return await super().start(connection)
+_STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
 
 class HttpFetcher:
-    """Makes requests over one session; see `open_fetcher`."""
+    """Makes requests over connections that are kept; see `open_fetcher`."""
 
-    def __init__(self, config: CrawlConfig, session: aiohttp.ClientSession, resolver: Resolver, clock: Clock) -> None:
-        self._config, self._session, self._resolver, self._clock = config, session, resolver, clock
+    def __init__(self, config: CrawlConfig, connections: Connections, resolver: Resolver, clock: Clock) -> None:
+        self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
         self._bandwidth = Bandwidth(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
-        target = URL(url, encoded=True)
-        self._check_literal(target)
+        """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or
+        FamilyMissing."""
+        self._check_literal(url)
         started = self._clock().steady
         try:
             async with asyncio.timeout(self._config.total_timeout_s) as deadline:
-                return await self._get(url, target, headers, max_bytes, deadline)
+                return await self._get(url, headers, max_bytes, deadline, started)
         except TimeoutError as error:
             waited = self._clock().steady - started
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
-        except (aiohttp.ClientError, OSError, ValueError, EOFError) as error:
+        except BadCoding as error:
+            raise BodyUnreadable(url, broken_coding(error)) from error
+        except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError) as error:
             raise FetchFailed(url, _reason(error)) from error
 
     async def locate(self, url: str) -> str:
         """See `crawl.fetched.Locate`."""
-        host = URL(url, encoded=True).host or ""
+        host = split_url(url).host
         try:
             return await self._resolver.first(host)
         except (OSError, AddressRefused, FamilyMissing):  # the fetch will say so
             return ""
 
     async def _get(
-        self, url: str, target: URL, headers: Mapping[str, str], max_bytes: int, deadline: asyncio.Timeout
+        self, url: str, headers: Mapping[str, str], max_bytes: int, deadline: asyncio.Timeout, started: float
     ) -> Fetched:
-        started = self._clock().steady
-        async with self._session.get(target, headers=dict(headers), allow_redirects=False) as response:
-            body, cut, held_s = await self._read(response, max_bytes, deadline)
+        response = await self._connections.get(url, headers)
+        try:
+            body, cut, held_s = await self._read(response.body, max_bytes, deadline)
+        except BaseException:
+            response.drop()
+            raise
+        if cut:
+            response.drop()
+        else:
+            response.keep()
         latency_s = max(0.0, self._clock().steady - started - held_s)
-        coding = response.headers.get("Content-Encoding", "")
-        body, more = decode_body(body, coding, max_bytes) if body else (b"", False)
-        kept = tuple((_clean(name), _clean(value)) for name, value in response.headers.items())
-        address = response.address if isinstance(response, _Response) else ""
-        return Fetched(url, response.status, kept, body, cut or more, latency_s, address)
+        try:
+            coding = check_codings(body, response.headers.get("Content-Encoding", ""))
+        except BadCoding:
+            if response.status == 200:
+                raise
+            body, coding = b"", ""  # a status speaks for itself
+        return Fetched(url, response.status, _kept(response.headers), body, cut, latency_s, response.address, coding)
 
     async def _read(
-        self, response: aiohttp.ClientResponse, max_bytes: int, deadline: asyncio.Timeout
+        self, stream: aiohttp.StreamReader, max_bytes: int, deadline: asyncio.Timeout
     ) -> tuple[bytes, bool, float]:
-        """Up to `max_bytes` of the body as sent, whether there was more (then the connection is given up), and how long
-        our own limit made it wait, by which the deadline moves: that is not the site's fault."""
+        """Up to `max_bytes` of the body as sent, whether there was more, and how long our own limit made it wait, by
+        which the deadline moves: that is not the site's fault."""
         pieces: list[bytes] = []
-        size, held_s, at_once = 0, 0.0, self._bandwidth.piece_bytes(_READ_BYTES)
+        size, held_s, at_once = 0, 0.0, self._bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
-            piece = await response.content.read(at_once)
+            piece = await stream.read(at_once)
             if not piece:
                 return b"".join(pieces), False, held_s
             pieces.append(piece)
             size += len(piece)
-            if wait_s := self._bandwidth.take(len(piece), self._clock().steady):
+            if self._bandwidth.is_bounded and (wait_s := self._bandwidth.take(len(piece), self._clock().steady)):
                 held_s += wait_s
                 deadline.reschedule((deadline.when() or 0.0) + wait_s)
                 await asyncio.sleep(wait_s)
-        response.close()
         return b"".join(pieces)[:max_bytes], True, held_s
 
     def late_s(self) -> float:
         """Seconds until the bandwidth limit lets another fetch begin."""
         return self._bandwidth.late_s(self._clock().steady)
 
-    def _check_literal(self, target: URL) -> None:
+    def _check_literal(self, url: str) -> None:
         """Addresses in URLs never reach the resolver, so they are judged here."""
-        host = target.host or ""
+        host = split_url(url).host
         if ":" not in host and not host[-1:].isdigit():  # a name: the last label of an IPv4 address is a number
             return
         try:
@@ -130,29 +130,27 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
         keepalive_timeout=config.keepalive_s,
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
     )
-    session = aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        auto_decompress=False,
-        response_class=_Response,
-        timeout=aiohttp.ClientTimeout(total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s),
-        headers={"User-Agent": config.user_agent(version), "Accept": ACCEPT, "Accept-Encoding": OFFERED},
-        read_bufsize=_READ_BYTES,
-        max_line_size=config.max_head_field_bytes,
-        max_field_size=config.max_head_field_bytes,
-        max_headers=config.max_head_fields,
-        trust_env=False,
-    )
+    fields = {"User-Agent": config.user_agent(version), "Accept": ACCEPT, "Accept-Encoding": OFFERED}
     try:
-        yield HttpFetcher(config, session, resolver, clock)
+        yield HttpFetcher(config, Connections(config, connector, fields), resolver, clock)
     finally:
-        await session.close()
+        await connector.close()
         await resolver.close()
 
 
-def _clean(text: str) -> str:
-    """Header text as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
-    return str(text) if text.isascii() else text.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
+    """Header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they become
+    escapes, as in browsers, elsewhere they are lost."""
+    fields = [(str(name), value) for name, value in headers.items()]
+    if "".join([value for _, value in fields]).isascii():  # names always are
+        return tuple(fields)
+    return tuple((name, _plain(name, value)) for name, value in fields)
+
+
+def _plain(name: str, value: str) -> str:
+    if name.lower() == "location":
+        return _STRAY.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", value)
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
@@ -171,7 +169,11 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):
-        kind = "body"
+        return "body: it ends before it is complete"
+    elif isinstance(
+        error, (aiohttp.ClientResponseError, HttpProcessingError)
+    ):  # it carries a status of its own, which the site never sent
+        return f"protocol: {' '.join(error.message.split())}"[:_MAX_REASON_CHARS]
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         return "connection: closed without an answer"
     else:

@@ -4,15 +4,19 @@ Pure: values and a protocol.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC
 from email.utils import parsedate_to_datetime
 from typing import Protocol
 
+from crawl.codings import BadCoding, decode_body
+from crawl.errors import BodyUnreadable
+
 
 @dataclass(frozen=True, slots=True)
 class Fetched:
-    """One response. `body` is decoded from transfer and content codings and cut at the fetch's bound."""
+    """One response. `body` is decoded from transfer codings and cut at the fetch's bound; content codings that it still
+    has are named by `coding`: pages are opened where they are parsed."""
 
     url: str
     status: int
@@ -21,6 +25,24 @@ class Fetched:
     cut: bool  # the body went on beyond the bound
     latency_s: float  # from the request to the last byte
     address: str  # the literal address that answered, "" unknown
+    coding: str = ""  # as in Content-Encoding, in lower case
+
+    def opened(self, cap: int) -> "Fetched":
+        """The same without content codings, at most `cap` bytes of it; raises BodyUnreadable where they are broken."""
+        if not self.coding:
+            return self
+        try:
+            body, cut = decode_body(self.body, self.coding, cap)
+        except BadCoding as error:
+            raise BodyUnreadable(self.url, broken_coding(error)) from error
+        return replace(self, body=body, cut=self.cut or cut, coding="")
+
+    def start(self, size: int) -> bytes:
+        """The first bytes without content codings, b"" where they are broken: whoever reads the page finds out."""
+        try:
+            return self.opened(size).body[:size]
+        except BodyUnreadable:
+            return b""
 
     def header(self, name: str) -> str:
         """The first header of that name, "" without one."""
@@ -33,16 +55,23 @@ class Fetched:
     @property
     def media_type(self) -> str:
         """The media type without parameters, lower case; "" where none is given."""
-        return self.header("Content-Type").partition(";")[0].strip().lower()
+        return self._content_type().partition(";")[0].strip().lower()
 
     @property
     def header_charset(self) -> str:
         """The charset parameter of Content-Type, "" without one."""
-        for parameter in self.header("Content-Type").split(";")[1:]:
+        for parameter in self._content_type().split(";")[1:]:
             name, _, value = parameter.partition("=")
             if name.strip().lower() == "charset":
                 return value.strip().strip("\"'")[:40]
         return ""
+
+    def _content_type(self) -> str:
+        """Of several that were written into one field the last that is a media type (WHATWG Fetch, 3.2)."""
+        text = self.header("Content-Type")
+        if "," not in text:
+            return text
+        return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
 
     def retry_after_s(self, now: float) -> float:
         """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
@@ -66,9 +95,13 @@ class Fetcher(Protocol):
         """Raises FetchFailed, AddressRefused or FamilyMissing."""
 
 
+def broken_coding(error: BadCoding) -> str:
+    """What is said of a body that is not what its codings say."""
+    return f"coding: {error}"
+
+
 Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
-
 
 Late = Callable[[], float]
 """Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""

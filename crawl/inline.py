@@ -5,10 +5,15 @@ A page that stalls its parser stalls the thread; only `parsers.py` protects from
 
 import asyncio
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 
-from crawl.errors import PageUnreadable
+from msgspec.structs import replace
+
+from crawl.codings import BadCoding, decode_body
+from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.extract import extract
-from crawl.parsed import Parsed, Task
+from crawl.fetched import broken_coding
+from crawl.parsed import Parsed, Task, too_large
 
 
 class InlineParsers:
@@ -27,8 +32,20 @@ class InlineParsers:
 
 
 def parse_once(task: Task) -> Parsed:
-    """Read one page here; raises PageUnreadable."""
+    """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
+    body = _opened(task) if task.coding else task.body
     try:
-        return extract(task)
+        parsed = extract(replace(task, body=body) if task.coding else task)
     except Exception as error:  # one crawled page: it may break a parser in any way
         raise PageUnreadable(task.url, f"parser: {type(error).__name__}: {str(error)[:100]}") from error
+    return replace(parsed, content=body if task.coding else b"", content_digest=sha256(body).digest())
+
+
+def _opened(task: Task) -> bytes:
+    try:
+        body, is_cut = decode_body(task.body, task.coding, task.max_bytes)
+    except BadCoding as error:
+        raise BodyUnfit(task.url, broken_coding(error)) from error
+    if is_cut:
+        raise BodyUnfit(task.url, too_large(task.max_bytes))
+    return body

@@ -40,4 +40,5 @@ class Page:
     boilerplate: str = ""  # what people see besides the (main) text: crawl/maintext.py
     max_snippet: int = -1  # characters of its text that may be shown; -1: any number
     noarchive: bool = False  # no copy of it may be shown
+    content_digest: bytes = b""  # SHA-256 of the content, where it is known
     unavailable_at: float = 0.0  # Unix seconds from which on it may not be found; 0.0: never

@@ -14,7 +14,8 @@ Engine = Literal["lexbor", "lxml"]
 
 
 class Task(msgspec.Struct, frozen=True, array_like=True):
-    """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one."""
+    """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one. `coding`: the
+    content codings that it still has; without them it may have `max_bytes`."""
 
     url: str
     body: bytes
@@ -24,6 +25,8 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
     max_text_chars: int
     engine: Engine = "lexbor"
     agent: str = ""  # our product token: what pages may say to us alone
+    coding: str = ""
+    max_bytes: int = 0
 
 
 class Parsed(msgspec.Struct, frozen=True, array_like=True):
@@ -46,10 +49,18 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     canonical: str = ""  # the URL that the page names as its own, where that is another one
     boilerplate: str = ""
     feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
+    content: bytes = b""  # the body without its codings, where it had any
+    content_digest: bytes = b""  # SHA-256 of the body without codings
+
+
+def too_large(max_bytes: int) -> str:
+    """Why a page is not taken."""
+    return f"size: larger than {max_bytes} bytes"
 
 
 class Parsers(Protocol):
     """Something that parses: processes of their own, a thread, or a script in tests."""
 
     async def parse(self, task: Task) -> Parsed:
-        """Read one page; raises PageUnreadable where it stalled or crashed every parser."""
+        """Read one page; raises PageUnreadable where it stalled or crashed every parser; BodyUnfit where its codings
+        are broken, or it is too large."""

@@ -7,28 +7,28 @@ rest of the batch is sent to a new process. Processes are started afresh (no for
 
 import asyncio
 import logging
-import sys
-from asyncio.subprocess import PIPE, Process
 from collections import deque
 from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
 import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.errors import PageUnreadable, ParserUnavailable
+from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.inline import InlineParsers
 from crawl.parsed import Parsed, Parsers, Task
+from crawl.parserpipe import ParserPipe, started
 from crawl.parserworker import LENGTH_BYTES, Answer
 
 log = logging.getLogger(__name__)
 
-START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
+START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
-MAX_ANSWER_BYTES = 64_000_000  # above what the bounds of a task allow
-_START = "import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from crawl.parserworker import main; main()"
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Answer)
 
 
 @dataclass(slots=True)
@@ -43,11 +43,9 @@ class ProcessParsers:
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
         self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=2 * config.parser_batch)
-        self._encoder = msgspec.msgpack.Encoder()
-        self._decoder = msgspec.msgpack.Decoder(Answer)
 
     async def parse(self, task: Task) -> Parsed:
-        """Read one page; raises PageUnreadable where it stalled or broke both engines."""
+        """See `crawl.parsed.Parsers`."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
@@ -59,68 +57,110 @@ class ProcessParsers:
                 tasks.create_task(self._serve(), name=f"parser-{number}")
 
     async def _serve(self) -> None:
-        """One process after the other, each until it is killed."""
+        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
+        the system kills the youngest where memory is short."""
         left: deque[_Job] = deque()
+        starts = 0
         while True:
-            async with _started(self._config) as process:
-                while await self._work(process, left):
-                    pass
+            line = _Line(left)
+            try:
+                async with started(self._config, line.take, line.stirred.set) as line.pipe:
+                    starts = 0
+                    while await self._work(line):
+                        pass
+            except ParserUnavailable as error:
+                starts += 1
+                if starts == START_TRIES:
+                    raise
+                log.warning("parser did not start, trying again: %s", error.reason)
+                await asyncio.sleep(START_AGAIN_S * starts)
 
-    async def _work(self, process: Process, left: deque[_Job]) -> bool:
+    async def _work(self, line: "_Line") -> bool:
         """One batch, with what an earlier process left of its own; False where this process has to go."""
+        left = line.left
         if not left:
             left.append(await self._jobs.get())
         size = sum(len(job.task.body) for job in left)
         while len(left) < self._config.parser_batch and size < MAX_BATCH_BYTES and not self._jobs.empty():
             left.append(self._jobs.get_nowait())
             size += len(left[-1].task.body)
-        self._send(process, left)
-        while left:
-            answer = await self._answer(process)
-            if isinstance(answer, str):
-                self._blame(left, answer)
-                return False
-            self._settle(process, left, answer)
+        line.send(left)
+        if reason := await line.finish(self._config.parser_stall_s):
+            line.blame(reason)
+            return False
         return True
 
-    async def _answer(self, process: Process) -> Answer | str:
-        """The next answer, or what became of the process instead."""
-        try:
-            async with asyncio.timeout(self._config.parser_stall_s):
-                return self._decoder.decode(await _receive(process))
-        except TimeoutError:
-            return f"parser: stalled for {self._config.parser_stall_s:g} s"
-        except (EOFError, OSError):
-            return "parser: crashed"
 
-    def _settle(self, process: Process, left: deque[_Job], answer: Answer) -> None:
-        """The first page has its answer; where the first engine only failed, the page joins the end for the second."""
-        if answer.parsed is None:
-            if self._blame(left, answer.failure):
-                left.rotate(-1)
-                self._send(process, [left[-1]])
-            return
-        job = left.popleft()
-        if not job.result.done():  # else nobody waits for it any more
-            job.result.set_result(answer.parsed)
+class _Line:
+    """The pages that wait at one process, in its order; `left` outlives it."""
 
-    def _blame(self, left: deque[_Job], reason: str) -> bool:
+    def __init__(self, left: deque[_Job]) -> None:
+        self.left, self.stirred = left, asyncio.Event()  # set where none is left, or the process has ended
+        self._loop = asyncio.get_running_loop()
+        self._moved_at = 0.0  # when the page that is first became so
+        self.pipe: ParserPipe | None = None
+
+    def send(self, jobs: Iterable[_Job]) -> None:
+        """Queue pages for the process. The pipe holds one batch at most, so there is no need to wait for it."""
+        assert self.pipe is not None
+        self._moved_at = self._loop.time()
+        parts: list[bytes] = []
+        for job in jobs:
+            frame = _encoder.encode(job.task)
+            parts += (len(frame).to_bytes(LENGTH_BYTES, "big"), frame)
+        self.pipe.send(b"".join(parts))
+
+    async def finish(self, stall_s: float) -> str:
+        """Wait until no page is left; else what became of the process. Only the time of the first page counts."""
+        assert self.pipe is not None
+        while self.left:
+            self.stirred.clear()
+            if self.pipe.has_ended:
+                return "parser: crashed"
+            try:
+                async with asyncio.timeout_at(self._moved_at + stall_s):
+                    await self.stirred.wait()
+            except TimeoutError:
+                await asyncio.sleep(0)  # an answer may lie in the pipe, where this process was busy itself
+                if self.left and self._loop.time() >= self._moved_at + stall_s:
+                    self.pipe.ignore()  # an answer that comes now would be taken for another page's
+                    return f"parser: stalled for {stall_s:g} s"
+        return ""
+
+    def take(self, frame: memoryview) -> None:
+        """The first page has its answer; where the first engine only failed, the page joins the end for the second.
+        Raises ValueError."""
+        answer = _decoder.decode(frame)
+        if not self.left:
+            raise ValueError("an answer to nothing")
+        self._moved_at = self._loop.time()
+        if answer.parsed is not None:
+            job = self.left.popleft()
+            if not job.result.done():  # else nobody waits for it any more
+                job.result.set_result(answer.parsed)
+        elif answer.is_final:
+            self._give_up(BodyUnfit(self.left[0].task.url, answer.reason))
+        elif self.blame(answer.reason):
+            self.left.rotate(-1)
+            self.send([self.left[-1]])
+        if not self.left:
+            self.stirred.set()
+
+    def blame(self, reason: str) -> bool:
         """The first page broke its parser. True: it stays, for the other engine; False: it was given up."""
-        job = left[0]
+        job = self.left[0]
         log.info("parser failed url=%s engine=%s: %s", job.task.url, job.task.engine, reason)
         if job.task.engine == "lexbor":
             job.task = replace(job.task, engine="lxml")
             return True
-        left.popleft()
-        if not job.result.done():
-            job.result.set_exception(PageUnreadable(job.task.url, reason))
+        self._give_up(PageUnreadable(job.task.url, reason))
         return False
 
-    def _send(self, process: Process, jobs: Iterable[_Job]) -> None:
-        """Queue pages for a process. The pipe holds one batch at most, so there is no need to wait for it."""
-        assert process.stdin is not None
-        frames = [self._encoder.encode(job.task) for job in jobs]
-        process.stdin.write(b"".join(len(f).to_bytes(LENGTH_BYTES, "big") + f for f in frames))
+    def _give_up(self, error: PageUnreadable) -> None:
+        """The first page is not read."""
+        job = self.left.popleft()
+        if not job.result.done():
+            job.result.set_exception(error)
 
 
 @asynccontextmanager
@@ -140,45 +180,3 @@ async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
             yield parsers
         finally:
             running.cancel()
-
-
-@asynccontextmanager
-async def _started(config: CrawlConfig) -> AsyncIterator[Process]:
-    """A process that is ready; killed at the end, since a stalled one does not hear anything milder."""
-    limits = (f"{config.parser_stall_s}", f"{config.parser_memory_bytes}")
-    command = (sys.executable, "-c", _START, *limits, "\n".join(sys.path))
-    try:
-        process = await asyncio.create_subprocess_exec(*command, stdin=PIPE, stdout=PIPE)
-    except OSError as error:
-        raise ParserUnavailable(str(error)) from error
-    try:
-        await _ready(process)
-        yield process
-    finally:
-        await _killed(process)
-
-
-async def _ready(process: Process) -> None:
-    """Wait for its first, empty frame; raises ParserUnavailable."""
-    try:
-        async with asyncio.timeout(START_WITHIN_S):
-            await _receive(process)
-    except TimeoutError as error:
-        raise ParserUnavailable(f"not ready within {START_WITHIN_S:g} s") from error
-    except (EOFError, OSError) as error:
-        raise ParserUnavailable(f"it ended at once; {sys.executable} says why on the error output") from error
-
-
-async def _killed(process: Process) -> None:
-    with suppress(ProcessLookupError):
-        process.kill()
-    await process.wait()
-
-
-async def _receive(process: Process) -> bytes:
-    """The next frame; raises EOFError where the process has ended or talks nonsense."""
-    assert process.stdout is not None
-    size = int.from_bytes(await process.stdout.readexactly(LENGTH_BYTES), "big")
-    if size > MAX_ANSWER_BYTES:
-        raise EOFError(f"an answer of {size} bytes")
-    return await process.stdout.readexactly(size)

@@ -10,7 +10,7 @@ from random import Random
 from crawl.aliases import Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
-from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
+from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher, Locate
 from crawl.frontier import Frontier, Turn
 from crawl.lastmod import TEST_EACH, Lastmods
@@ -169,6 +169,9 @@ class Requests:
             asked = await self._robots.ask(turn.visit.url)
             return Step(*self._learn_robots(turn, site, asked, decision))
         decision = self._decide(target)
+        if not decision.allowed:  # such hosts are asked for nothing at all
+            self._robots.give_up_way(turn.visit.url)
+            return Step()
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
         self._frontier.leave(turn, self._clock())
@@ -196,7 +199,8 @@ class Requests:
 
     async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
         try:
-            fetched = await self._fetcher.fetch(url, {}, self._config.max_body_bytes)
+            most = self._config.max_body_bytes
+            fetched = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except (AddressRefused, FamilyMissing):  # a hint lost until robots.txt is read anew
             return Step()
         except FetchFailed as error:
@@ -208,14 +212,20 @@ class Requests:
 
     async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
         visit, config = turn.visit, self._config
+        most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
         try:
-            fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), config.max_body_bytes)
+            fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), most_bytes)
+            fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:
             return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
         except FetchDeclined as error:
             return self._declined(visit, error.reason)
+        except BodyUnreadable as error:
+            outcome = refused(visit, error.reason, self._clock().wall, config)
+            delay_s = self.politeness.after_error(turn.site, decision.min_delay_s)
+            return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._after_silence(turn.site, error.reason, decision)

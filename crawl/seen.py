@@ -9,6 +9,7 @@ as the process: after a start everything is sent once more, which heals what own
 """
 
 from collections.abc import Sequence
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
 from types import TracebackType
@@ -21,6 +22,7 @@ from crawl.seenrun import MemoryRun, Run, RunFile, merged
 GATHERED = 32_768  # new URLs in memory: about 4 MB
 IN_MEMORY = 1_048_576  # a run up to here stays there: 9.4 MB
 MERGE_RATIO = 8
+REMEMBERED = 8_192  # hashes: the links of a site's pages are mostly the same; about 2 MB
 MAX_DEPTH = 255  # what one byte holds
 
 
@@ -30,6 +32,7 @@ class Seen:
 
     def __init__(self, folder: Path | None, key: bytes, gathered: int = GATHERED, in_memory: int = IN_MEMORY) -> None:
         self._folder, self._key, self._gathered, self._in_memory = folder, key, gathered, in_memory
+        self._hash = lru_cache(REMEMBERED)(self._hashed)
         self._new: dict[int, int] = {}
         self._runs: list[Run] = []
         self._number = 0
@@ -90,7 +93,7 @@ class Seen:
             except OSError as error:
                 raise SeenUnwritable(str(self._folder), str(error)) from error
 
-    def _hash(self, url: str) -> int:
+    def _hashed(self, url: str) -> int:
         return int.from_bytes(blake2b(url.encode(), digest_size=8, key=self._key).digest(), "little")
 
     def _write(self) -> None:

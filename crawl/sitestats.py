@@ -13,6 +13,7 @@ counters look alike:
 import re
 from collections import OrderedDict
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import TypeVar
 
 from dht import split_url
@@ -23,6 +24,7 @@ PARAMETER_PAIRS = 8  # of URLs that differ in one parameter's value alone, befor
 PARAMETER_SHARE = 0.95
 SHARED_TEXT = 10  # URLs of one site with one text
 _MAX_SITES = 500
+_REMEMBERED = 1024  # URLs: each is judged before its fetch, and learned from after it
 _MAX_EACH = 512  # texts, patterns, parameters and URLs without one of them, of a site: about 100 bytes each
 Name = TypeVar("Name")
 Value = TypeVar("Value")
@@ -94,6 +96,7 @@ class SiteStats:
         return f"guard: soft 404, {shown} other pages of the site say the same" if shown >= SHARED_TEXT else ""
 
 
+@lru_cache(_REMEMBERED)
 def pattern_of(url: str) -> str:
     """What URLs of one kind have in common: the path where there is a query, else the folder, numbers left out."""
     parts = split_url(url)

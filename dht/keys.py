@@ -7,6 +7,7 @@ The golden vectors of `tests/data/keys.json` pin all of it: a change here moves 
 Sources: Maymounkov & Mazières 2002 (metric); He Shuqing et al. 2008 (host finds, path places).
 """
 
+import re
 from functools import lru_cache
 from hashlib import sha256
 from typing import NamedTuple, NewType
@@ -18,6 +19,9 @@ MAX_SLOT_BITS = 16
 MAX_SPREAD = 8  # a site lies in 2**8 places at most
 SITE_BYTES = KEY_BYTES // 2  # of a placement key, that say which site and shard; the others say which path
 _REMEMBERED = 8192  # URLs: each is looked at a dozen times between its discovery and its outcome; some 4 MB
+
+# What nearly every canonical URL looks like; others, and all that is none, are left to the library.
+_PLAIN = re.compile(r"(https?)://(([a-z0-9._-]+)(?::[0-9]+)?)(/[!->@-~]*)?(?:\?([!-~]*))?", re.ASCII)
 
 Key = NewType("Key", bytes)  # 20 bytes: a point in the key space (a placement key, a slot's start)
 NodeId = NewType("NodeId", bytes)  # 20 bytes: first 160 bits of SHA-256(public key)
@@ -38,6 +42,9 @@ class UrlParts(NamedTuple):
 @lru_cache(_REMEMBERED)
 def split_url(url: str) -> UrlParts:
     """The parts of a canonical URL; raises ValueError where it is none that could be split."""
+    plain = _PLAIN.fullmatch(url)
+    if plain is not None and "#" not in url:
+        return UrlParts(plain[1], plain[2], plain[3], plain[4] or "", plain[5] or "")
     parts = urlsplit(url)
     return UrlParts(parts.scheme, parts.netloc, parts.hostname or "", parts.path, parts.query)
 

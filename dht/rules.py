@@ -53,6 +53,11 @@ class _Compiled:
     pattern: Pattern | None
     decision: Decision
 
+    @property
+    def holds_always(self) -> bool:
+        """Whether it matches every URL of its hosts."""
+        return self.pattern is None and self.rule.slots is None
+
 
 class Rules:
     """The rules of one strategy, compiled once; which of them may match a host's URLs is worked out once a host."""
@@ -73,6 +78,15 @@ class Rules:
             if self._matches(each, url):
                 return each.decision
         return self._none
+
+    def decide_host(self, host: str) -> Decision | None:
+        """The decision for all URLs of a host; None where it depends on the URL."""
+        candidates = self._of_hosts.get(host)
+        if candidates is None:
+            candidates = self._remember(host)
+        if not candidates:
+            return self._none
+        return candidates[0].decision if candidates[0].holds_always else None
 
     def _remember(self, host: str) -> list[_Compiled]:
         """The rules whose host is this one, in order."""

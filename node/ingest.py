@@ -42,6 +42,7 @@ class Ingest:
             expires_day=self._expires_day(page),
             body=encode_document(document_of(page)),
             content=page.content,
+            content_digest=page.content_digest,
         )
         await self._writer.write([draft, *self._found(found)])
 

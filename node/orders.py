@@ -127,7 +127,7 @@ class OrderingFetcher:
             async with self._own:
                 got = await self._fetcher.fetch(url, {} if checks is not None else headers, max_bytes)
             if checks is not None:
-                await checks.compare(got)
+                await checks.compare(got.opened(max_bytes))
             return got
         except FamilyMissing as missing:
             return await self._order(url, headers, max_bytes, missing)
@@ -208,8 +208,10 @@ class OrderingFetcher:
         async with self._places:
             try:
                 max_bytes = min(order.max_bytes, self._max_bytes)
-                got = await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)
-            except (FetchFailed, FamilyMissing, AddressRefused) as error:
+                got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
+            except FetchFailed as error:
+                return FetchAnswer(failure=error.reason[:300])
+            except (FamilyMissing, AddressRefused) as error:
                 return FetchAnswer(failure=str(error)[:300])
         return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
 

@@ -1,14 +1,17 @@
 """What the strategy in force says of crawling a URL.
 
 Pure: the view's answer in, decisions out. Rules are compiled once for each strategy, told apart by the document itself:
-a fork has the same version and other rules.
+a fork has the same version and other rules. Most decisions hold for a whole host, and are remembered so: a page has a
+dozen links, nearly all to few hosts.
 """
 
 from collections.abc import Callable
 
 from crawl import Decision
 from dht import Decision as Said
-from dht import Rules, Strategy
+from dht import Rules, Strategy, split_url
+
+REMEMBERED_HOSTS = 4096  # as many as the rules remember: their name and 0.1 kB each
 
 
 class Ruling:
@@ -19,16 +22,25 @@ class Ruling:
         self._strategy = in_force()
         self._rules = Rules(self._strategy)
         self._said: dict[int, Decision] = {}  # by rule
+        self._of_hosts: dict[str, Decision] = {}  # of hosts of which all URLs have it
 
     def decide(self, url: str) -> Decision:
         """The decision for a canonical URL."""
-        strategy = self._in_force()
+        strategy, host = self._in_force(), split_url(url).host
         if strategy is not self._strategy:
-            self._strategy, self._rules, self._said = strategy, Rules(strategy), {}
-        said = self._rules.decide(url)
+            self._strategy, self._rules, self._said, self._of_hosts = strategy, Rules(strategy), {}, {}
+        return self._of_hosts.get(host) or self._work_out(url, host)
+
+    def _work_out(self, url: str, host: str) -> Decision:
+        whole = self._rules.decide_host(host)
+        said = whole or self._rules.decide(url)
         decision = self._said.get(said.rule)
         if decision is None:
-            decision = self._said[said.rule] = _decision(said, strategy)
+            decision = self._said[said.rule] = _decision(said, self._strategy)
+        if whole is not None:
+            if len(self._of_hosts) >= REMEMBERED_HOSTS:
+                self._of_hosts.clear()
+            self._of_hosts[host] = decision
         return decision
 
 

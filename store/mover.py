@@ -72,7 +72,9 @@ class Mover:
         self.looked_at = 0  # records read, so far
 
     def look_at(self, site: str) -> None:
-        """The places of a site are others now, or may be."""
+        """The places of a site are others now, or may be. Where nothing spreads it, nothing of it lies astray."""
+        if not self._places.by_rules and self._places.hosts.depths(site) == (0,):
+            return
         bits = self._overlay.view.strategy.slot_bits
         here = self._store.occupied(bits)
         self._astray |= dict.fromkeys(prefix for prefix in shards(site) if slot_of(prefix, bits) in here)
@@ -169,7 +171,7 @@ class Mover:
         lacking, done = list[Record](), list[Record]()
         for record, key in strays.items():
             found = there.get((record.kind, record.id))
-            has = found is not None and found.key == key and found.version >= record.version
+            has = found is not None and found.key == key and found.version.short >= record.version.short
             (done if has else lacking).append(record)
         await self._store.forget(done)
         self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in lacking)

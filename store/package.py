@@ -85,7 +85,7 @@ _headed = msgspec.msgpack.Decoder(_Headed)
 
 def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
     """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
-    digests = [sha256(d.content).digest() if d.content else _NOTHING for d in drafts]
+    digests = [_content_digest(draft) for draft in drafts]
     versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
     leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
     root, paths = tree(leaves)
@@ -95,6 +95,10 @@ def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
                Proof(author, signature, index, path))
         for index, (d, version, digest, path) in enumerate(zip(drafts, versions, digests, paths, strict=True))
     ]  # fmt: skip
+
+
+def _content_digest(draft: Draft) -> bytes:
+    return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:

@@ -14,6 +14,8 @@ from typing import NamedTuple
 
 from dht import DocumentId, Key
 
+SHORT_BYTES = 8  # of a digest; it only decides between versions of the same millisecond and lease
+
 
 class Kind(IntEnum):
     """What a record is about; the number is on the wire and on disk."""
@@ -29,6 +31,22 @@ class Version(NamedTuple):
     epoch: int
     at_ms: int
     digest: bytes  # 32 bytes, see `digest_of`
+
+    @property
+    def short(self) -> "ShortVersion":
+        return ShortVersion(self.epoch, self.at_ms, self.digest[:SHORT_BYTES])
+
+
+class ShortVersion(NamedTuple):
+    """What stands for a version in the index and between peers; orders as versions do.
+
+    Two versions of one instant that look alike here take 2**32 tries of whoever writes them both, and give no more than
+    a later version would: it would win outright.
+    """
+
+    epoch: int
+    at_ms: int
+    digest: bytes  # the first SHORT_BYTES of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +74,7 @@ class Draft:
     expires_day: int  # days since 1970; dropped one day later
     body: bytes
     content: bytes = b""
+    content_digest: bytes = b""  # its SHA-256, where whoever made it has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from sqlite3 import Connection
 from typing import TypeVar
 
 from dht import Clock, DocumentId, LocalError
-from store.catalog import Change, Row
+from store.catalog import Change
 from store.cells import CELL_BITS, Summary
 from store.compaction import Compaction
 from store.config import StoreConfig
@@ -27,7 +27,8 @@ from store.group import NO_PROOF, NOTHING, Group, decode_group
 from store.ledger import Ledger
 from store.package import decode_head
 from store.recent import Recent
-from store.record import Kind, Record, Version
+from store.record import Kind, Record, ShortVersion, Version, digest_of
+from store.rows import Row
 
 log = logging.getLogger(__name__)
 EPOCH_AHEAD_S = 86_400.0 + 120.0  # epochs are seconds; voters believe none further ahead (`dht/votes.py`)
@@ -143,10 +144,12 @@ class RecordStore:
             return True
         if record.kind != Kind.VISIT or record.version.epoch:
             return False
-        return _covers(self._catalog.find(record.kind, record.id), record)
+        row = self._catalog.find(record.kind, record.id)
+        return row is not None and _covers(row.version, row.key, record)
 
     def _has_just(self, record: Record) -> bool:
-        return _covers(self._recent.find(record.kind, record.id), record)
+        held = self._recent.find(record.kind, record.id)
+        return held is not None and _covers(held.version.short, held.key, record)
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
@@ -162,12 +165,12 @@ class RecordStore:
                 return record
         raise StoreCorrupt(self._ledger.path, f"record {id.hex()} is missing", "start again: the index is rebuilt")
 
-    def find_version(self, kind: Kind, id: DocumentId) -> Version | None:
+    def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         row = self._catalog.find(kind, id)
         return row.version if row else None
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool = False) -> Iterator[Record]:
-        """Records of a key range by key, but for those of a cell that holds very many; proofs may be empty. One that
+        """Records of a key range by key, but for those of a site that holds very many; proofs may be empty. One that
         leaves meanwhile may be missing, one that comes may be there."""
         for row in self._catalog.scan(kind, first_key, last_key):
             record = self._load(row, content=content, proven=False) or self.find(row.kind, row.id, content=content)
@@ -216,7 +219,7 @@ class RecordStore:
 
         def remove() -> None:
             rows = zip(records, self._catalog.rows_of(names), strict=True)
-            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version, r.key)]
+            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
             if same:
                 self._ledger.remove(same, today)
                 self._recent.clear()
@@ -349,11 +352,9 @@ class RecordStore:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
 
 
-def _covers(held: Record | Row | None, record: Record) -> bool:
-    """Whether what is held stands against a record; at another key (a site was spread) the same version may be news."""
-    if held is None or held.version < record.version:
-        return False
-    return held.version > record.version or held.key == record.key
+def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
+    """Whether what is held stands against a record; at another key the same version may be news."""
+    return held > record.version.short or (held == record.version.short and key == record.key)
 
 
 def _refusal(record: Record, wall: float) -> str:
@@ -374,4 +375,5 @@ def _refusal(record: Record, wall: float) -> str:
 def _bare(row: Row, group: Group) -> Record:
     """What the index knows and the group adds, without a proof."""
     body = group.body(row.place.part >> 8)
-    return Record(row.kind, row.id, row.key, row.version, row.expires_day, body, b"", NOTHING, NO_PROOF)
+    version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))
+    return Record(row.kind, row.id, row.key, version, row.expires_day, body, b"", NOTHING, NO_PROOF)

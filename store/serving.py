@@ -25,7 +25,7 @@ from store.messages import (
     SlotState,
 )
 from store.package import Check, open_package, pack, size_of, url_of
-from store.reconcile import answer
+from store.reconcile import FORM, answer
 from store.record import Kind, Record
 from store.records import RecordStore
 from store.seldom import Seldom
@@ -120,7 +120,7 @@ class Serving:
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
         between = self._exchange.between(message.today)
-        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)))
+        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)), FORM)
 
     async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
         """Say what lies in slots."""

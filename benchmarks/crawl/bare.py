@@ -29,7 +29,7 @@ async def fetch_all(order: dict[str, object], hosts: Path) -> float:
 
 async def _fetch(fetcher: Fetcher, urls: list[str], delay_s: float, most: int) -> None:
     for url in urls:
-        await fetcher.fetch(url, {}, most)
+        (await fetcher.fetch(url, {}, most)).opened(most)
         await asyncio.sleep(delay_s)
 
 

@@ -1,0 +1,113 @@
+"""Connections to sites, kept for their next turn, and the GET that goes over one.
+
+Wraps aiohttp's connector, which finds, secures and keeps connections, and its parser of responses. The request is
+written here: aiohttp's session builds URLs, cookies, tracing and redirects around each, which cost as much again as all
+the rest of a fetch. A request that an idle connection's end has swallowed is made once more, as RFC 9112, 9.3.1 lets
+one do with GET.
+"""
+
+import asyncio
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+
+import aiohttp
+from aiohttp.connector import Connection
+from yarl import URL
+
+from crawl.config import CrawlConfig
+from dht import split_url
+
+READ_BYTES = 65_536
+_REMEMBERED = 4096  # origins: 2 kB each
+_UNSAFE = re.compile(r"[^!-~]")  # in a target
+_BREAKS = re.compile(r"[\r\n\0]")  # in a field
+
+
+@dataclass(frozen=True, slots=True)
+class Response:
+    """A response whose body is still to be read; then its connection is to be kept or dropped. `address`: who answered,
+    "" unknown."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: aiohttp.StreamReader
+    address: str
+    _connection: Connection
+
+    def keep(self) -> None:
+        """The connection may serve again, where the site and what came over it allow that."""
+        self._connection.release()
+
+    def drop(self) -> None:
+        """What is left of the body is not wanted."""
+        self._connection.close()
+
+
+class Connections:
+    """Over one connector, which belongs to whoever made it. `fields`: sent with each request."""
+
+    def __init__(self, config: CrawlConfig, connector: aiohttp.TCPConnector, fields: Mapping[str, str]) -> None:
+        self._connector, self._fields = connector, _written(fields)
+        self._timeout = aiohttp.ClientTimeout(
+            total=None, connect=config.connect_timeout_s, sock_read=config.read_timeout_s
+        )
+        self._max_bytes, self._max_fields = config.max_head_field_bytes, config.max_head_fields
+        self._origin = lru_cache(_REMEMBERED)(self._to_origin)
+
+    async def get(self, url: str, fields: Mapping[str, str]) -> Response:
+        """Ask for a canonical URL; raises what aiohttp does, OSError, ValueError or TimeoutError."""
+        parts = split_url(url)
+        origin = f"{parts.scheme}://{parts.site}"
+        request, host = self._origin(origin)
+        target = url[len(origin) :] or "/"
+        if _UNSAFE.search(target):
+            raise ValueError("a target that cannot be asked for")
+        head = f"GET {target} HTTP/1.1\r\n{host}{self._fields}{_written(fields) if fields else ''}\r\n".encode()
+        try:
+            return await self._exchange(request, head)
+        except (aiohttp.ClientConnectorError, TimeoutError):
+            raise
+        except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError):
+            return await self._exchange(request, head)
+
+    async def _exchange(self, request: aiohttp.ClientRequest, head: bytes) -> Response:
+        """One request, up to the end of the response's head."""
+        connection = await self._connector.connect(request, [], self._timeout)
+        try:
+            protocol, transport = connection.protocol, connection.transport
+            if protocol is None or transport is None or transport.is_closing():
+                raise aiohttp.ServerDisconnectedError
+            protocol.set_response_params(
+                read_until_eof=True,
+                auto_decompress=False,
+                read_timeout=self._timeout.sock_read,
+                read_bufsize=READ_BYTES,
+                max_line_size=self._max_bytes,
+                max_field_size=self._max_bytes,
+                max_headers=self._max_fields,
+            )
+            protocol.start_timeout()
+            transport.write(head)
+            message, body = await protocol.read()
+            while 100 <= message.code < 200 and message.code != 101:  # what the site says first, before its answer
+                message, body = await protocol.read()
+            peer = transport.get_extra_info("peername")
+            return Response(message.code, message.headers, body, str(peer[0]) if peer else "", connection)
+        except BaseException:
+            connection.close()
+            raise
+
+    def _to_origin(self, origin: str) -> tuple[aiohttp.ClientRequest, str]:
+        """What the connector is asked with for each request to an origin, and the Host field."""
+        request = aiohttp.ClientRequest("GET", URL(origin, encoded=True), loop=asyncio.get_running_loop())
+        return request, _written({"Host": request.headers["Host"]})
+
+
+def _written(fields: Mapping[str, str]) -> str:
+    """Header fields as they are sent; raises ValueError where one would be more than one."""
+    lines = [f"{name}: {value}" for name, value in fields.items()]
+    if any(map(_BREAKS.search, lines)):
+        raise ValueError("a header field that cannot be sent")
+    return "".join([f"{line}\r\n" for line in lines])
