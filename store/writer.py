@@ -204,11 +204,13 @@ class Writer:
     async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record]) -> None:
         """Give one owner its part; whoever has enough copies then is told at once."""
         refused = await (self._keep(records) if peer == self._overlay.view.node_id else self._ask(peer, records))
-        for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
-            if n not in refused:
-                pending.copies.add(peer)
-                if self._is_safe(pending.copies, team):
-                    pending.settle()
+        taken = [pending for n, pending in enumerate(batch) if n not in refused]
+        for pending in taken:
+            pending.copies.add(peer)
+        unsettled = [pending for pending in taken if not pending.is_settled]
+        for pending, team in zip(unsettled, self._teams(unsettled), strict=True):
+            if self._is_safe(pending.copies, team):
+                pending.settle()
 
     async def _keep(self, records: list[Record]) -> set[int]:
         try:

@@ -12,6 +12,7 @@ from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
 from store.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.package import pack, sign_package
 from store.reconcile import FORM, Mode, Range
+from store.writer import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 
@@ -96,6 +97,21 @@ def test_concurrent_writes_share_packages() -> None:
         assert net.list[0].overlay.counted["PutPackage"] <= 20
 
     network(3, story)
+
+
+def test_packages_gather_longer_where_each_goes_to_more_peers() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 4)
+        async with asyncio.TaskGroup() as tasks:
+            for n in range(60):
+                tasks.create_task(net.list[0].replicator.write([draft(n)]))
+                await asyncio.sleep(0.05)
+        sent, each_s = net.list[0].overlay.counted["PutPackage"], gathering_s(CONFIG.flush_after_s, 3)
+        assert sent <= 3 * (2 + 3.0 / each_s), "the first two follow upon each other as if there were one peer"
+
+    network(4, story)
+    assert [gathering_s(0.2, peers) for peers in (0, 1, 3, 9)] == [0.2, 0.2, pytest.approx(0.6), 1.0]
+    assert gathering_s(2.0, 9) == 2.0, "an operator may make it longer"
 
 
 def test_a_full_package_does_not_wait_for_its_time() -> None:
