@@ -28,7 +28,7 @@ from crawl.aliases import Aliases
 from crawl.changerate import History
 from crawl.extract import extract
 from crawl.parsed import Parsed, Task
-from crawl.similarity import NEAR_BITS, RUN_BYTES, signature
+from crawl.similarity import NEAR_BITS, signature
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 from node.demo.samplereply import Budget
@@ -40,6 +40,7 @@ LEAST_CHARS = 200  # a page with less says nothing to compare
 TRUE_SIMILARITY = 0.75
 PORT = 8800
 SIMHASH_BITS = 3  # of 64: Manku, Jain & Das Sarma, 2007
+SIMHASH_BYTES = 8  # of a run
 GOALS = {"precision": 0.97, "recall": 0.9}
 
 
@@ -131,7 +132,7 @@ def mirror_rows(sites: Sequence[Site], most: int) -> list[Row]:
 def simhash(text: str) -> bytes:
     """64 bits: the sign of each bit's sum over the hashes of all runs of 8 bytes."""
     data = " ".join(text.lower().split()).encode()
-    runs = np.ndarray((len(data) - RUN_BYTES + 1,), dtype="<u8", buffer=data, strides=(1,)).copy()
+    runs = np.ndarray((len(data) - SIMHASH_BYTES + 1,), dtype="<u8", buffer=data, strides=(1,)).copy()
     runs = (runs ^ (runs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
     runs = (runs ^ (runs >> np.uint64(29))) * np.uint64(0xBF58476D1CE4E5B9)
     bits = np.unpackbits(runs.view(np.uint8).reshape(-1, 8), axis=1).sum(axis=0, dtype=np.int64)

@@ -2,7 +2,8 @@
 
 Pure: bytes in, bytes out. gzip may have many members (RFC 9110, 8.4.1.3): output is capped over all of them, and their
 number too, since empty members cost time without output (CVE-2025-69223). "deflate" is zlib, or raw as some send it.
-brotli and zstd are not offered: their Python bindings have no output cap that we trust.
+brotli and zstd are not offered: their Python bindings have no output cap that we trust. Words that name no coding at
+all ("utf-8", "none") change nothing, as in browsers.
 """
 
 from typing import cast
@@ -13,6 +14,9 @@ OFFERED = "gzip, deflate"
 MAX_CODINGS = 2  # "gzip, gzip" has been seen; more is an attack
 _MAX_MEMBERS = 64
 _GZIPS = ("gzip", "x-gzip")
+_UNDONE = frozenset((*_GZIPS, "deflate"))
+# IANA's registry of 2025-10, but for those that are undone here.
+_FOREIGN = frozenset(("aes128gcm", "br", "compress", "x-compress", "dcb", "dcz", "exi", "pack200-gzip", "zstd"))
 _IsalError = cast("type[Exception]", isal_zlib.error)  # its stub says: an instance
 _GZIP, _ZLIB, _RAW = 31, 15, -15
 
@@ -45,12 +49,13 @@ def decode_body(body: bytes, content_encoding: str, cap: int) -> tuple[bytes, bo
 
 
 def _named(content_encoding: str) -> list[str]:
-    codings = [name for each in content_encoding.split(",") if (name := each.strip().lower()) not in ("", "identity")]
+    codings = [name.strip().lower() for name in content_encoding.split(",")]
+    codings = [name for name in codings if name in _UNDONE or name in _FOREIGN]
     if len(codings) > MAX_CODINGS:
         raise BadCoding(f"{len(codings)} content codings")
     for name in codings:
-        if name not in _GZIPS and name != "deflate":
-            raise BadCoding(f"content coding {name[:40]!r}, which we did not offer")
+        if name in _FOREIGN:
+            raise BadCoding(f"content coding {name!r}, which we did not offer")
     return codings
 
 

@@ -47,6 +47,10 @@ class FetchFailed(UrlFailed):
     """No usable response: the connection, the protocol, the coding or the deadline failed."""
 
 
+class BodyUnreadable(FetchFailed):
+    """The host answered, but its body is in a coding that cannot be undone: no use in asking again soon."""
+
+
 class FetchDeclined(FetchFailed):
     """Nobody who may make this request did: this node's operator refuses it, and no other owner took it."""
 
@@ -99,14 +103,8 @@ class PageUnreadable(UrlFailed):
     """A page that stalled or crashed both parsers; nothing else was lost with it."""
 
 
-@dataclass(eq=False)
-class BodyTooLarge(PageUnreadable):
-    """A page that has too many bytes without its codings; no parser changes that."""
-
-
-@dataclass(eq=False)
-class BodyBroken(PageUnreadable):
-    """A page whose bytes are not what its codings say; another time they may be, but no parser changes it."""
+class BodyUnfit(PageUnreadable):
+    """A page that no engine reads: its codings are broken, or it has too many bytes without them."""
 
 
 @dataclass(eq=False)

@@ -6,6 +6,7 @@ own time limits end earlier what is plainly dead.
 """
 
 import asyncio
+import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from ipaddress import ip_address
@@ -15,11 +16,11 @@ import aiohttp
 from aiohttp.http import HttpProcessingError
 
 from crawl.bandwidth import Bandwidth
-from crawl.codings import OFFERED, check_codings
+from crawl.codings import OFFERED, BadCoding, check_codings
 from crawl.config import CrawlConfig
 from crawl.connections import READ_BYTES, Connections
-from crawl.errors import AddressRefused, BadHostsFile, FamilyMissing, FetchFailed
-from crawl.fetched import Fetched
+from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
+from crawl.fetched import Fetched, broken_coding
 from crawl.hostsfile import parse_hosts
 from crawl.resolver import Resolver, usable_addresses
 from dht import Clock, split_url
@@ -27,6 +28,7 @@ from dht import Clock, split_url
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
 _MAX_REASON_CHARS = 200
+_STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
 
 class HttpFetcher:
@@ -37,7 +39,8 @@ class HttpFetcher:
         self._bandwidth = Bandwidth(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """GET a canonical URL; raises FetchFailed, AddressRefused or FamilyMissing."""
+        """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or
+        FamilyMissing."""
         self._check_literal(url)
         started = self._clock().steady
         try:
@@ -46,6 +49,8 @@ class HttpFetcher:
         except TimeoutError as error:
             waited = self._clock().steady - started
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
+        except BadCoding as error:
+            raise BodyUnreadable(url, broken_coding(error)) from error
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError) as error:
             raise FetchFailed(url, _reason(error)) from error
 
@@ -71,7 +76,12 @@ class HttpFetcher:
         else:
             response.keep()
         latency_s = max(0.0, self._clock().steady - started - held_s)
-        coding = check_codings(body, response.headers.get("Content-Encoding", ""))
+        try:
+            coding = check_codings(body, response.headers.get("Content-Encoding", ""))
+        except BadCoding:
+            if response.status == 200:
+                raise
+            body, coding = b"", ""  # a status speaks for itself
         return Fetched(url, response.status, _kept(response.headers), body, cut, latency_s, response.address, coding)
 
     async def _read(
@@ -129,11 +139,18 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
 
 
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Header fields as plain str, without the lone surrogates by which aiohttp passes on bytes that are not UTF-8."""
+    """Header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they become
+    escapes, as in browsers, elsewhere they are lost."""
     fields = [(str(name), value) for name, value in headers.items()]
     if "".join([value for _, value in fields]).isascii():  # names always are
         return tuple(fields)
-    return tuple((name, value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")) for name, value in fields)
+    return tuple((name, _plain(name, value)) for name, value in fields)
+
+
+def _plain(name: str, value: str) -> str:
+    if name.lower() == "location":
+        return _STRAY.sub(lambda found: f"%{ord(found[0]) - 0xDC00:02X}", value)
+    return value.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
 
 
 def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
@@ -152,7 +169,11 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorError):
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):
-        kind = "body"
+        return "body: it ends before it is complete"
+    elif isinstance(
+        error, (aiohttp.ClientResponseError, HttpProcessingError)
+    ):  # it carries a status of its own, which the site never sent
+        return f"protocol: {' '.join(error.message.split())}"[:_MAX_REASON_CHARS]
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         return "connection: closed without an answer"
     else:

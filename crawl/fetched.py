@@ -12,7 +12,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.codings import BadCoding, decode_body
-from crawl.errors import FetchFailed
+from crawl.errors import BodyUnreadable
 
 
 class Fetched(msgspec.Struct, frozen=True):
@@ -29,14 +29,21 @@ class Fetched(msgspec.Struct, frozen=True):
     coding: str = ""  # as in Content-Encoding, in lower case
 
     def opened(self, cap: int) -> "Fetched":
-        """The same without content codings, at most `cap` bytes of it; raises FetchFailed where they are broken."""
+        """The same without content codings, at most `cap` bytes of it; raises BodyUnreadable where they are broken."""
         if not self.coding:
             return self
         try:
             body, cut = decode_body(self.body, self.coding, cap)
         except BadCoding as error:
-            raise FetchFailed(self.url, broken_coding(error)) from error
+            raise BodyUnreadable(self.url, broken_coding(error)) from error
         return replace(self, body=body, cut=self.cut or cut, coding="")
+
+    def start(self, size: int) -> bytes:
+        """The first bytes without content codings, b"" where they are broken: whoever reads the page finds out."""
+        try:
+            return self.opened(size).body[:size]
+        except BodyUnreadable:
+            return b""
 
     def header(self, name: str) -> str:
         """The first header of that name, "" without one."""
@@ -49,16 +56,23 @@ class Fetched(msgspec.Struct, frozen=True):
     @property
     def media_type(self) -> str:
         """The media type without parameters, lower case; "" where none is given."""
-        return self.header("Content-Type").partition(";")[0].strip().lower()
+        return self._content_type().partition(";")[0].strip().lower()
 
     @property
     def header_charset(self) -> str:
         """The charset parameter of Content-Type, "" without one."""
-        for parameter in self.header("Content-Type").split(";")[1:]:
+        for parameter in self._content_type().split(";")[1:]:
             name, _, value = parameter.partition("=")
             if name.strip().lower() == "charset":
                 return value.strip().strip("\"'")[:40]
         return ""
+
+    def _content_type(self) -> str:
+        """Of several that were written into one field the last that is a media type (WHATWG Fetch, 3.2)."""
+        text = self.header("Content-Type")
+        if "," not in text:
+            return text
+        return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
 
     def retry_after_s(self, now: float) -> float:
         """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
@@ -84,7 +98,7 @@ class Fetcher(Protocol):
 
 def broken_coding(error: BadCoding) -> str:
     """What is said of a body that is not what its codings say."""
-    return f"protocol: {error}"
+    return f"coding: {error}"
 
 
 Locate = Callable[[str], Awaitable[str]]

@@ -10,7 +10,7 @@ from hashlib import sha256
 from msgspec.structs import replace
 
 from crawl.codings import BadCoding, decode_body
-from crawl.errors import BodyBroken, BodyTooLarge, PageUnreadable
+from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.extract import extract
 from crawl.fetched import broken_coding
 from crawl.parsed import Parsed, Task, too_large
@@ -32,7 +32,7 @@ class InlineParsers:
 
 
 def parse_once(task: Task) -> Parsed:
-    """Read one page here; raises BodyTooLarge, BodyBroken, or PageUnreadable where the engine failed."""
+    """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
     body = _opened(task) if task.coding else task.body
     try:
         parsed = extract(replace(task, body=body) if task.coding else task)
@@ -45,7 +45,7 @@ def _opened(task: Task) -> bytes:
     try:
         body, is_cut = decode_body(task.body, task.coding, task.max_bytes)
     except BadCoding as error:
-        raise BodyBroken(task.url, broken_coding(error)) from error
+        raise BodyUnfit(task.url, broken_coding(error)) from error
     if is_cut:
-        raise BodyTooLarge(task.url, too_large(task.max_bytes))
+        raise BodyUnfit(task.url, too_large(task.max_bytes))
     return body

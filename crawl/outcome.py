@@ -8,20 +8,23 @@ from enum import Enum, auto
 import msgspec
 from msgspec.structs import replace
 
+from crawl.alias import is_aliased
 from crawl.changerate import seen
 from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
-from crawl.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
+from crawl.mediatypes import READ_TYPES, looks_like_html, type_flaw
 from crawl.pace import Census
 from crawl.parsed import too_large
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
 
-_TEXT_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
+_NO_PAGE = (State.REDIRECT, State.REFUSED)
+OTHER_TYPE = "media type"
 RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
 DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
@@ -99,21 +102,25 @@ def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) 
     return Verdict(Next.REDIRECT, visit)
 
 
+def is_outlived(before: Visit, outcome: Visit) -> bool:
+    """Whether the page that is stored of a URL is not what is there any more: its site has said so for good, or there
+    was nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
+    if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
+        return False
+    is_final = outcome.status in _FOR_GOOD or outcome.reason.startswith(OTHER_TYPE)
+    return is_final or before.state in _NO_PAGE
+
+
+def forgotten(visit: Visit) -> Visit:
+    """An outcome once nothing is stored of the page any more."""
+    history = replace(visit.history, fingerprint=b"")  # nothing is stored that it could be the same as
+    return replace(visit, etag="", last_modified="", unavailable_at=0.0, history=history)
+
+
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
-    return replace(
-        visit,
-        state=State.GONE,
-        visited_at=now,
-        due_at=due_at,
-        fails=0,
-        reason=reason,
-        etag="",
-        last_modified="",
-        unavailable_at=0.0,
-        history=replace(visit.history, fingerprint=b""),  # nothing is stored that it could be the same as
-    )
+    return forgotten(replace(visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
 
 
 def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
@@ -157,9 +164,12 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
 
 
 def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
-    target = find_url(fetched.header("Location"), visit.url)
+    location = fetched.header("Location").strip()
+    if not location:
+        return Verdict(Next.NOTHING, refused(visit, "redirect without a target", now, config))
+    target = find_url(location, visit.url)
     if target is None:
-        return Verdict(Next.NOTHING, refused(visit, "redirect to nothing that can be fetched", now, config))
+        return Verdict(Next.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
     if target == visit.url:
         return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
     if visit.hops >= config.max_hops:
@@ -170,8 +180,10 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
 
 
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
-    if fetched.media_type not in _TEXT_TYPES and not _looks_like_html(fetched):
-        return Verdict(Next.NOTHING, refused(visit, f"media type: {fetched.media_type or 'unknown'}", now, config))
+    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
+        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
+    if flaw := type_flaw(fetched):
+        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type}, but {flaw}", now, config))
     if fetched.cut:
         return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))
@@ -206,14 +218,3 @@ def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit
 def _soon_enough(visit: Visit, due_at: float) -> float:
     """Not after the instant from which on the page does not want to be found: then it is read again."""
     return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at
-
-
-def _looks_like_html(fetched: Fetched) -> bool:
-    """A response without a media type whose first bytes are markup (WHATWG MIME Sniffing, much reduced)."""
-    if fetched.media_type:
-        return False
-    try:
-        start = fetched.opened(512).body[:512]
-    except FetchFailed:
-        return False
-    return start.lstrip().lower().startswith((b"<!doctype html", b"<html"))

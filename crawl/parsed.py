@@ -62,5 +62,5 @@ class Parsers(Protocol):
     """Something that parses: processes of their own, a thread, or a script in tests."""
 
     async def parse(self, task: Task) -> Parsed:
-        """Read one page; raises PageUnreadable where it stalled or crashed every parser, or is too large; BodyBroken
-        where its codings are broken."""
+        """Read one page; raises PageUnreadable where it stalled or crashed every parser; BodyUnfit where its codings
+        are broken, or it is too large."""

@@ -16,16 +16,17 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.errors import BodyBroken, BodyTooLarge, PageUnreadable
+from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.inline import InlineParsers
 from crawl.parsed import Parsed, Parsers, Task
 from crawl.parserpipe import ParserPipe, started
-from crawl.parserworker import LENGTH_BYTES, Answer, Failure
+from crawl.parserworker import LENGTH_BYTES, Answer
 
 log = logging.getLogger(__name__)
 
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
-_ERRORS: dict[Failure, type[PageUnreadable]] = {Failure.LARGE: BodyTooLarge, Failure.BROKEN: BodyBroken}
+START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Answer)
 
@@ -56,13 +57,23 @@ class ProcessParsers:
                 tasks.create_task(self._serve(), name=f"parser-{number}")
 
     async def _serve(self) -> None:
-        """One process after the other, each until it is killed."""
+        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
+        the system kills the youngest where memory is short."""
         left: deque[_Job] = deque()
+        starts = 0
         while True:
             line = _Line(left)
-            async with started(self._config, line.take, line.stirred.set) as line.pipe:
-                while await self._work(line):
-                    pass
+            try:
+                async with started(self._config, line.take, line.stirred.set) as line.pipe:
+                    starts = 0
+                    while await self._work(line):
+                        pass
+            except ParserUnavailable as error:
+                starts += 1
+                if starts == START_TRIES:
+                    raise
+                log.warning("parser did not start, trying again: %s", error.reason)
+                await asyncio.sleep(START_AGAIN_S * starts)
 
     async def _work(self, line: "_Line") -> bool:
         """One batch, with what an earlier process left of its own; False where this process has to go."""
@@ -127,8 +138,8 @@ class _Line:
             job = self.left.popleft()
             if not job.result.done():  # else nobody waits for it any more
                 job.result.set_result(answer.parsed)
-        elif answer.failure != Failure.ENGINE:
-            self._give_up(_ERRORS[answer.failure](self.left[0].task.url, answer.reason))
+        elif answer.is_final:
+            self._give_up(BodyUnfit(self.left[0].task.url, answer.reason))
         elif self.blame(answer.reason):
             self.left.rotate(-1)
             self.send([self.left[-1]])

@@ -7,12 +7,11 @@ protects the machine from itself: bounded memory, and an alarm that ends it if n
 import os
 import signal
 import sys
-from enum import IntEnum
 from typing import BinaryIO
 
 import msgspec
 
-from crawl.errors import BodyBroken, BodyTooLarge, PageUnreadable
+from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.inline import parse_once
 from crawl.parsed import Parsed, Task
 
@@ -20,20 +19,12 @@ LENGTH_BYTES = 4
 _ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
 
 
-class Failure(IntEnum):
-    """Why there is no reading."""
-
-    ENGINE = 0  # another engine may read it
-    LARGE = 1
-    BROKEN = 2
-
-
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """What became of one task: a reading, or why there is none."""
 
     parsed: Parsed | None
     reason: str = ""
-    failure: Failure = Failure.ENGINE
+    is_final: bool = False  # no engine reads it
 
 
 def main() -> None:
@@ -54,12 +45,8 @@ def main() -> None:
 def _answer(task: Task) -> Answer:
     try:
         return Answer(parse_once(task))
-    except BodyTooLarge as error:
-        return Answer(None, error.reason, Failure.LARGE)
-    except BodyBroken as error:
-        return Answer(None, error.reason, Failure.BROKEN)
     except PageUnreadable as error:
-        return Answer(None, error.reason)
+        return Answer(None, error.reason, isinstance(error, BodyUnfit))
 
 
 def _receive(source: BinaryIO) -> bytes | None:

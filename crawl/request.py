@@ -12,7 +12,7 @@ import msgspec
 from crawl.aliases import Aliases
 from crawl.config import CrawlConfig
 from crawl.decision import Decide, Decision
-from crawl.errors import AddressRefused, FamilyMissing, FetchDeclined, FetchFailed
+from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetched import Fetched, Fetcher, Locate
 from crawl.frontier import Frontier, Turn
 from crawl.lastmod import TEST_EACH, Lastmods
@@ -170,6 +170,9 @@ class Requests:
             asked = await self._robots.ask(turn.visit.url)
             return Step(*self._learn_robots(turn, site, asked, decision))
         decision = self._decide(target)
+        if not decision.allowed:  # such hosts are asked for nothing at all
+            self._robots.give_up_way(turn.visit.url)
+            return Step()
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
         self._frontier.leave(turn, self._clock())
@@ -219,6 +222,10 @@ class Requests:
             return self._without(failed(visit, f"family: {error}", self._clock().wall, config))
         except FetchDeclined as error:
             return self._declined(visit, error.reason)
+        except BodyUnreadable as error:
+            outcome = refused(visit, error.reason, self._clock().wall, config)
+            delay_s = self.politeness.after_error(turn.site, decision.min_delay_s)
+            return Step(delay_s, verdict=Verdict(Next.NOTHING, outcome))
         except FetchFailed as error:
             outcome = after_error(visit, error, self._clock().wall, config)
             delay_s = self._after_silence(turn.site, error.reason, decision)

@@ -103,6 +103,10 @@ class RobotsCache:
         self._keep(origin, until, access)
         return Asked(access, answer, reason)
 
+    def give_up_way(self, url: str) -> None:
+        """Nobody may go where the robots.txt of a URL's site redirects: as if that led nowhere."""
+        self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
+
     async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
         """One request; no access where it redirects."""
         try:

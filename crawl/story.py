@@ -14,7 +14,7 @@ from crawl.aliases import Aliases
 from crawl.codings import BadCoding, decode_body
 from crawl.config import DAY_S, CrawlConfig
 from crawl.decision import Decide
-from crawl.errors import BodyBroken, PageUnreadable
+from crawl.errors import PageUnreadable
 from crawl.fetched import Fetched
 from crawl.fingerprint import fingerprint, says_the_same, steady_text
 from crawl.frontier import Frontier, Turn
@@ -23,7 +23,8 @@ from crawl.lastmod import Lastmods
 from crawl.linkheader import canonical_of, links_of
 from crawl.links import Trail, depth_of
 from crawl.listed import Listed
-from crawl.outcome import Next, failed, gone, read, refused
+from crawl.mediatypes import READ_TYPES
+from crawl.outcome import Next, forgotten, gone, is_outlived, read, refused
 from crawl.pace import Census
 from crawl.page import Page
 from crawl.parsed import Parsed, Parsers, Task
@@ -78,6 +79,9 @@ class Stories:
         if step.fetched is not None:
             visit = await self._take(turn, step.verdict.next, visit, step.fetched)
             self._check_lastmod(turn, visit)
+        if is_outlived(turn.visit, visit):
+            visit = forgotten(visit)
+            await self.handover.keep(turn, gone_page(visit.url, visit.status, self.clock().wall))
         await self.handover.record(turn, visit)
         self.aliases.learn(visit)
         if step.is_declined:
@@ -91,7 +95,7 @@ class Stories:
         if what == Next.PARSE:
             return await self._read(turn, visit, fetched)
         if what == Next.GONE:
-            await self.handover.keep(turn, gone_page(fetched, self.clock().wall))
+            await self.handover.keep(turn, gone_page(fetched.url, fetched.status, self.clock().wall))
         if what == Next.REDIRECT:
             scope = carried_along(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops + 1, scope, visit.is_sitemap)
@@ -104,14 +108,12 @@ class Stories:
         now = self.clock().wall
         try:
             parsed = await self.parsers.parse(task_of(fetched, self.config))
-        except BodyBroken as error:
-            return failed(turn.visit, error.reason, now, self.config)
         except PageUnreadable as error:
             return refused(visit, error.reason, now, self.config)
         wishes = parsed.wishes.and_(header_wishes(fetched.headers, self.config.agent))
         if reason := unwanted(wishes, now):
             visit = gone(visit, reason, now, self.config)
-            await self.handover.keep(turn, gone_page(fetched, now))
+            await self.handover.keep(turn, gone_page(fetched.url, fetched.status, now))
         elif reason := self._trap(turn, parsed):
             return refused(visit, reason, now, self.config)
         else:
@@ -223,8 +225,8 @@ def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
 
 
 def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
-    """The reading of a response; markup without a media type was let through as HTML."""
-    media_type = fetched.media_type or "text/html"
+    """The reading of a response; markup without a usable media type was let through as HTML."""
+    media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
     return Task(
         url=fetched.url,
         body=fetched.body,
@@ -282,9 +284,9 @@ def _not_later(at: float, now: float) -> float:
     return at if at <= now + DAY_S else 0.0
 
 
-def gone_page(fetched: Fetched, now: float) -> Page:
+def gone_page(url: str, status: int, now: float) -> Page:
     """What takes the place of a page that is no more, or does not want to be found."""
-    return Page(fetched.url, now, fetched.status, (), b"", fetched.media_type, "", "", "", (), "", (), gone=True)
+    return Page(url, now, status, (), b"", "", "", "", "", (), "", (), gone=True)
 
 
 def kept_headers(fetched: Fetched) -> tuple[tuple[str, str], ...]:

@@ -9,20 +9,23 @@ version do not answer each other, and an index built by another version is rebui
 
 import unicodedata
 from collections.abc import Iterator, Set
-from itertools import chain, islice
+from itertools import chain
+from operator import add
 from typing import NamedTuple
 
 import Stemmer
 
-from index.scripts import ASCII_TOKEN, TOKEN, UNSPACED_RUN
+from index.scripts import ASCII_TOKEN, PLAIN_RUN, TOKEN, UNSPACED_RUN
 
 ANALYZER = 2
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
-MEMO_WORDS = 1 << 17  # about 20 MB; the commonest words return at once after it was emptied
+MEMO_CHUNKS = 1 << 17  # about 25 MB; the commonest return at once after it was emptied
+MEMO_TERMS, MEMO_BYTES = 4, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
 _LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
 _stem = Stemmer.Stemmer("english", 0).stemWord  # our memo is faster than its own cache
-_memo: dict[str, tuple[str, ...]] = {}
+# ASCII letters in lower case; all that can stand in no token, a space. What is not ASCII is left to `TOKEN`.
+_SPACED = bytes(b if b > 127 or b == ord("'") or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
 
 
 class Token(NamedTuple):
@@ -34,12 +37,27 @@ class Token(NamedTuple):
     end: int
 
 
+class _Memo(dict[bytes, tuple[str, ...]]):
+    """The terms of each chunk that was looked up: a piece of text as `_SPACED` leaves it, without spaces."""
+
+    def __missing__(self, chunk: bytes) -> tuple[str, ...]:
+        found = _analyse(chunk)
+        if len(chunk) <= MEMO_BYTES and len(found) <= MEMO_TERMS:
+            if len(self) >= MEMO_CHUNKS:
+                self.clear()
+            self[chunk] = found
+        return found
+
+
+_memo = _Memo()
+
+
 def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> Iterator[Token]:
     """The first `limit` terms of a text with positions and character offsets; only the `wanted` ones, where given."""
     position = 0
     for found in TOKEN.finditer(text):
         raw = found.group()
-        parts = _memo.get(raw) or _analyse(raw)
+        parts = _memo[raw.encode().lower()]
         if wanted is not None and wanted.isdisjoint(parts):
             position += len(parts)
             continue
@@ -55,11 +73,13 @@ def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> I
 
 
 def terms(text: str, limit: int = 1 << 30) -> list[str]:
-    """The terms of a text in order, at most `limit`: the fast way when offsets do not matter."""
-    known, lines = _memo.get, text.split("\n")  # no token goes over a line's end, and most lines are ASCII
-    raws = chain.from_iterable((ASCII_TOKEN if line.isascii() else TOKEN).findall(line) for line in lines)
-    found = [known(raw) or _analyse(raw) for raw in raws]
-    return list(islice(chain.from_iterable(found), limit))
+    """The terms of a text in order, at most `limit`: the fast way when offsets do not matter.
+
+    No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
+    """
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).split()
+    found = list(chain.from_iterable(map(_memo.__getitem__, chunks)))
+    return found if len(found) <= limit else found[:limit]
 
 
 def is_unspaced(term: str) -> bool:
@@ -71,6 +91,32 @@ def fold(raw: str) -> str:
     """NFKC, lower case, Latin letters without diacritics; other scripts keep their marks."""
     if raw.isascii():
         return raw.lower()
+    try:
+        return raw.translate(_folds)
+    except _Joined:
+        return _fold_together(raw)
+
+
+class _Joined(Exception):
+    """A character may change with those before it: such text is folded as a whole."""
+
+
+class _Folds(dict[int, str]):
+    """What each letter is folded to, where that does not depend on its neighbours: of the basic plane, so 65,536."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        first = unicodedata.normalize("NFKD", character)[0]
+        if code > 0xFFFF or "\u1160" <= first <= "\u11ff" or unicodedata.category(first)[0] == "M":
+            raise _Joined
+        self[code] = found = _fold_together(character)
+        return found
+
+
+_folds = _Folds()
+
+
+def _fold_together(raw: str) -> str:
     folded = unicodedata.normalize("NFKC", raw).replace("\u2019", "'").casefold().translate(_LETTERS)
     decomposed = unicodedata.normalize("NFD", folded)
     kept: list[str] = []
@@ -85,20 +131,40 @@ def fold(raw: str) -> str:
     return unicodedata.normalize("NFC", "".join(kept))
 
 
-def _analyse(raw: str) -> tuple[str, ...]:
+def _analyse(chunk: bytes) -> tuple[str, ...]:
+    """The terms of a chunk."""
+    if chunk.isalnum():  # ASCII letters and digits: one token, nothing to fold
+        return _cut(chunk[:MAX_TERM_CHARS].decode())
+    text = chunk.decode()
+    found = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(text)
+    if len(found) == 1:
+        return _parts(found[0])
+    return tuple(chain.from_iterable(map(_known_parts, found)))
+
+
+def _known_parts(raw: str) -> tuple[str, ...]:
+    return _bigrams(raw) if PLAIN_RUN.fullmatch(raw) else _memo[raw.encode()]
+
+
+def _parts(raw: str) -> tuple[str, ...]:
     """The terms of one token of `TOKEN`; never empty for a token that holds a letter or digit."""
+    if PLAIN_RUN.fullmatch(raw):
+        return _bigrams(raw)
     if len(raw) > MAX_TERM_CHARS and not UNSPACED_RUN.fullmatch(raw):
         raw = raw[:MAX_TERM_CHARS]  # folding and normalising a megabyte of letters would be a stranger's weapon
-    found = tuple(term for part in TOKEN.findall(fold(raw)) for term in _cut(part)) or (raw[:1],)
-    if len(raw) <= MAX_TERM_CHARS:
-        if len(_memo) >= MEMO_WORDS:
-            _memo.clear()
-        _memo[raw] = found
-    return found
+    folded = fold(raw)
+    if folded == raw:
+        return _cut(raw)
+    return tuple(term for part in TOKEN.findall(folded) for term in _cut(part)) or (raw[:1],)
 
 
 def _cut(part: str) -> tuple[str, ...]:
+    if part.isascii():
+        return (part[:MAX_TERM_CHARS] if part.isdigit() else _stem(part[:MAX_TERM_CHARS]),)
     if UNSPACED_RUN.fullmatch(part):
-        return (part,) if len(part) == 1 else tuple(part[i : i + 2] for i in range(len(part) - 1))
-    part = part[:MAX_TERM_CHARS]
-    return (_stem(part),) if part.isascii() and not part.isdigit() else (part,)
+        return _bigrams(part)
+    return (part[:MAX_TERM_CHARS],)
+
+
+def _bigrams(run: str) -> tuple[str, ...]:
+    return tuple(map(add, run, run[1:])) or (run,)

@@ -22,6 +22,8 @@ from itertools import accumulate, chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
+import numpy as np
+
 from index.analysis import terms
 from index.source import Text
 
@@ -101,20 +103,19 @@ def analyse(text: Text) -> Fields:
 
 def encode_forward(text: Text, fields: Fields) -> bytes:
     """The record of a document."""
-    where: defaultdict[str, list[int]] = defaultdict(list)
-    _place(where, fields.title, BASES[TITLE])
-    position = BASES[HEADINGS]
-    for heading in fields.headings:
-        _place(where, heading, position)
-        position += len(heading) + 1
-    _place(where, fields.url, BASES[URL])
-    _place(where, fields.body, BASES[BODY])
-    _place(where, fields.boilerplate, BOILERPLATE_BASE)
-    table = ("\0" + "\0".join(where) + "\0").encode() if where else b""
-    starts = array("I", accumulate(map(len, where.values()), initial=0))
-    places = array("H", chain.from_iterable(where.values()))
-    head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(where), len(table))
-    return head + table.ljust(_padded(len(table)), b"\0") + starts.tobytes() + places.tobytes()
+    lines, bases = _lines(fields)
+    lengths = list(map(len, lines))
+    numbers = defaultdict[str, int]()  # each term's, in the order in which they come
+    numbers.default_factory = numbers.__len__
+    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(lengths))
+    shifts = np.array(bases) - np.cumsum([0, *lengths[:-1]])  # from a term's place among all to its position
+    positions = (np.arange(len(found)) + np.repeat(shifts, lengths)).astype(np.uint16)
+    starts = np.zeros(len(numbers) + 1, np.uint32)
+    np.cumsum(np.bincount(found, minlength=len(numbers)), out=starts[1:])
+    table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
+    head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(numbers), len(table))
+    places = positions[np.argsort(found, kind="stable")]
+    return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
 
 
 def decode_forward(record: bytes) -> Forward:
@@ -155,9 +156,12 @@ def content_digest(text: Text) -> bytes:
     return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
 
 
-def _place(where: defaultdict[str, list[int]], found: list[str], base: int) -> None:
-    for position, term in enumerate(found, base):
-        where[term].append(position)
+def _lines(fields: Fields) -> tuple[list[list[str]], list[int]]:
+    """All that must not run together, and the first position of each."""
+    ends = accumulate((len(heading) + 1 for heading in fields.headings[:-1]), initial=BASES[HEADINGS])
+    lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
+    headings = list(ends)[: len(fields.headings)]
+    return lines, [BASES[TITLE], *headings, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
 
 
 def _padded(size: int) -> int:

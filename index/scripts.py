@@ -42,3 +42,6 @@ ASCII_TOKEN = re.compile(
     "[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?![A-Za-z0-9]))?"
 )  # of ASCII the same
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+PLAIN_RUN = re.compile(
+    "[\u3041-\u3094\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3]+"
+)  # of Kana, Han and Hangul that no folding changes

@@ -209,7 +209,9 @@ class OrderingFetcher:
             try:
                 max_bytes = min(order.max_bytes, self._max_bytes)
                 got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
-            except (FetchFailed, FamilyMissing, AddressRefused) as error:
+            except FetchFailed as error:
+                return FetchAnswer(failure=error.reason[:300])
+            except (FamilyMissing, AddressRefused) as error:
                 return FetchAnswer(failure=str(error)[:300])
         return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
 

@@ -10,6 +10,7 @@ from urllib.parse import urlsplit
 from crawl import Look, RobotsSay, Stand, State, Visit, span
 
 SOME_S = 1.0  # a rest shorter than this is not worth a word
+LONG_S = 60.0  # a longer one is why nothing happens
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +61,22 @@ def _due(facts: Facts) -> tuple[str, str]:
         return "later", f"due, but its host is asked once in a while alone, next in {wait}: {look.trouble}"
     if look.robots == RobotsSay.BARRED:
         return "later", f"due, but the site's robots.txt could not be read: {look.robots_why}"
+    if look.queued.host_rest_s > LONG_S:
+        wait = span(look.queued.host_rest_s)
+        return (
+            "later",
+            f"{_so_far(facts)}due, but its host rests {wait} more: by its Crawl-delay, Retry-After or errors",
+        )
     whom = f"by {facts.holder}"
     if facts.is_refused:
         whom = f"by another owner, ordered by {facts.holder}, whose operator refuses it"
     return "yes", ", ".join([f"due, {whom}", *_waits(look)])
+
+
+def _so_far(facts: Facts) -> str:
+    """What became of the last attempt, where that came to nothing."""
+    visit = facts.visit
+    return f"{visit.reason}; " if visit is not None and visit.state == State.FAILED and visit.reason else ""
 
 
 def _waits(look: Look) -> Iterator[str]:

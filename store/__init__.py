@@ -1,11 +1,11 @@
 """Documents, versions, replicas: what the network keeps and how it stays kept. Imports `dht` only.
 
 Nouns: `Record`, `Document`, `RecordStore`, `Replicator`, `Disk`. Read record, document, package; then disk, segments,
-catalog, cells, ledger, records (one node's disk); then reconcile, readiness, writer,
+rows, frames, sites, cells, catalog, ledger, records (one node's disk); then reconcile, readiness, writer,
 reader, steward, replicator (the team).
 """
 
-from store.catalog import Change, Row
+from store.catalog import Change
 from store.cells import Summary
 from store.config import StoreConfig
 from store.disk import Disk, FolderDisk, MemoryDisk
@@ -17,6 +17,7 @@ from store.package import Signer, url_of, verify_record
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 from store.records import RecordStore
 from store.replicator import Replicator, ReplicatorStatus
+from store.rows import Row
 
 __all__ = [
     "BadDraft",

@@ -1,8 +1,7 @@
 """The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
 
-One row a record, by the sequence of its last change: its newest version and where it lies; a removed record leaves its
-row as a tombstone for a while, so the table is the change log. Both indexes hold the first bytes of what they look up
-and lead to a few rows, which are compared in full. `cells` keeps, per 1/65,536 of the key space and expiry day, how
+`rows` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
+removed, for a while: both together are the change log. `cells` keeps, per 1/65,536 of the key space and expiry day, how
 many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 """
@@ -13,42 +12,28 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from dht import DocumentId, Key
-from store import cells
+from store import cells, frames, rows, sites
 from store.cells import Counted, Summary
 from store.disk import Disk
 from store.errors import DiskFull, StoreCorrupt
-from store.record import Kind, Version
+from store.record import Kind
+from store.rows import Row
 from store.segments import Place
 
-FORMAT = 2
-_AT_ONCE = 64  # records looked up by one statement; such statements are kept, so there must be few
-STEP = 512  # rows read at once, so that no reader holds the index
+FORMAT = 3
 _SCHEMA = f"""
-CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, epoch INTEGER, at_ms INTEGER,
-  digest BLOB, expires_day INTEGER, segment INTEGER, start INTEGER, head_bytes INTEGER, content_bytes INTEGER,
-  part INTEGER, removed_day INTEGER);
-CREATE INDEX by_id ON records (substr(id, 1, 5));
-CREATE INDEX by_cell ON records (substr(key, 1, 2)) WHERE removed_day = 0;
+{rows.SCHEMA}
+CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
+CREATE INDEX gone_by_id ON gone (id);
 {cells.SCHEMA}
 CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 """
-_COLUMNS = "kind, id, key, epoch, at_ms, digest, expires_day, segment, start, head_bytes, content_bytes, part"
-_INSERT = f"INSERT INTO records ({_COLUMNS}, sequence, removed_day) VALUES (?,?,?,?,?,?,?,?,?,?,?,?,?,0)"
-_NAMED = "substr(id, 1, 5) = substr(?2, 1, 5) AND kind = ?1 AND id = ?2"
-
-
-class Row(NamedTuple):
-    """One live record of the index."""
-
-    kind: Kind
-    id: DocumentId
-    key: Key
-    version: Version
-    expires_day: int
-    place: Place
+_CHANGES = """
+SELECT sequence, kind, id, prefix, path, 0 FROM records CROSS JOIN sites USING (site) WHERE sequence > ?1
+UNION ALL SELECT sequence, kind, id, key, x'', 1 FROM gone WHERE sequence > ?1 ORDER BY 1 LIMIT ?2"""
 
 
 class Change(NamedTuple):
@@ -119,49 +104,38 @@ class Catalog:
 
     def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[Row | None]:
         """The live rows of records, in order."""
-        wanted, found = list(names), dict[tuple[Kind, DocumentId], Row]()
-        for start in range(0, len(wanted), _AT_ONCE):
-            beginnings = [id[:5] for _, id in wanted[start : start + _AT_ONCE]]
-            query = f"{_LIVE} substr(id, 1, 5) IN ({','.join('?' * len(beginnings))})"
-            with self._wrapped():
-                for row in map(_row, self.writer.execute(query, beginnings)):
-                    found[row.kind, row.id] = row
-        return [found.get(name) for name in wanted]
+        with self._wrapped():
+            return rows.named(self.writer, list(names))
 
-    def put(self, rows: Sequence[Row], replaced: Sequence[Row | None]) -> None:
+    def put(self, come: Sequence[Row], replaced: Sequence[Row | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
-        self.writer.executemany(f"DELETE FROM records WHERE {_NAMED}", [(row.kind, row.id) for row in rows])
-        values = []
-        for row in rows:
-            self._next += 1
-            values.append((row.kind, row.id, row.key, *row.version, row.expires_day, *row.place, self._next))
-        self.writer.executemany(_INSERT, values)
-        self._count([r for r in replaced if r is not None], rows)
+        went = [row for row in replaced if row is not None]
+        if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
+            self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
+        rows.strike(self.writer, went)
+        rows.add(self.writer, come, self._next + 1)
+        self._next += len(come)
+        sites.leave(self.writer, {r.key for r in went} - {r.key for r in come})
+        self._count(went, come)
 
-    def remove(self, rows: Sequence[Row], today: int) -> None:
+    def remove(self, went: Sequence[Row], today: int) -> None:
         """Turn live rows into tombstones inside a transaction."""
-        values = []
-        for row in rows:
-            self._next += 1
-            values.append((row.kind, row.id, self._next, today))
-        query = f"UPDATE records SET sequence = ?3, removed_day = ?4, segment = 0 WHERE {_NAMED}"
-        self.writer.executemany(query, values)
-        self._count(rows, ())
+        rows.strike(self.writer, went)
+        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
+        self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
+        self._next += len(went)
+        sites.leave(self.writer, [row.key for row in went])
+        self._count(went, ())
 
-    def move(self, rows: Sequence[Row], places: Sequence[Place]) -> None:
+    def move(self, moved: Sequence[Row], places: Sequence[Place]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
-        self.writer.executemany(
-            "UPDATE records SET segment = ?5, start = ?6, head_bytes = ?7, content_bytes = ?8, part = ?9 "
-            f"WHERE {_NAMED} AND segment = ?3 AND start = ?4",
-            [(r.kind, r.id, r.place.segment, r.place.offset, *p) for r, p in zip(rows, places, strict=True)],
-        )
+        rows.move(self.writer, moved, places)
 
     def forget_tombstones(self, before_day: int) -> None:
         """Drop tombstones older than a day inside a transaction; cursors before the newest of them start from zero."""
-        where = "removed_day > 0 AND removed_day < ?"
-        (newest,) = self.writer.execute(f"SELECT max(sequence) FROM records WHERE {where}", (before_day,)).fetchone()
+        (newest,) = self.writer.execute("SELECT max(sequence) FROM gone WHERE day < ?", (before_day,)).fetchone()
         if newest is not None:
-            self.writer.execute(f"DELETE FROM records WHERE {where}", (before_day,))
+            self.writer.execute("DELETE FROM gone WHERE day < ?", (before_day,))
             self.write_note("horizon", max(newest, int(self.note("horizon") or 0)))
 
     def expired(self, today: int, limit: int) -> list[Row]:
@@ -169,28 +143,25 @@ class Catalog:
         with self._wrapped():
             found: list[Row] = []
             for cell in cells.expired(self.writer, today):
-                found += [row for row in self._between(self.writer, *cells.keys_of(cell)) if row.expires_day < today]
+                found += [r for r in rows.between(self.writer, *cells.keys_of(cell)) if r.expires_day < today]
                 if len(found) >= limit:
                     break
             return found[:limit]
 
     def inside(self, first: bytes, last: bytes) -> list[Row]:
-        """Live rows of a key range, both kinds."""
-        return list(self._between(self.writer, first, last))
+        """Live rows of a key range, all kinds."""
+        with self._wrapped():
+            return list(rows.between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[Row]:
         """Live rows whose frames lie in a segment, in the order of the file."""
         with self._wrapped():
-            return list(map(_row, self.writer.execute(f"{_LIVE} segment = ? ORDER BY start", (segment,))))
+            return rows.in_segment(self.writer, segment)
 
     def live_bytes(self) -> dict[int, int]:
-        """Bytes of live frames by segment."""
+        """Bytes of live records by segment."""
         with self._wrapped():
-            query = (
-                "SELECT segment, sum((head_bytes + content_bytes) / max(1, part % 256)) FROM records "
-                "WHERE removed_day = 0 GROUP BY segment"
-            )
-            return dict(self.writer.execute(query))
+            return frames.live_bytes(self.writer)
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
@@ -201,44 +172,31 @@ class Catalog:
 
     def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
         """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
-        query = (
-            "SELECT substr(key, 1, 10), count(*) FROM records WHERE removed_day = 0 AND substr(key, 1, 2) = ? "
-            "AND kind = ? AND key BETWEEN ? AND ? GROUP BY 1 HAVING count(*) >= ?"
-        )
         with self._wrapped():
-            full = map(cells.prefix_of, cells.occupied(self._looker, first, last, least))
-            return [site for cell in full for site in self._looker.execute(query, (cell, kind, first, last, least))]
+            full = map(cells.keys_of, cells.occupied(self._looker, first, last, least))
+            ranges = [(max(first, low), min(last, high)) for low, high in full]
+            return [site for part in ranges for site in rows.counted(self._looker, *part, kind, least)]
 
     def rows(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, all kinds."""
-        return list(self._between(self._looker, first, last))
+        with self._wrapped():
+            return list(rows.between(self._looker, first, last))
 
     # event loop
 
     def find(self, kind: Kind, id: DocumentId) -> Row | None:
         with self._wrapped():
-            return _find(self.reader, kind, id)
+            return rows.find(self.reader, kind, id)
 
     def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
-        """Live rows of a key range; by key and id, but for those of a cell that holds very many."""
-        return (row for row in self._between(self.reader, first, last) if row.kind == kind)
-
-    def _between(self, connection: sqlite3.Connection, first: bytes, last: bytes) -> Iterator[Row]:
-        """Live rows of a key range, cell by cell, a large one in steps."""
+        """Live rows of a key range; by key and id, but for those of a site that holds very many."""
         with self._wrapped():
-            held = cells.occupied(connection, first, last)
-        for cell in held:
-            after = -1
-            while after:
-                with self._wrapped():
-                    rows, after = _step(connection, cell, after)
-                yield from sorted((r for r in rows if first <= r.key <= last), key=lambda r: (r.key, r.id))
+            yield from rows.between(self.reader, first, last, kind)
 
     def changes(self, after: int, limit: int) -> list[Change]:
         with self._wrapped():
-            query = "SELECT sequence, kind, id, key, removed_day FROM records WHERE sequence > ? ORDER BY 1 LIMIT ?"
-            rows = self.reader.execute(query, (after, limit)).fetchall()
-            return [Change(s, Kind(kind), DocumentId(id), Key(key), bool(day)) for s, kind, id, key, day in rows]
+            found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
+            return [Change(s, Kind(k), DocumentId(id), Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
 
     def summary(self, first: bytes, last: bytes, today: int) -> Summary:
         with self._wrapped():
@@ -263,25 +221,3 @@ class Catalog:
             raise StoreCorrupt(
                 self._path, str(error), "stop, delete it, start: it is rebuilt from the segments"
             ) from error
-
-
-def _row(values: Sequence[object]) -> Row:
-    kind, id, key, epoch, at_ms, digest, day, *place = values
-    version = Version(epoch, at_ms, digest)  # type: ignore[arg-type]
-    return Row(Kind(kind), DocumentId(id), Key(key), version, day, Place(*place))  # type: ignore[arg-type]
-
-
-_LIVE = f"SELECT {_COLUMNS} FROM records WHERE removed_day = 0 AND"
-_STEP = f"SELECT {_COLUMNS}, sequence FROM records WHERE removed_day = 0 AND substr(key, 1, 2) = ? AND sequence > ?"
-
-
-def _find(connection: sqlite3.Connection, kind: Kind, id: DocumentId) -> Row | None:
-    values = connection.execute(f"{_LIVE} {_NAMED}", (kind, id)).fetchone()
-    return _row(values) if values else None
-
-
-def _step(connection: sqlite3.Connection, cell: int, after: int) -> tuple[list[Row], int]:
-    """Live rows of a cell after a sequence, and where to go on, 0 at the end."""
-    values = (cells.prefix_of(cell), after, STEP)
-    found = connection.execute(f"{_STEP} ORDER BY sequence LIMIT ?", values).fetchall()
-    return [_row(row[:-1]) for row in found], found[-1][-1] if len(found) == STEP else 0

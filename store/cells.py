@@ -5,12 +5,13 @@ fingerprint is the sum of the records' marks modulo 2**256: made for reports, si
 choose many records; reconciliation hashes the marks themselves.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from store.portions import portions
 from store.reconcile import mark
-from store.record import Kind, Version
+from store.record import Kind, ShortVersion
 
 CELL_BITS = 16
 SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INTEGER, visits INTEGER, fingerprint BLOB,
@@ -33,7 +34,7 @@ class Counted(NamedTuple):
     kind: Kind
     id: bytes
     key: bytes
-    version: Version
+    version: ShortVersion
     expires_day: int
 
 
@@ -60,16 +61,23 @@ def count(database: Connection, changes: Iterable[Counted]) -> None:
         entry = sums.setdefault((cell_of(key), expires_day), [0, 0, 0])
         entry[0 if kind == Kind.DOCUMENT else 1] += sign
         entry[2] += sign * int.from_bytes(mark(kind, id, version), "big")
-    for where, (documents, visits, total) in sums.items():
-        query = "SELECT documents, visits, fingerprint FROM cells WHERE cell = ? AND expires_day = ?"
-        old = database.execute(query, where).fetchone() or (0, 0, b"")
-        documents, visits = documents + old[0], visits + old[1]
-        total = (total + int.from_bytes(old[2], "big")) % _MOD
-        if documents or visits:
-            values = (*where, documents, visits, total.to_bytes(32, "big"))
-            database.execute("INSERT OR REPLACE INTO cells VALUES (?,?,?,?,?)", values)
-        else:
-            database.execute("DELETE FROM cells WHERE cell = ? AND expires_day = ?", where)
+    for cell, day, documents, visits, fingerprint in _known(database, list(sums)):
+        entry = sums[cell, day]
+        entry[0] += documents
+        entry[1] += visits
+        entry[2] += int.from_bytes(fingerprint, "big")
+    kept = [(*where, n, m, (total % _MOD).to_bytes(32, "big")) for where, (n, m, total) in sums.items() if n or m]
+    empty = [where for where, (n, m, _) in sums.items() if not n and not m]
+    database.executemany("INSERT OR REPLACE INTO cells VALUES (?,?,?,?,?)", kept)
+    database.executemany("DELETE FROM cells WHERE cell = ? AND expires_day = ?", empty)
+
+
+def _known(database: Connection, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int, int, bytes]]:
+    """The sums that there are, by cell and day."""
+    for part in portions(wanted):
+        names = f"WITH part (a, b) AS (VALUES {','.join(['(?,?)'] * len(part))})"
+        query = f"{names} SELECT cells.* FROM part CROSS JOIN cells ON cell = a AND expires_day = b"  # no scan of cells
+        yield from database.execute(query, [n for where in part for n in where or (None, None)]).fetchall()
 
 
 def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summary:

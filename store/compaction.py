@@ -6,9 +6,9 @@ the index is made durable and the file deleted. A crash in between leaves both c
 
 from collections import deque
 
-from store.catalog import Row
 from store.config import StoreConfig
 from store.ledger import Ledger
+from store.rows import Row
 
 _STEP_BYTES = 4 << 20
 

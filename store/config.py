@@ -23,7 +23,7 @@ class StoreConfig:
     tend_every_s: float = 300.0  # pause between looks for expired records and sparse segments
     flush_records: int = 256  # a package is signed and sent when it holds this many records,
     flush_bytes: int = _MIB  # or this many bytes of them,
-    flush_after_s: float = 0.2  # or when this long has passed since the last one left
+    flush_after_s: float = 0.2  # or when this long has passed since the last one left, a peer it went to; 1 s at most
     max_flushes: int = 8  # packages in flight at once
     max_waiting_bytes: int = 32 * _MIB  # writers wait while more than this is queued or in flight
     stranger_records_s: float = 1000.0  # records a second taken from a peer in slots that are not its own

@@ -23,7 +23,7 @@ from store.messages import (
     Wanted,
 )
 from store.package import Check, open_package, pack, size_of
-from store.reconcile import END, Between, Entry, Item, Session, item
+from store.reconcile import END, FORM, Between, Entry, Item, Session, item
 from store.record import Record
 from store.records import RecordStore
 
@@ -77,7 +77,7 @@ class Exchange:
         for _ in range(MAX_STEPS):
             if not ranges:
                 break
-            step = ReconcileStep(today, ranges)
+            step = ReconcileStep(today, ranges, FORM)
             reply = await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)
             ranges = session.receive(reply.ranges)
         owed = [e for e in session.owed if slot_of(e.key, slot_bits) in push]

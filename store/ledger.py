@@ -14,14 +14,15 @@ from itertools import groupby
 import msgspec
 
 from dht import DocumentId
-from store.catalog import Catalog, Row
+from store.catalog import Catalog
 from store.config import StoreConfig
 from store.disk import Disk
 from store.errors import DiskFull, StoreCorrupt
 from store.group import decode_group, encode_group, parts_of
 from store.package import decode_head, depth_of, encode_head, url_of
 from store.quota import Quota
-from store.record import Kind, Record, Version
+from store.record import Kind, Record, ShortVersion, Version
+from store.rows import Row
 from store.segments import Frame, Place, Segments, Type
 
 log = logging.getLogger(__name__)
@@ -60,7 +61,7 @@ class Ledger:
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
-            if other is None or _beats(record, other.version, other.key):
+            if other is None or _beats(record, other.version.short, other.key):
                 newest[record.kind, record.id] = record
         rows = self.catalog.rows_of((r.kind, r.id) for r in newest.values())
         pairs = zip(newest.values(), rows, strict=True)
@@ -224,22 +225,23 @@ class Ledger:
             self.catalog.remove(rows, day)
 
 
-def _beats(record: Record, version: Version, key: bytes) -> bool:
+def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
     """Whether a record takes the place of another of its name: a newer version, or the same where its site was spread
     further since."""
-    if record.version != version or record.key == key:
-        return record.version > version
+    own = record.version.short
+    if own != version or record.key == key:
+        return own > version
     url = url_of(record)
     return depth_of(url, record.key) > depth_of(url, key)
 
 
-def _follows(version: Version, key: bytes, before: Row) -> bool:
+def _follows(version: ShortVersion, key: bytes, before: Row) -> bool:
     """The same of frames in the order in which they were written: a version at another key was let in then."""
     return version > before.version or (version == before.version and key != before.key)
 
 
 def _row(record: Record, place: Place) -> Row:
-    return Row(record.kind, record.id, record.key, record.version, record.expires_day, place)
+    return Row(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
 
 
 def _rows_of(frame: Frame) -> list[Row]:

@@ -5,7 +5,7 @@ that a node is never mistaken for a leaf. A level of odd length is completed wit
 is ceil(log2(leaves)) and the bits of the index say on which side each sibling stands.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 
 EMPTY = bytes(32)
@@ -38,6 +38,36 @@ def root_of(leaf_hash: bytes, index: int, path: Sequence[bytes]) -> bytes | None
         leaf_hash = node(sibling, leaf_hash) if index & 1 else node(leaf_hash, sibling)
         index >>= 1
     return leaf_hash
+
+
+class Proven:
+    """Nodes of the tree under one signature that were proved to belong to it, so that what a package's records have in
+    common is hashed once. A node is remembered with the path from it to the root: who shows another one is refused."""
+
+    def __init__(self) -> None:
+        self._known: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # by number: the root is 1, n has 2n and 2n + 1
+
+    def proves(self, leaf_hash: bytes, index: int, path: tuple[bytes, ...], is_signed: Callable[[bytes], bool]) -> bool:
+        """Whether a leaf has this place under the signature; `is_signed` is asked about a root that is not known."""
+        here, number = leaf_hash, 1 << len(path) | index
+        way: list[tuple[int, bytes]] = []
+        for level, sibling in enumerate(path):
+            if (known := self._known.get(number)) is not None:
+                if known != (here, path[level:]):
+                    return False
+                break
+            way.append((number, here))
+            here = node(sibling, here) if number & 1 else node(here, sibling)
+            number >>= 1
+        else:
+            if (known := self._known.get(1)) is None and is_signed(here):
+                known = self._known[1] = (here, ())
+            if known != (here, ()):
+                return False
+        for level, (number, here) in enumerate(way):
+            self._known[number] = here, path[level:]
+            self._known[number ^ 1] = path[level], (here, *path[level + 1 :])
+        return True
 
 
 def node(left: bytes, right: bytes) -> bytes:

@@ -11,7 +11,7 @@ from msgspec import Meta
 
 from dht import Message
 from store.package import MAX_PACKAGE_BYTES, MAX_RECORDS
-from store.reconcile import MAX_RANGES, Range
+from store.reconcile import FORM, MAX_RANGES, Range
 from store.record import Kind
 
 MAX_WANTED = 256  # records asked for in one message
@@ -19,6 +19,7 @@ FETCH_BYTES = 4 << 20  # an answer stops after so many bytes of records, but hol
 MAX_SLOTS = 65_536
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+_Form = Annotated[int, Meta(ge=FORM, le=FORM)]
 _Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
@@ -72,12 +73,14 @@ class ReconcileStep(Message, frozen=True, array_like=True):
 
     today: Annotated[int, Meta(ge=0, lt=1 << 32)]
     ranges: _Ranges
+    form: _Form
 
 
 class ReconcileReply(Message, frozen=True, array_like=True):
     """The answer to a step."""
 
     ranges: _Ranges
+    form: _Form
 
 
 class SlotReport(Message, frozen=True, array_like=True):

@@ -171,7 +171,7 @@ class Mover:
         lacking, done = list[Record](), list[Record]()
         for record, key in strays.items():
             found = there.get((record.kind, record.id))
-            has = found is not None and found.key == key and found.version >= record.version
+            has = found is not None and found.key == key and found.version.short >= record.version.short
             (done if has else lacking).append(record)
         await self._store.forget(done)
         self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in lacking)

@@ -9,6 +9,7 @@ Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature
 
 import struct
 from collections.abc import Callable, Sequence
+from functools import partial
 from hashlib import sha256
 from math import isfinite
 from typing import Annotated, Protocol
@@ -21,7 +22,7 @@ from store.compress import expand, squeeze
 from store.document import decode_document
 from store.errors import BadReplica
 from store.hostrecord import host_flaw
-from store.merkle import leaf, root_of, tree
+from store.merkle import Proven, leaf, tree
 from store.record import Draft, Kind, Proof, Record, Version, digest_of
 
 MAX_RECORDS = 1024  # in one package
@@ -113,9 +114,10 @@ def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = Non
 
 
 def flaws(records: Sequence[Record]) -> list[str]:
-    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root."""
-    checked: dict[tuple[bytes, bytes, bytes], bool] = {}
-    return [_flaw(record) or _forged(record, checked) for record in records]
+    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root, and what
+    the paths of its records share is hashed once."""
+    trees: dict[tuple[bytes, bytes, int], Proven] = {}
+    return [_flaw(record) or _forged(record, trees) for record in records]
 
 
 def url_of(record: Record) -> str:
@@ -244,11 +246,17 @@ def _displaced(r: Record, places: Places | None) -> str:
     return ""
 
 
-def _forged(r: Record, checked: dict[tuple[bytes, bytes, bytes], bool]) -> str:
-    root = root_of(leaf_of(r.kind, r.id, r.key, r.version, r.expires_day), r.proof.index, r.proof.path)
-    if root is None:
+def _forged(r: Record, trees: dict[tuple[bytes, bytes, int], Proven]) -> str:
+    proof = r.proof
+    if proof.index >> len(proof.path):
         return "index does not fit its path"
-    seal = (r.proof.author, r.proof.signature, root)
-    if seal not in checked:
-        checked[seal] = verify(DOMAIN, r.proof.author, root, r.proof.signature)
-    return "" if checked[seal] else "signature does not verify"
+    seal = (proof.author, proof.signature, len(proof.path))
+    if (proven := trees.get(seal)) is None:
+        proven = trees[seal] = Proven()
+    leaf_hash = leaf_of(r.kind, r.id, r.key, r.version, r.expires_day)
+    is_proved = proven.proves(leaf_hash, proof.index, proof.path, partial(_is_signed, proof))
+    return "" if is_proved else "signature does not verify"
+
+
+def _is_signed(proof: Proof, root: bytes) -> bool:
+    return verify(DOMAIN, proof.author, root, proof.signature)

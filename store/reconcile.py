@@ -21,16 +21,17 @@ from msgspec import Meta
 
 from dht import DocumentId, Key
 from store.errors import BadReplica
-from store.record import Kind, Version
+from store.record import SHORT_BYTES, Kind, ShortVersion
 
 PLACE_BYTES = 41
+FORM = 2  # of marks and entries, told in each message: who counts otherwise is refused, not misunderstood
 MAX_RANGES = 4096  # in one message
-MAX_ENTRIES = 8192  # in one message, about 700 KB
+MAX_ENTRIES = 8192  # in one message, about 500 KB
 MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next
 BRANCH = 16  # a differing range is split into so many
 LEAF = 32  # a range with at most so many items is listed; at least BRANCH, so that no part of a split is empty
 END = b"\xff" * (PLACE_BYTES + 1)  # after every place
-_MARK = struct.Struct(">B20sQQ32s")
+_MARK = struct.Struct(">B20sQQ8s")
 
 
 class Mode(IntEnum):
@@ -47,11 +48,11 @@ class Entry(msgspec.Struct, frozen=True, array_like=True):
     place: Annotated[bytes, Meta(min_length=PLACE_BYTES, max_length=PLACE_BYTES)]
     epoch: Annotated[int, Meta(ge=0, lt=1 << 48)]
     at_ms: Annotated[int, Meta(ge=0, lt=1 << 48)]
-    digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
+    digest: Annotated[bytes, Meta(min_length=SHORT_BYTES, max_length=SHORT_BYTES)]
 
     @property
-    def version(self) -> Version:
-        return Version(self.epoch, self.at_ms, self.digest)
+    def version(self) -> ShortVersion:
+        return ShortVersion(self.epoch, self.at_ms, self.digest)
 
     @property
     def key(self) -> Key:
@@ -86,12 +87,12 @@ Between = Callable[[bytes, bytes], Sequence[Item]]
 """Our items from a place on up to another, in order of place."""
 
 
-def mark(kind: int, id: bytes, version: Version) -> bytes:
+def mark(kind: int, id: bytes, version: ShortVersion) -> bytes:
     """32 bytes that stand for one version of one record."""
     return sha256(_MARK.pack(kind, id, version.epoch, version.at_ms, version.digest)).digest()
 
 
-def item(kind: Kind, id: DocumentId, key: Key, version: Version) -> Item:
+def item(kind: Kind, id: DocumentId, key: Key, version: ShortVersion) -> Item:
     """A record of ours as a session sees it."""
     return Item(Entry(key + bytes([kind]) + id, *version), mark(kind, id, version))
 

@@ -15,6 +15,8 @@ import msgspec
 
 from dht import DocumentId, Key
 
+SHORT_BYTES = 8  # of a digest; it only decides between versions of the same millisecond and lease
+
 
 class Kind(IntEnum):
     """What a record is about; the number is on the wire and on disk."""
@@ -30,6 +32,22 @@ class Version(NamedTuple):
     epoch: int
     at_ms: int
     digest: bytes  # 32 bytes, see `digest_of`
+
+    @property
+    def short(self) -> "ShortVersion":
+        return ShortVersion(self.epoch, self.at_ms, self.digest[:SHORT_BYTES])
+
+
+class ShortVersion(NamedTuple):
+    """What stands for a version in the index and between peers; orders as versions do.
+
+    Two versions of one instant that look alike here take 2**32 tries of whoever writes them both, and give no more than
+    a later version would: it would win outright.
+    """
+
+    epoch: int
+    at_ms: int
+    digest: bytes  # the first SHORT_BYTES of it
 
 
 class Proof(msgspec.Struct, frozen=True):

@@ -19,7 +19,7 @@ from typing import TypeVar
 from msgspec.structs import replace
 
 from dht import Clock, DocumentId, LocalError
-from store.catalog import Change, Row
+from store.catalog import Change
 from store.cells import CELL_BITS, Summary
 from store.compaction import Compaction
 from store.config import StoreConfig
@@ -29,7 +29,8 @@ from store.group import NO_PROOF, NOTHING, Group, decode_group
 from store.ledger import Ledger
 from store.package import decode_head
 from store.recent import Recent
-from store.record import Kind, Record, Version
+from store.record import Kind, Record, ShortVersion, Version, digest_of
+from store.rows import Row
 
 log = logging.getLogger(__name__)
 EPOCH_AHEAD_S = 86_400.0 + 120.0  # epochs are seconds; voters believe none further ahead (`dht/votes.py`)
@@ -116,7 +117,8 @@ class RecordStore:
         Older and equal versions, expired ones and outcomes from the future are passed over (`refusal` says why).
         Raises DiskFull (nothing changed) or StoreCorrupt.
         """
-        batch = _Batch([r for r in records if not self.refusal(r)])
+        reasons = self.refusals(records)
+        batch = _Batch([r for r, reason in zip(records, reasons, strict=True) if not (reason or self._has_just(r))])
         if not batch.records:
             return 0
         self._waiting.append(batch)
@@ -130,19 +132,26 @@ class RecordStore:
 
     def refusal(self, record: Record) -> str:
         """Why a record would be passed over whatever is stored, "" where it would not."""
-        if record.content is None:
-            return "content withheld"
+        return self.refusals([record])[0]
+
+    def refusals(self, records: Sequence[Record]) -> list[str]:
+        """The same of each of many."""
         wall = self._clock().wall
-        today = int(wall // DAY_S)
-        if not today <= record.expires_day <= today + MAX_DAYS:
-            return f"expires on day {record.expires_day}, today is {today}"
-        ahead_s = record.version.at_ms / 1000 - wall
-        is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
-        if is_dated and ahead_s > AHEAD_S:
-            return f"dated {ahead_s:.0f} s in the future"
-        if record.version.epoch > wall + EPOCH_AHEAD_S:
-            return f"epoch {record.version.epoch} is more than a day in the future"
-        return ""
+        return [_refusal(record, wall) for record in records]
+
+    def knows(self, record: Record) -> bool:
+        """Whether putting a record would change nothing, because that version or a newer one of it is durable here. May
+        say no of what was not written just now; but of a found URL, which many pages name, it always knows."""
+        if self._has_just(record):
+            return True
+        if record.kind != Kind.VISIT or record.version.epoch:
+            return False
+        row = self._catalog.find(record.kind, record.id)
+        return row is not None and _covers(row.version, row.key, record)
+
+    def _has_just(self, record: Record) -> bool:
+        held = self._recent.find(record.kind, record.id)
+        return held is not None and _covers(held.version.short, held.key, record)
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool = True, proven: bool = True) -> Record | None:
         """The newest version, without its content where that is not asked for (the digest still stands); its proof may
@@ -158,12 +167,12 @@ class RecordStore:
                 return record
         raise StoreCorrupt(self._ledger.path, f"record {id.hex()} is missing", "start again: the index is rebuilt")
 
-    def find_version(self, kind: Kind, id: DocumentId) -> Version | None:
+    def find_version(self, kind: Kind, id: DocumentId) -> ShortVersion | None:
         row = self._catalog.find(kind, id)
         return row.version if row else None
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool = False) -> Iterator[Record]:
-        """Records of a key range by key, but for those of a cell that holds very many; proofs may be empty. One that
+        """Records of a key range by key, but for those of a site that holds very many; proofs may be empty. One that
         leaves meanwhile may be missing, one that comes may be there."""
         for row in self._catalog.scan(kind, first_key, last_key):
             record = self._load(row, content=content, proven=False) or self.find(row.kind, row.id, content=content)
@@ -212,7 +221,7 @@ class RecordStore:
 
         def remove() -> None:
             rows = zip(records, self._catalog.rows_of(names), strict=True)
-            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version, r.key)]
+            same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
             if same:
                 self._ledger.remove(same, today)
                 self._recent.clear()
@@ -345,7 +354,28 @@ class RecordStore:
             batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
 
 
+def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:
+    """Whether what is held stands against a record; at another key the same version may be news."""
+    return held > record.version.short or (held == record.version.short and key == record.key)
+
+
+def _refusal(record: Record, wall: float) -> str:
+    if record.content is None:
+        return "content withheld"
+    today = int(wall // DAY_S)
+    if not today <= record.expires_day <= today + MAX_DAYS:
+        return f"expires on day {record.expires_day}, today is {today}"
+    ahead_s = record.version.at_ms / 1000 - wall
+    is_dated = record.version.epoch > 0 or record.kind == Kind.DOCUMENT
+    if is_dated and ahead_s > AHEAD_S:
+        return f"dated {ahead_s:.0f} s in the future"
+    if record.version.epoch > wall + EPOCH_AHEAD_S:
+        return f"epoch {record.version.epoch} is more than a day in the future"
+    return ""
+
+
 def _bare(row: Row, group: Group) -> Record:
     """What the index knows and the group adds, without a proof."""
     body = group.body(row.place.part >> 8)
-    return Record(row.kind, row.id, row.key, row.version, row.expires_day, body, b"", NOTHING, NO_PROOF)
+    version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))
+    return Record(row.kind, row.id, row.key, version, row.expires_day, body, b"", NOTHING, NO_PROOF)

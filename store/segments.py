@@ -57,7 +57,7 @@ class Place(NamedTuple):
 
     def of(self, number: int, count: int) -> "Place":
         """The place of one of `count` records in this frame."""
-        return self._replace(part=number << 8 | count)
+        return Place(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
 
 
 class Frame(NamedTuple):

@@ -25,7 +25,7 @@ from store.messages import (
     SlotState,
 )
 from store.package import Check, open_package, pack, size_of, url_of
-from store.reconcile import answer
+from store.reconcile import FORM, answer
 from store.record import Kind, Record
 from store.records import RecordStore
 from store.seldom import Seldom
@@ -60,17 +60,19 @@ class Serving:
         overlay.serve(SlotReport, self.on_report)
 
     async def on_put(self, peer: NodeId, message: PutPackage) -> PutReply:
-        """Keep what proves itself and belongs here; durable when this returns."""
+        """Keep what proves itself and belongs here; durable when this returns. What would change nothing need not prove
+        itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
         size = len(message.package)
         records = await self._store.aside(lambda: open_package(message.package), size)
         reasons = self._admission.objections(self._clock(), peer, records)
-        welcome = [n for n, reason in enumerate(reasons) if not reason]
-        flaws = await self._store.aside(lambda: self._check([records[n] for n in welcome]), size)
-        for n, flaw in zip(welcome, flaws, strict=True):
-            reasons[n] = flaw or self._store.refusal(records[n])
-        good = [r for r, reason in zip(records, reasons, strict=True) if not reason]
+        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
+        fresh = [records[n] for n in news]
+        flaws = await self._store.aside(lambda: self._check(fresh), size)
+        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
+            reasons[n] = flaw or refusal
+        good = [records[n] for n in news if not reasons[n]]
         try:
             await self._store.put(good)
         except DiskFull as error:
@@ -118,7 +120,7 @@ class Serving:
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
         between = self._exchange.between(message.today)
-        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)))
+        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)), FORM)
 
     async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
         """Say what lies in slots."""

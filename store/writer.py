@@ -1,8 +1,9 @@
 """Writing to the owners: drafts become signed packages, packages become durable copies.
 
-Drafts of all callers gather until a package is full, or a short time has passed since the last one left; then they are
-signed together and every owner gets its part of them, whatever the slots. So whoever writes alone does not wait, and a
-crawl's records share signatures, commits and syncs. A draft is acknowledged as soon as
+Drafts of all callers gather until a package is full, or a short time has passed since the last one left, the longer the
+more peers that one went to: a message costs both its ends some 2 ms, whatever it holds. Then they are signed together
+and every owner gets its part of them, whatever the slots. So whoever writes alone does not wait, and a crawl's records
+share signatures, messages, commits and syncs. A draft is acknowledged as soon as
 min(min_acks, r_eff) owners have it durably; owners that did not take it by the end are owed it.
 """
 
@@ -23,6 +24,7 @@ from store.records import RecordStore
 from store.seldom import Seldom
 
 log = logging.getLogger(__name__)
+LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
 
 
 @dataclass(eq=False, slots=True)
@@ -89,6 +91,7 @@ class Writer:
         self._queued_bytes = 0
         self._flying = 0  # packages under way
         self._left_at = float("-inf")  # when the last one left, steady time
+        self._peers = 0  # that one of late went to
         self._stir = asyncio.Event()  # something was queued or landed
         self._gathers = False  # what is queued waits for more, until it is time or full
         self._held_bytes = 0  # queued or under way
@@ -135,7 +138,7 @@ class Writer:
         while not self._queue or self._flying >= self._config.max_flushes:
             self._stir.clear()
             await self._stir.wait()
-        end = self._left_at + self._config.flush_after_s
+        end = self._left_at + gathering_s(self._config.flush_after_s, self._peers)
         self._gathers = True
         try:
             while not self._is_full() and (left := end - self._clock().steady) > 0:
@@ -182,6 +185,7 @@ class Writer:
                 for peer in () if pending.is_settled else team.live:  # stand-ins among them
                     if peer not in pending.copies:
                         parts.setdefault(peer, []).append(n)
+            self._peers = len(parts.keys() - {self._overlay.view.node_id})
             async with asyncio.TaskGroup() as tasks:
                 for peer, numbers in sorted(parts.items()):
                     tasks.create_task(self._send(peer, [batch[n] for n in numbers], [records[n] for n in numbers]))
@@ -215,7 +219,7 @@ class Writer:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
             return set(range(len(records)))
-        return {n for n, r in enumerate(records) if self._store.refusal(r)}
+        return {n for n, reason in enumerate(self._store.refusals(records)) if reason}
 
     async def _ask(self, peer: NodeId, records: list[Record]) -> set[int]:
         """What a peer did not take; everything where it does not answer."""
@@ -280,3 +284,8 @@ class Writer:
     @property
     def _slot_bits(self) -> int:
         return self._overlay.view.strategy.slot_bits
+
+
+def gathering_s(flush_after_s: float, peers: int) -> float:
+    """Seconds from one package to the next that is not full, where the last one went to so many peers."""
+    return min(flush_after_s * max(1, peers), max(flush_after_s, LONGEST_GATHERING_S))

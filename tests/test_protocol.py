@@ -4,17 +4,31 @@ import json
 from hashlib import blake2b, sha256
 
 import msgspec
+import pytest
 from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve25519, crypto_sign_ed25519_sk_to_curve25519
 from nacl.signing import SigningKey, VerifyKey
 
-from dht import Identity, Key, Now, Placement, Publishers, Slot, document_id, network_id, placement_key, slot_start
+from dht import (
+    DocumentId,
+    Identity,
+    Key,
+    Now,
+    Placement,
+    Publishers,
+    Slot,
+    document_id,
+    network_id,
+    placement_key,
+    slot_start,
+)
 from dht.packets import Ping, Stamp, encode_packet
 from dht.requestauth import Target, sign_request
 from dht.strategy import SignedStrategy
 from dht.succession import preference
 from dht.votes import team_digest
 from store import Kind, Version
-from store.reconcile import mark
+from store.messages import ReconcileStep
+from store.reconcile import FORM, Mode, Range, item, mark
 from tests.store.support import draft, records
 
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)
@@ -92,6 +106,14 @@ def test_records_and_their_proofs() -> None:
         for level, sibling in enumerate(r.proof.path):
             node = h(b"\1" + (sibling + node if r.proof.index >> level & 1 else node + sibling))
         check(A.public_key, b"dse-node package root 1", node, r.proof.signature)
-    version = Version(3, 4, bytes(32))
-    wanted = h(b"\2" + bytes(20) + (3).to_bytes(8, "big") + (4).to_bytes(8, "big") + bytes(32))
-    assert mark(Kind.VISIT, Key(bytes(20)), version) == wanted
+    version = Version(3, 4, bytes(range(32)))
+    wanted = h(b"\2" + bytes(20) + (3).to_bytes(8, "big") + (4).to_bytes(8, "big") + bytes(range(8)))
+    assert mark(Kind.VISIT, Key(bytes(20)), version.short) == wanted
+    place = b"k" * 20 + b"\2" + b"i" * 20
+    entry = item(Kind.VISIT, DocumentId(b"i" * 20), Key(b"k" * 20), version.short).entry
+    step = ReconcileStep(20_000, (Range(b"\xff" * 42, Mode.LIST, entries=(entry,)),), FORM)
+    as_array = [20_000, [[b"\xff" * 42, 2, b"", [[place, 3, 4, bytes(range(8))]]]], 2]
+    assert msgspec.msgpack.encode(step) == msgspec.msgpack.encode(as_array)
+    for other in (as_array[:2], [*as_array[:2], 1]):
+        with pytest.raises(msgspec.ValidationError):
+            msgspec.msgpack.decode(msgspec.msgpack.encode(other), type=ReconcileStep)

@@ -22,6 +22,7 @@ from node.demo.processes import Child, Children, free_ports
 
 AGENT = "dse-node"
 READY_WITHIN_S = 120.0
+CALM_AFTER_S = 15.0  # whoever came last is compared with once views agree (store/steward.py): no part of a crawl
 LOOK_EVERY_S = 2.0  # a node that is asked whether all is settled asks the others
 QUIET_LOOKS = 2
 A_REQUEST = 500  # seeds
@@ -62,6 +63,8 @@ async def crawl(web: Web, nodes: int, delay_s: float, folder: Path, within_s: fl
         async with aiohttp.ClientSession() as session:
             asker, pids = Asker(session), [child.process.pid for child in children.running[1:]]
             await _until(children.running, asker, fleet, _are_ready, READY_WITHIN_S)
+            if nodes > 1:
+                await asyncio.sleep(CALM_AFTER_S)
             before, said = _cpu_s(pids), _said(folder, nodes)
             seeds = [f"http://{host_name(n)}:{port}/p0" for n in range(web.hosts)]
             for first in range(0, len(seeds), A_REQUEST):

@@ -47,6 +47,9 @@ def crawl(arguments: Namespace) -> int:
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
         told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run}))
+    if not (told.accepted or told.refused):
+        files = ", ".join(map(str, arguments.files))
+        raise NothingToDo("--from", f"{files} holds no address", "give a text with one URL a line, or a WARC")
     if not arguments.json:
         _print_told(told, arguments)
     track = None

@@ -33,7 +33,7 @@ def moved(url: str, target: str, at: float = 1.0) -> Visit:
 
 
 def text_of(number: int, edition: str = "") -> str:
-    return " ".join(Random(f"{number}{edition}").choices("abcdefghijklmnopqrstuvwxyz", k=60))
+    return " ".join(Random(f"{number}{edition}").choices("abcdefghijklmnopqrstuvwxyz", k=150))
 
 
 def new() -> Aliases:

@@ -148,6 +148,15 @@ async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web
             assert started - ended >= 0.019
 
 
+async def test_robots_that_redirect_to_a_host_that_nobody_may_ask_lead_nowhere(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/robots.txt": answer(301, location=site.url("b.test", "/rules")), "/": linked()})
+    site.add("b.test", {"/rules": "User-agent: *\nDisallow: /"})
+    crawl.denied = ("b.test",)
+    await crawl.run(seed(site.url("a.test")))
+    assert site.paths("b.test") == []
+    assert site.paths("a.test") == ["/robots.txt", "/"]
+
+
 async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     site.add(
         "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
@@ -189,6 +198,18 @@ async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
     assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
     assert states["/500"] == (State.FAILED, "status 500")
     assert len(site.paths("e.test")) > 2
+
+
+async def test_a_page_in_a_coding_that_nobody_asked_for_is_no_fault_of_its_host(site: Web, crawl: Crawl) -> None:
+    """One request for it, and the site's other pages are not made to wait."""
+    site.add("a.test", {f"/{n}": answer(200, "x", Content_Encoding="br") for n in range(8)} | {"/": linked()})
+    await crawl.run(*(seed(site.url("a.test", f"/{n}")) for n in range(8)), seed(site.url("a.test"), depth=0))
+    assert len(site.paths("a.test")) == 1 + 8 + 1
+    assert state(crawl, site.url("a.test", "/3")) == (
+        State.REFUSED,
+        "coding: content coding 'br', which we did not offer",
+    )
+    assert state(crawl, site.url("a.test"))[0] == State.FETCHED
 
 
 async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
@@ -509,6 +530,39 @@ async def test_a_response_without_markup_names_its_canonical_address(site: Web, 
     )
     await crawl.run(seed(site.url("a.test"), depth=0))
     assert crawl.owner.visits[site.url("a.test", "/better")].state == State.FETCHED
+
+
+async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
+    site: Web, config: CrawlConfig, crawl: Crawl
+) -> None:
+    here = site.url("a.test", "/")
+    paths = ("moves", "closes", "blinks")
+    site.add("a.test", {f"/{path}": linked(body=path) for path in paths})
+    await crawl.run(*(seed(here + path) for path in paths))
+    changed = {"/moves": answer(301, Location="/there"), "/there": linked(body="moves"), "/closes": answer(401)}
+    changed |= {"/blinks": answer(302, Location="/there")}
+
+    async def later(crawl: Crawl) -> Crawl:
+        async with open_fetcher(config, "0", system_clock) as fetcher:
+            again = Crawl(config, fetcher, InlineParsers())
+            again.owner.visits = {url: replace(visit, due_at=0.0) for url, visit in crawl.owner.visits.items()}
+            again.owner.pages = crawl.owner.pages
+            await again.run()
+        return again
+
+    def found(crawl: Crawl) -> list[str]:
+        return sorted(url.removeprefix(here) for url, page in crawl.owner.pages.items() if not page.gone)
+
+    before = dict(site.pages["a.test"])
+    site.add("a.test", changed)
+    second = await later(crawl)
+    assert found(second) == ["blinks", "there"], "what moves for a while only, stays"
+    third = await later(second)
+    assert found(third) == ["there"]
+    assert state(third, here + "moves") == (State.REDIRECT, "")
+    assert state(third, here + "closes") == (State.REFUSED, "status 401")
+    site.add("a.test", before)
+    assert found(await later(third)) == ["blinks", "closes", "moves", "there"]
 
 
 async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: CrawlConfig, crawl: Crawl) -> None:

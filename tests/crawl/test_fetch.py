@@ -14,6 +14,7 @@ from aiohttp import web
 from msgspec.structs import replace
 
 from crawl import AddressRefused, BadHostsFile, CrawlConfig, Fetched, Fetcher, FetchFailed, open_fetcher
+from crawl.urls import find_url
 from dht import system_clock
 from tests.crawl.world import Web
 
@@ -66,13 +67,13 @@ HOSTILE = {
     "never ends its head": (saying(OK + b"X: ", b"x" * 4096, forever=True), "protocol"),
     "thousands of fields": (saying(OK + b"".join(b"X-%d: y\r\n" % n for n in range(5000)) + b"\r\n"), "protocol"),
     "a field of 100 kB": (saying(OK + b"X: " + b"y" * 100_000 + b"\r\n\r\n"), "protocol"),
-    "promises more than it sends": (saying(OK + b"Content-Length: 500\r\n\r\nshort"), "body"),
+    "promises more than it sends": (saying(OK + b"Content-Length: 500\r\n\r\nshort"), "body: it ends before"),
     "broken chunks": (saying(OK + b"Transfer-Encoding: chunked\r\n\r\nzz\r\nxx"), ""),
-    "no HTTP": (saying(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "protocol"),
+    "no HTTP": (saying(b"SSH-2.0-OpenSSH_9.6\r\n\r\n"), "protocol: Bad status line"),
     "closes at once": (saying(), "connection"),
     "endless 100s": (saying(b"HTTP/1.1 100 Continue\r\n\r\n", pause_s=0.05, forever=True), ""),
-    "not gzip": (saying(OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nbody"), "protocol"),
-    "a coding not offered": (saying(OK + b"Content-Encoding: br\r\nContent-Length: 4\r\n\r\nbody"), "protocol"),
+    "not gzip": (saying(OK + b"Content-Encoding: gzip\r\nContent-Length: 4\r\n\r\nbody"), "coding: not gzip"),
+    "a coding not offered": (saying(OK + b"Content-Encoding: br\r\nContent-Length: 4\r\n\r\nbody"), "coding: "),
 }
 
 
@@ -133,6 +134,21 @@ async def test_bytes_in_headers_that_are_no_text_do_no_harm(fetcher: Fetcher) ->
     async with raw(saying(OK + b"X-Name: caf\xe9\r\nContent-Length: 0\r\n\r\n")) as url:
         fetched = await fetcher.fetch(url, {}, MIB)
     assert fetched.header("x-name").encode() == "caf\ufffd".encode()
+
+
+async def test_a_redirect_may_hold_bytes_that_are_no_utf8(fetcher: Fetcher) -> None:
+    """As browsers read it: raw bytes of a Latin-1 path become their escapes."""
+    head = b"HTTP/1.1 301 Moved\r\nContent-Length: 0\r\nLocation: /caf\xe9/gr\xc3\xbcn\r\n\r\n"
+    async with raw(saying(head)) as url:
+        fetched = await fetcher.fetch(url, {}, MIB)
+    assert find_url(fetched.header("location"), "http://a.test/") == "http://a.test/caf%E9/gr%C3%BCn"
+
+
+async def test_what_a_status_says_counts_though_its_body_is_garbled(fetcher: Fetcher) -> None:
+    head = b"HTTP/1.1 503 Busy\r\nRetry-After: 7\r\nContent-Encoding: br\r\nContent-Length: 2\r\n\r\nhi"
+    async with raw(saying(head)) as url:
+        fetched = await fetcher.fetch(url, {}, MIB)
+    assert (fetched.status, fetched.retry_after_s(0.0), fetched.body) == (503, 7.0, b"")
 
 
 async def test_no_way_leads_to_private_addresses(config: CrawlConfig) -> None:

@@ -4,9 +4,10 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.alias import REASON
 from crawl.changerate import History
 from crawl.config import DAY_S
-from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, judge, read, validators
+from crawl.outcome import KEEP_AGAIN_S, Next, failed, gone, is_outlived, judge, read, validators
 from crawl.pace import Census
 
 NOW = 1_700_000_000.0
@@ -94,3 +95,49 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
     assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
     assert validators(replace(known, state=State.REFUSED), NOW) == {}
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("", "redirect without a target"),
+        ("  ", "redirect without a target"),
+        ("javascript:alert(1)", "redirect to what cannot be fetched: javascript:alert(1)"),
+        ("http://a.test/#top", "redirect to itself"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
+    verdict = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
+    assert (verdict.visit.state, verdict.visit.reason) == (State.REFUSED, reason)
+
+
+FETCHED, REDIRECT, REFUSED, FAILED = State.FETCHED, State.REDIRECT, State.REFUSED, State.FAILED
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "status", "reason", "outlived"),
+    [
+        (FETCHED, REDIRECT, 301, "", True),
+        (FETCHED, REDIRECT, 308, "", True),
+        (FETCHED, REDIRECT, 302, "", False),  # for a while, it says
+        (REDIRECT, REDIRECT, 302, "", True),
+        (FETCHED, REFUSED, 401, "status 401", True),
+        (FETCHED, REFUSED, 403, "status 403", False),  # perhaps this node's address alone
+        (REFUSED, REFUSED, 403, "status 403", True),
+        (FAILED, REFUSED, 403, "status 403", False),
+        (FETCHED, REFUSED, 200, "media type: image/png", True),
+        (FETCHED, REFUSED, 200, "robots", False),
+        (REFUSED, REFUSED, 200, "robots", True),
+        (FAILED, FAILED, 500, "status 500", False),
+        (FETCHED, FETCHED, 200, "", False),
+        (REFUSED, REFUSED, 200, f"{REASON}http://b.test/", False),
+    ],
+)
+def test_a_stored_page_goes_when_its_site_has_none_any_more(
+    before: State, now: State, status: int, reason: str, outlived: bool
+) -> None:
+    stored = replace(VISIT, state=before, history=History(fingerprint=OLD))
+    outcome = replace(stored, state=now, status=status, reason=reason)
+    assert is_outlived(stored, outcome) is outlived
+    assert not is_outlived(replace(stored, history=History()), outcome), "nothing is stored"
+    assert not is_outlived(replace(stored, is_sitemap=True), outcome)

@@ -5,7 +5,7 @@ import gzip
 import os
 import signal
 import sys
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Sequence
 from hashlib import sha256
 from pathlib import Path
 
@@ -13,7 +13,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, PageUnreadable, Parsed, ParserUnavailable, Task, open_parsers
-from crawl.errors import BodyBroken
+from crawl.errors import BodyUnfit
 from crawl.extract import extract
 
 CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
@@ -55,7 +55,7 @@ async def test_bodies_are_opened_where_they_are_parsed() -> None:
     read, plain = (job.result() for job in jobs)
     assert (read.title, read.content, read.content_digest) == ("Packed", page, sha256(page).digest())
     assert (plain.title, plain.content, plain.content_digest) == ("Packed", b"", read.content_digest)
-    assert isinstance(failures[0].result(), BodyBroken)
+    assert isinstance(failures[0].result(), BodyUnfit)
     assert str(failures[1].result()).endswith("size: larger than 1000 bytes")
 
 
@@ -82,6 +82,26 @@ async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
     assert texts == [f"page {n}" for n in range(20)]
 
 
+async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        job = tasks.create_task(parsers.parse(task(b"patient")))
+        killed: list[int] = []
+        for _ in range(2):
+            killed += await started(killed)
+            os.kill(killed[-1], signal.SIGKILL)
+    assert job.result().text == "patient"
+
+
+async def started(known: Sequence[int]) -> list[int]:
+    """The worker that is not known, as soon as there is one."""
+    for _ in range(2_000):
+        if found := [pid for pid in children() if pid not in known]:
+            return found
+        await asyncio.sleep(0.005)
+    raise AssertionError("no worker was started")
+
+
 def children() -> list[int]:
     """The processes that this one has started and that live."""
     return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
@@ -106,6 +126,7 @@ async def failure(reading: Awaitable[Parsed]) -> str:
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
 async def test_a_machine_without_parser_processes_says_so(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
     with pytest.raises(BaseExceptionGroup) as failed:
         async with open_parsers(CONFIG) as parsers:
             await parsers.parse(task(b"x"))

@@ -13,9 +13,9 @@ from index.local import LocalIndex
 @pytest.fixture
 def forgetful() -> Iterator[None]:
     """Terms are remembered across tests; here they must not be."""
-    analysis._memo.clear()
+    analysis._memo.clear(), analysis._folds.clear()
     yield
-    analysis._memo.clear()
+    analysis._memo.clear(), analysis._folds.clear()
 
 
 def test_this_machine_speaks_the_network_s_analyzer(forgetful: None) -> None:

@@ -320,6 +320,9 @@ def test_crawl_hands_in_seeds_of_files_and_sitemaps_with_their_scope(
     assert site.service.orders == [("host", (), False), ("host", ("https://a.test/s.xml",), False)]
     assert main(["crawl", "--from", str(tmp_path / "none"), *place]) == 2
     assert "none: no such file" in capsys.readouterr().err
+    (tmp_path / "empty").write_text("# nothing yet\n\n")
+    assert main(["crawl", "--from", str(tmp_path / "empty"), *place]) == 2
+    assert "empty holds no address: give a text with one URL a line" in capsys.readouterr().err
 
 
 def test_a_dry_run_writes_nothing(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -22,11 +22,14 @@ class Web:
     """A fetcher that remembers what it was asked for."""
 
     missing: bool = False
+    failure: FetchFailed | None = None
     asked: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         if self.missing:
             raise FamilyMissing(url, 6)
+        if self.failure is not None:
+            raise self.failure
         self.asked.append((url, dict(headers), max_bytes))
         return Fetched(url, 200, (("Content-Type", "text/html"),), b"x" * min(max_bytes, 50), False, 0.1, "::1")
 
@@ -177,6 +180,11 @@ async def test_the_preferred_owner_makes_the_request_and_this_node_where_it_does
     pair.answer = FetchAnswer(status=0)  # it is there, and brings nothing
     assert (await fetcher.fetch(URL, {}, 20)).status == 200
     assert len(here.asked) == 1
+    pair.answer, there.failure = None, FetchFailed(URL, "time: nothing usable")
+    with pytest.raises(FetchFailed) as failed:
+        await fetcher.fetch(URL, {}, 20)
+    assert failed.value.reason == "time: nothing usable", "as if this node had asked"
+    there.failure = None
     pair.answer = FetchAnswer(failure="connection: refused by the site")
     with pytest.raises(FetchFailed, match="refused by the site"):
         await fetcher.fetch(URL, {}, 20)

@@ -20,6 +20,15 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
         (replace(DUE, look=replace(READY, trap="guard: 20 of 20")), "no", "guard: 20"),
         (replace(DUE, look=replace(READY, queued=Queued(Stand.OPEN))), "now", "node ab has it in hand"),
         (DUE, "yes", "due, by node ab, its host may be asked again in 4 s, after 3 URLs of its host"),
+        (
+            replace(
+                DUE,
+                visit=Visit("u", 1, state=State.FAILED, fails=1, reason="status 503", visited_at=NOW),
+                look=replace(READY, queued=Queued(Stand.READY, 0, 86_000.0)),
+            ),
+            "later",
+            "status 503; due, but its host rests 24 hours more",
+        ),
         (replace(DUE, look=replace(READY, robots=RobotsSay.UNKNOWN)), "yes", "after the site's robots.txt"),
         (replace(DUE, look=replace(READY, robots=RobotsSay.BARRED, robots_why="503")), "later", "not be read: 503"),
         (replace(DUE, look=replace(READY, hindrance="disk full")), "later", "fetches nothing: disk full"),

@@ -9,7 +9,7 @@ from store import MemoryDisk, RecordStore
 from store.exchange import Exchange
 from store.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.package import flaws, pack
-from store.reconcile import END, Mode, Range, item
+from store.reconcile import END, FORM, Mode, Range, item
 from tests.store.support import CONFIG, StillClock, draft, records
 
 BITS = 4
@@ -21,11 +21,11 @@ class Liar:
     def __init__(self, count: int) -> None:
         made = sorted(records(*(draft(n) for n in range(count))), key=lambda r: (r.key, r.id))
         self.by_id = {r.id: r for r in made}
-        self.entries = tuple(item(r.kind, r.id, r.key, r.version).entry for r in made)
+        self.entries = tuple(item(r.kind, r.id, r.key, r.version.short).entry for r in made)
 
     async def ask(self, peer: bytes, message: object, answer: type, *, timeout_s: float) -> object:
         if isinstance(message, ReconcileStep):
-            return ReconcileReply((Range(END, Mode.LIST, entries=self.entries),))
+            return ReconcileReply((Range(END, Mode.LIST, entries=self.entries),), FORM)
         assert isinstance(message, FetchRecords)
         return FetchReply(pack([self.by_id[w.id] for w in message.wanted]))
 

@@ -8,9 +8,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import DocumentId, Key
-from store import BadReplica, Kind, Version
+from store import BadReplica, Kind
 from store import reconcile as module
 from store.reconcile import END, Entry, Item, Mode, Range, Session, among, answer, item
+from store.record import ShortVersion
 
 WHOLE = [(b"", END)]
 
@@ -18,7 +19,7 @@ WHOLE = [(b"", END)]
 def made(number: int, at: int) -> Item:
     rng = random.Random(number)
     kind = Kind.VISIT if number % 2 else Kind.DOCUMENT
-    return item(kind, DocumentId(rng.randbytes(20)), Key(rng.randbytes(20)), Version(1, at, bytes([at % 256]) * 32))
+    return item(kind, DocumentId(rng.randbytes(20)), Key(rng.randbytes(20)), ShortVersion(1, at, bytes([at % 256]) * 8))
 
 
 def sets(numbers: dict[int, int]) -> list[Item]:
@@ -99,7 +100,7 @@ def test_an_empty_node_learns_of_everything_in_bounded_messages() -> None:
 def test_malformed_messages_are_refused() -> None:
     entry = made(1, 1).entry
     low, high = bytes(41), b"\xff" * 41
-    odd = Entry(entry.place[:20] + b"\x77" + entry.place[21:], 1, 1, bytes(32))
+    odd = Entry(entry.place[:20] + b"\x77" + entry.place[21:], 1, 1, bytes(8))
     for ranges in (
         [Range(b"\x20", Mode.SKIP), Range(b"\x10", Mode.SKIP)],
         [Range(b"", Mode.SKIP)],

@@ -11,7 +11,7 @@ from dht import BadMessage, NodeId, Slot, slot_of
 from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
 from store.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.package import pack, sign_package
-from store.reconcile import Mode, Range
+from store.reconcile import FORM, Mode, Range
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 
@@ -449,8 +449,8 @@ def test_lies_are_refused_and_do_no_harm() -> None:
         for message in (
             PutPackage(b"garbage"),
             PutPackage(pack([good])[:-3]),
-            ReconcileStep(0, ()),
-            ReconcileStep(victim.store.today, (Range(b"b", Mode.SKIP), Range(b"a", Mode.SKIP))),
+            ReconcileStep(0, (), FORM),
+            ReconcileStep(victim.store.today, (Range(b"b", Mode.SKIP), Range(b"a", Mode.SKIP)), FORM),
         ):
             with pytest.raises(BadMessage):
                 await liar.overlay.ask(victim.id, message, PutReply, timeout_s=5)

@@ -67,7 +67,7 @@ from store.messages import (
     SlotState,
     Wanted,
 )
-from store.reconcile import Mode, Range
+from store.reconcile import FORM, Mode, Range
 from store.record import Kind
 
 ID, HASH = b"i" * 20, b"h" * 32
@@ -88,8 +88,8 @@ MESSAGES: list[Message] = [
     PutReply((Refused(0, "why ü"),)),
     FetchRecords((Wanted(Kind.VISIT, ID, ID),), True),
     FetchReply(b"package", (1,), (2,)),
-    ReconcileStep(20_000, (RANGE,)),
-    ReconcileReply((RANGE,)),
+    ReconcileStep(20_000, (RANGE,), FORM),
+    ReconcileReply((RANGE,), FORM),
     SlotReport(8, (1, 2)),
     SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
     AskStatistics(1, 8, (1, 2), "query ü", "en", "site"),
