@@ -55,6 +55,9 @@ class Web:
         said = {}
         for question in self.aliases.questions(now):
             twins = {url: self.visits[url] for url in question.twins() if url in self.visits}
+            if (first := self.aliases.first_twins(question)) and twins.keys().isdisjoint(first):
+                assert self.aliases.judge(question, twins, self.signatures, now) is None
+                twins = {}
             signatures = {url: self.signatures[url] for url in question.unlike(twins) if url in self.signatures}
             self.asked += len(question.twins())
             said[question.target] = self.aliases.judge(question, twins, signatures, now)
