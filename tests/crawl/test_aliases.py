@@ -105,6 +105,14 @@ def test_a_mirror_that_names_its_original_is_an_alias() -> None:
     assert not any(mirror(LEAST - 1).ask(5.0).values())
 
 
+@pytest.mark.parametrize(("known", "wanted"), [(LEAST, True), (LEAST - 1, False)])
+def test_as_many_twins_may_be_unknown_as_leave_enough(known: int, wanted: bool) -> None:
+    web = mirror(ASKED)
+    for n in range(ASKED - known):
+        del web.visits[f"{MANUAL}{n}?x={n}"]
+    assert (web.ask(5.0)[MANUAL] is not None) == wanted
+
+
 def test_nobody_is_swallowed_by_whoever_copies_it() -> None:
     """A copy of all pages, which the copied host does not name, is not even asked about."""
     assert not mirror(30, links=()).ask(5.0)
