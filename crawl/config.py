@@ -17,7 +17,9 @@ DAY_S = 86_400.0
 # Fields that must not be 0 either, and the least that works.
 _AT_LEAST: dict[str, float] = {
     **dict.fromkeys(("max_open_fetches", "max_open_per_address", "max_pending_pages", "max_frontier_urls"), 1),
-    **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_robots_hosts", "max_fails", "breaker_fails"), 1),
+    **dict.fromkeys(
+        ("max_body_bytes", "max_robots_bytes", "max_sitemap_bytes", "max_robots_hosts", "max_fails", "breaker_fails"), 1
+    ),
     **dict.fromkeys(("connect_timeout_s", "read_timeout_s", "total_timeout_s", "parser_stall_s"), 0.001),
     **dict.fromkeys(("revisit_s", "min_revisit_s", "max_revisit_s"), 1.0),
     **dict.fromkeys(("dns_threads", "parser_batch"), 1),
@@ -76,7 +78,9 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_robots_bytes: int = 524_288  # RFC 9309, 2.5: at least 500 KiB
     max_robots_hosts: int = 20_000  # rules kept in memory
     max_sitemaps: int = 16  # sitemap files fetched per site and robots.txt
-    max_sitemap_urls: int = 5_000  # URLs taken from one sitemap file
+    max_sitemap_urls: int = 5_000  # URLs taken from one sitemap file that robots.txt names
+    max_sitemap_seeds: int = 50_000  # the same of one that was handed in: as many as sitemaps.org lets it have
+    max_sitemap_bytes: int = 8_388_608  # of one that was handed in, after decoding; what comes after is not read
     max_lastmods: int = 100_000  # dates of change from sitemaps kept in memory, 200 bytes each
 
     # one page

@@ -57,7 +57,7 @@ class Connections:
         self._origin = lru_cache(_REMEMBERED)(self._to_origin)
 
     async def get(self, url: str, fields: Mapping[str, str]) -> Response:
-        """Ask for a canonical URL; raises ClientError, HttpProcessingError, OSError, ValueError, TimeoutError."""
+        """Ask for a canonical URL; raises what aiohttp does, OSError, ValueError or TimeoutError."""
         parts = split_url(url)
         origin = f"{parts.scheme}://{parts.site}"
         request, host = self._origin(origin)

@@ -45,8 +45,11 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return decode(body[len(mark) :], charset), charset
-    high = len(body.translate(None, _ASCII))
-    if high >= _UTF8_BYTES and (text := _valid_utf8(body)):
+    text = _valid_utf8(body)
+    if text and len(body) - len(text) >= _UTF8_BYTES:  # so many are beyond ASCII at least: counting them takes longer
+        return text, "utf-8"
+    high = 0 if body.isascii() else len(body.translate(None, _ASCII))
+    if text and high >= _UTF8_BYTES:
         return text, "utf-8"
     first = ""
     for charset in _claims(body, header_charset):

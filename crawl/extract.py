@@ -5,6 +5,7 @@ paragraphs and inline markup does not cut words apart. Scripts, styles and hidde
 stays, as boilerplate apart from the main text (maintext.py).
 """
 
+from codecs import BOM_UTF8
 from collections.abc import Iterable
 from itertools import chain, islice
 
@@ -34,18 +35,18 @@ PDF_TYPE = "application/pdf"
 HTML_TYPES = frozenset(("text/html", "application/xhtml+xml"))
 LINKED_DATA_TYPE = "application/ld+json"
 _MAX_METAS, _MAX_TIMES, _MAX_SCRIPTS = 200, 20, 10  # of each page
-_KIND_OF = {  # what the elements of a page are read for
-    **dict.fromkeys(BLOCKS, "block"),
-    **dict.fromkeys(("br", "hr"), "line"),
+_KIND_OF = {  # what the elements of a page are read for; all others are "inline"
+    **dict.fromkeys((*BLOCKS, "html", "head", "body", "frameset"), "block"),
     **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), "heading"),
     **dict.fromkeys(BOILERPLATE, "boilerplate"),
     **dict.fromkeys(HIDDEN, "hidden"),
     **dict.fromkeys(("a", "area"), "link"),
-    **{tag: tag for tag in ("html", "title", "base", "meta", "script", "time")},
+    **{tag: tag for tag in ("title", "base", "meta", "script", "time")},
     "link": "named",
 }
-_LINK, _BREAK = LINK.encode(), BREAK.encode()
-_OPEN, _CLOSE = _BREAK + OPEN.encode(), _BREAK + CLOSE.encode()
+_INLINE = ("inline", "link", "title", "base", "meta", "time", "named")  # kinds that end no line of text
+_LINK = LINK.encode()
+_OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
@@ -56,31 +57,35 @@ def extract(task: Task) -> Parsed:
     text, charset = decode_text(task.body, task.header_charset)
     if task.media_type not in HTML_TYPES:
         return _plain(task, text, charset)
-    reading = read_lxml(text, task.max_links) if task.engine == "lxml" else read_lexbor(text, task.max_links)
-    return _parsed(task, reading, charset)
+    if task.engine == "lxml":
+        return _parsed(task, read_lxml(text, task.max_links), charset)
+    is_utf8 = charset == "utf-8" and "\ufffd" not in text and not task.body.startswith(BOM_UTF8)
+    return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
 
 
-def read_lexbor(html: str, max_links: int) -> Reading:
-    """What lexbor finds, before any judgement. One walk sorts the elements: a query for each kind costs as much."""
+def read_lexbor(html: str | bytes, max_links: int) -> Reading:
+    """What lexbor finds in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query for each
+    kind costs as much."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:
         return Reading()
-    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KIND_OF.values()}
+    kinds: dict[str, list[LexborNode]] = {kind: [] for kind in ("inline", *_KIND_OF.values())}
     for node in tree.root.traverse():
-        if kind := _KIND_OF.get(node.tag or ""):
-            kinds[kind].append(node)
+        kinds[_KIND_OF.get(node.tag or "", "inline")].append(node)
     anchors = list(islice(filter(None, map(_anchor, kinds["link"])), 2 * max_links))
+    root = tree.root.attributes
     reading = Reading(
         title=kinds["title"][0].text() if kinds["title"] else "",
-        language=_attribute(kinds["html"], "lang") or _attribute(kinds["html"], "xml:lang"),
+        language=root.get("lang") or root.get("xml:lang") or "",
         metas=_metas(kinds["meta"]),
         linked_data=_linked_data(kinds["script"]),
         links=[(href, text[: 2 * MAX_ANCHOR_CHARS], rel) for _, href, text, rel in anchors],
         headings=[node.text()[: 2 * MAX_HEADING_CHARS] for node in kinds["heading"][:MAX_HEADINGS]],
     )
     _read_head(reading, kinds)
-    _mark(kinds, [node for node, _, text, _ in anchors if text])  # last: it rearranges the tree
-    reading.text = tree.body.text() if tree.body is not None else ""
+    _flatten(kinds, [node for node, _, text, _ in anchors if text])  # last: it rearranges the tree
+    tree.merge_text_nodes()
+    reading.text = tree.body.text(separator=BREAK, skip_empty=True) if tree.body is not None else ""
     return reading
 
 
@@ -100,25 +105,20 @@ def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
     reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
 
 
-def _mark(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
-    """Leave in the body the text that people see, with the marks of crawl/maintext.py."""
+def _flatten(kinds: dict[str, list[LexborNode]], links: list[LexborNode]) -> None:
+    """Leave in the body the text that people see, with the marks of crawl/maintext.py, and no elements but those that
+    end a line: texts that are then neighbours are one piece. Outer elements go before inner ones, so each text is
+    moved once."""
     for node in links:
         node.insert_before(_LINK)
         node.insert_child(_LINK)
-    for node in chain(kinds["block"], kinds["heading"]):
-        node.insert_before(_BREAK)
-        node.insert_child(_BREAK)
-    for node in kinds["line"]:
-        node.insert_before(_BREAK)
     for node in kinds["boilerplate"]:
         node.insert_before(_OPEN)
         node.insert_child(_CLOSE)
     for node in chain(kinds["script"], kinds["hidden"]):
-        node.replace_with(b"")  # taken out, not freed: nodes inside it may be in the lists, too
-
-
-def _attribute(nodes: list[LexborNode], name: str) -> str:
-    return (nodes[0].attributes.get(name) or "") if nodes else ""
+        node.decompose(recursive=False)  # taken out, not freed: nodes inside it may be in the lists, too
+    for node in chain.from_iterable(map(kinds.__getitem__, _INLINE)):
+        node.unwrap(delete_empty=True)
 
 
 def _metas(nodes: list[LexborNode]) -> list[tuple[str, str]]:

@@ -18,15 +18,14 @@ from operator import not_, or_
 
 from crawl.reading import BREAK
 
-OPEN, CLOSE = "\x1c", "\x1d"  # around what the page itself calls boilerplate; white space to everybody else
-LINK = "\x1f"  # before and after the text of a link; white space too
+OPEN, CLOSE = "\1", "\2"  # around what the page itself calls boilerplate
+LINK = "\3"  # before and after the text of a link
 LINKED = 1 / 3  # the tree's first question: a block with a greater density of links is boilerplate
 MENU = 0.555556  # the tree's second question, of the block before
 RUN_WORDS = 40  # short blocks that make a text together: as many words as the tree asks of a block among menus
 FEW_BLOCKS = 3  # links that interrupt a text: a table of contents has more
 SENTENCE_WORDS = 10  # outside links: a block with so many is no menu
 FEWEST_CHARS = 150  # with less main text, and less than a quarter of all, the judgement is not believed
-_BLANK = " \n\t\r\f"
 _UNSPACED = re.compile(r"[\u0e00-\u0eff\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uf900-\ufaff]")
 
 _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those others begin all that is `_UNSPACED`
@@ -89,32 +88,54 @@ def judge(blocks: Blocks) -> list[bool]:
 
 def blocks_of(marked: str) -> Blocks:
     """The lines of a marked text that are not empty."""
-    blocks = Blocks()
-    aside = 0
-    in_link = False
-    is_spaced = not marked.encode("utf-8", "ignore").translate(None, _SPACED)
-    for raw in marked.split(BREAK):
-        if not raw.strip(_BLANK):  # three of four; marks are none
+    pieces = list(filter(None, map(str.split, marked.split(BREAK))))
+    lines, words = list(map(" ".join, pieces)), list(map(len, pieces))
+    asides = _take_asides(lines, words) if OPEN in marked or CLOSE in marked else [False] * len(lines)
+    linked = _take_links(lines, words) if LINK in marked else [0.0] * len(lines)
+    if 0 in words:  # nothing but marks
+        asides, linked = list(compress(asides, words)), list(compress(linked, words))
+        lines, words = list(filter(None, lines)), list(filter(None, words))
+    if not marked.isascii() and marked.encode("utf-8", "ignore").translate(None, _SPACED):
+        words = [
+            count if line.isascii() else count + len(_UNSPACED.findall(line)) // 2
+            for count, line in zip(words, lines, strict=True)
+        ]
+    are_menu = [
+        is_aside or (share > LINKED and count * (1 - share) < SENTENCE_WORDS)
+        for is_aside, share, count in zip(asides, linked, words, strict=True)
+    ]
+    return Blocks(lines, words, linked, asides, are_menu)
+
+
+def _take_asides(lines: list[str], words: list[int]) -> list[bool]:
+    """Whether each line is in an element for boilerplate; those marks are taken out."""
+    asides, depth = [], 0
+    for place, line in enumerate(lines):
+        if OPEN in line or CLOSE in line:
+            depth = max(0, depth + line.count(OPEN) - line.count(CLOSE))
+            _rewrite(lines, words, place, line.replace(OPEN, "").replace(CLOSE, ""))
+        asides.append(depth > 0)
+    return asides
+
+
+def _take_links(lines: list[str], words: list[int]) -> list[float]:
+    """The share of each line's characters that are links; those marks are taken out."""
+    linked, in_link = [], False
+    for place, line in enumerate(lines):
+        if LINK not in line:
+            linked.append(1.0 if in_link else 0.0)
             continue
-        if OPEN in raw or CLOSE in raw:
-            aside = max(0, aside + raw.count(OPEN) - raw.count(CLOSE))
-        linked_chars = len(raw) if in_link else 0
-        if LINK in raw:
-            pieces = raw.split(LINK)
-            linked_chars = sum(len(piece.strip()) for piece in pieces[not in_link :: 2])
-            in_link ^= not len(pieces) % 2
-            raw = "".join(pieces)
-        found = raw.split()
-        if found:
-            text = " ".join(found)
-            words = len(found) if is_spaced or text.isascii() else len(found) + len(_UNSPACED.findall(text)) // 2
-            linked = min(1.0, linked_chars / len(text)) if linked_chars else 0.0
-            blocks.texts.append(text)
-            blocks.words.append(words)
-            blocks.linked.append(linked)
-            blocks.are_aside.append(aside > 0)
-            blocks.are_menu.append(aside > 0 or (linked > LINKED and words * (1 - linked) < SENTENCE_WORDS))
-    return blocks
+        pieces = line.split(LINK)
+        chars = sum(map(len, map(str.strip, pieces[not in_link :: 2])))
+        in_link ^= not len(pieces) % 2
+        _rewrite(lines, words, place, "".join(pieces))
+        linked.append(min(1.0, chars / max(1, len(lines[place]))))
+    return linked
+
+
+def _rewrite(lines: list[str], words: list[int], place: int, line: str) -> None:
+    found = line.split()
+    lines[place], words[place] = " ".join(found), len(found)
 
 
 def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked: Sequence[float], most: int) -> None:

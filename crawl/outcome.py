@@ -203,9 +203,8 @@ def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> V
 
 def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
     """A sitemap that was handed in is no page: nothing of it is stored."""
-    if fetched.status != 200 or fetched.cut:
-        reason = "size" if fetched.cut else f"status {fetched.status}"
-        return Verdict(Next.NOTHING, refused(visit, f"sitemap: {reason}", now, config))
+    if fetched.status != 200:
+        return Verdict(Next.NOTHING, refused(visit, f"sitemap: status {fetched.status}", now, config))
     return Verdict(Next.SITEMAP, _found(visit, fetched, now, config))
 
 

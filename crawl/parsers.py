@@ -24,9 +24,9 @@ from crawl.parserworker import LENGTH_BYTES, Answer
 
 log = logging.getLogger(__name__)
 
-MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
 START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
 START_AGAIN_S = 0.5  # the first pause; each is longer by as much
+MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Answer)
 

@@ -21,14 +21,19 @@ class Prefetch:
 
     async def run(self) -> None:
         """Until cancelled."""
+        free = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as tasks:
-            for _ in range(AT_ONCE):
-                tasks.create_task(self._work())
+            while True:
+                await free.acquire()  # first: a look-up may take long, and another host be more urgent by then
+                if (site := self._frontier.unplaced()) is not None:
+                    tasks.create_task(self._place(site, free))
+                else:
+                    free.release()
+                    await asyncio.sleep(LOOK_EVERY_S)
 
-    async def _work(self) -> None:
-        while True:
-            site = self._frontier.unplaced()
-            if site is None:
-                await asyncio.sleep(LOOK_EVERY_S)
-            elif address := await self._locate(f"http://{site}/"):
+    async def _place(self, site: str, free: asyncio.Semaphore) -> None:
+        try:
+            if address := await self._locate(f"http://{site}/"):
                 self._frontier.place(site, address)
+        finally:
+            free.release()

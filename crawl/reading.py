@@ -10,7 +10,7 @@ BLOCKS = (  # elements that begin and end a line of text
     *("figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main"),
     *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
 )
-BREAK = "\x1e"  # ends a line of text: a line feed in the source is only white space
+BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
 MAX_ALTERNATES = 50  # link elements that name another form of the page: translations, feeds

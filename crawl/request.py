@@ -213,9 +213,10 @@ class Requests:
 
     async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
         visit, config = turn.visit, self._config
+        most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
         try:
-            fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), config.max_body_bytes)
-            fetched = fetched.opened(config.max_body_bytes) if visit.is_sitemap else fetched
+            fetched = await self._fetcher.fetch(visit.url, validators(visit, self._clock().wall), most_bytes)
+            fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self._clock().wall, config))
         except FamilyMissing as error:

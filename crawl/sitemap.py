@@ -25,6 +25,7 @@ class Sitemap:
     sitemaps: tuple[str, ...]
     changed_at: dict[str, float] = field(default_factory=dict)  # page: Unix seconds, where its <lastmod> says
     is_feed: bool = False  # only its newest pages
+    is_cut: bool = False  # there was more than was read
 
 
 class _Reader:

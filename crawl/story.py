@@ -4,6 +4,7 @@ The steps that decide are pure and elsewhere (extract.py, links.py, outcome.py);
 """
 
 import asyncio
+import dataclasses
 from concurrent.futures import Executor
 from dataclasses import dataclass
 
@@ -39,6 +40,7 @@ from crawl.visits import State, Visit
 from crawl.wishes import Wishes, header_wishes
 from dht import Clock, site_of
 
+SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
 MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is not kept
 
 
@@ -65,7 +67,7 @@ class Stories:
     async def end(self, turn: Turn, step: Step) -> Visit | None:
         """The recorded outcome, or None where the URL itself was not asked for. Raises SlotLost."""
         if step.fetched is not None and step.sitemap_depth:
-            sitemap = await self._read_sitemap(turn, step.fetched)
+            sitemap = await self._read_sitemap(turn, step.fetched, self.config.max_sitemap_urls)
             self.sitemaps.add(turn.site, sitemap.sitemaps)
             await self.handover.discover(turn, sitemap.pages, Trail(step.sitemap_depth, 0, step.sitemap_scope))
             return None
@@ -152,26 +154,31 @@ class Stories:
 
     async def _take_sitemap(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
         """A sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
-        sitemap = await self._read_sitemap(turn, fetched)
+        sitemap = await self._read_sitemap(turn, fetched, self.config.max_sitemap_seeds)
         if not sitemap.pages and not sitemap.sitemaps:
             return refused(visit, "sitemap: names no page of its site", self.clock().wall, self.config)
         if visit.hops < self.config.max_hops:
             inner = Trail(visit.depth, visit.hops + 1, visit.scope, is_sitemap=True)
             await self.handover.discover(turn, sitemap.sitemaps[: self.config.max_sitemaps], inner)
-        await self.handover.discover(turn, sitemap.pages, Trail(visit.depth, 0, visit.scope))
+        for first in range(0, len(sitemap.pages), SEEDS_AT_ONCE):
+            some = sitemap.pages[first : first + SEEDS_AT_ONCE]
+            await self.handover.discover(turn, some, Trail(visit.depth, 0, visit.scope))
         self.listed.add(visit.url, (*sitemap.sitemaps, *sitemap.pages))
         what = "feed" if sitemap.is_feed else "sitemap"
         reason = f"{what}: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps"
-        return replace(self._listing_seen(turn, visit, sitemap), reason=reason)
+        reason += ", and more that was not read" if sitemap.is_cut else ""
+        return replace(await self._listing_seen(turn, visit, sitemap), reason=reason)
 
-    def _listing_seen(self, turn: Turn, visit: Visit, sitemap: Sitemap) -> Visit:
+    async def _listing_seen(self, turn: Turn, visit: Visit, sitemap: Sitemap) -> Visit:
         """A list is read again by the rate at which what it lists changes, as a page is."""
-        listing = fingerprint("", repr(sitemap), "\n".join((*sitemap.pages, *sitemap.sitemaps)))
+        loop = asyncio.get_running_loop()
+        listing = await loop.run_in_executor(self.sitemap_thread, listing_of, sitemap)
         return read(visit, turn.visit, listing, self.clock().wall, self.census)[0]
 
-    async def _read_sitemap(self, turn: Turn, fetched: Fetched) -> Sitemap:
+    async def _read_sitemap(self, turn: Turn, fetched: Fetched, most_urls: int) -> Sitemap:
         loop = asyncio.get_running_loop()
-        sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, self.config)
+        most_bytes = self.config.max_sitemap_bytes
+        sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, most_bytes, most_urls)
         self._follow_lastmods(turn.site, sitemap)
         return sitemap
 
@@ -213,15 +220,22 @@ class Stories:
             self.tally.count_page(self.clock().steady)
 
 
-def sitemap_of(fetched: Fetched, config: CrawlConfig) -> Sitemap:
-    """A sitemap file, packed or not; a broken one lists nothing."""
-    body = fetched.body
+def sitemap_of(fetched: Fetched, most_bytes: int, most_urls: int) -> Sitemap:
+    """A sitemap file, packed or not, as far as it fits; a broken one lists nothing."""
+    body, cut = fetched.body, fetched.cut
     if is_gzip(body):
         try:
-            body, _ = decode_body(body, "gzip", config.max_body_bytes)
+            body, more = decode_body(body, "gzip", most_bytes)
         except BadCoding:
             return Sitemap((), ())
-    return parse_sitemap(body, fetched.url, config.max_sitemap_urls)
+        cut = cut or more
+    sitemap = parse_sitemap(body, fetched.url, most_urls)
+    return dataclasses.replace(sitemap, is_cut=cut or len(sitemap.pages) + len(sitemap.sitemaps) >= most_urls)
+
+
+def listing_of(sitemap: Sitemap) -> bytes:
+    """The fingerprint of what a sitemap lists."""
+    return fingerprint("", repr(sitemap), "\n".join((*sitemap.pages, *sitemap.sitemaps)))
 
 
 def task_of(fetched: Fetched, config: CrawlConfig) -> Task:

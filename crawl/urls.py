@@ -42,6 +42,10 @@ _DROPPED_PREFIXES = TRACKING_PREFIXES + SESSION_PREFIXES
 _SUSPECT = re.compile(  # cheap: most URLs have none
     r"[?&](?:" + "|".join(sorted(map(re.escape, (*_DROPPED_PREFIXES, *_DROPPED)))) + ")", re.IGNORECASE
 )
+_PLAIN = re.compile(  # canonical as it stands; most links of a site are, once joined to their folder
+    r"https?://(?:(?!xn--)[a-z][a-z0-9-]*\.)+[a-z]{2,}(?::[1-9][0-9]{3})?/"
+    r"(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*/)*(?:[A-Za-z0-9_~-][A-Za-z0-9._~-]*)?"
+)
 _PATH_SESSION = re.compile(r";jsessionid=[^/?;]*", re.IGNORECASE)
 _ESCAPE = re.compile(r"%[0-9a-fA-F]{2}")
 _UNRESERVED = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-._~")
@@ -75,6 +79,9 @@ def find_url(text: str, base: str) -> str | None:
 
 @lru_cache(_REMEMBERED)
 def _found(text: str, base: str) -> str | None:
+    plain = text if text.startswith(("http://", "https://")) else base + text
+    if len(plain) <= MAX_URL_BYTES and _PLAIN.fullmatch(plain):
+        return plain
     try:
         return canonical_url(text, base)
     except BadUrl:

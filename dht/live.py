@@ -337,6 +337,7 @@ class LiveOverlay:
         """Take part while strangers reach this node, and say only where they do."""
         mode, is_declared = self._parts.mode, self._parts.is_declared or not self._parts.probe_s
         standing = Standing(mode, is_declared=is_declared, joins=self._joins)
+        told: tuple[bool, frozenset[Family]] | None = None
         while True:
             verdicts = prober.verdicts()
             takes_part = standing.takes_part(self._clock().steady, verdicts)
@@ -346,8 +347,11 @@ class LiveOverlay:
                 )
                 self._core.take_part(takes_part)
                 self._view.refresh()
-            self._core.leave_out(left_out(verdicts))
-            self._driver.kick()
+            said = takes_part, left_out(verdicts)
+            if said != told:
+                told = said
+                self._core.leave_out(told[1])
+                self._driver.kick()
             await asyncio.sleep(STANDING_S)
 
     # Strategies

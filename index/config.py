@@ -13,7 +13,7 @@ class IndexConfig:
 
     engine: Literal["tantivy", "whoosh", "memory"] = "tantivy"  # whoosh where tantivy has no wheel; memory: simulator
     commit_s: float = 0.5  # changes wait this long for company: a commit costs 70–100 ms whatever its size
-    batch_count: int = 1024  # most changes in one commit, so that a stop never waits longer than a second or two
+    batch_count: int = 1024  # most documents in one commit, so that a stop never waits longer than a second or two
     writer_heap_bytes: int = 30_000_000  # tantivy's buffer before it cuts a segment; it refuses less than 15 MB
     first_depth: int = 1024  # candidates a peer scores before it is asked for more
     max_depth: int = 16384  # and at most: about 0.3 s of scoring; beyond it an answer says exact = false

@@ -18,7 +18,7 @@ from bisect import bisect_left
 from collections import defaultdict
 from dataclasses import dataclass
 from hashlib import sha256
-from itertools import accumulate, chain
+from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
@@ -42,6 +42,7 @@ MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is 
 _HEAD = struct.Struct("=16s4HII")
 _PAIR = struct.Struct("=II")
 _NOTHING = array("H")
+_POSITIONS = np.arange(1 << 16, dtype=np.uint16)
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
 
@@ -104,17 +105,15 @@ def analyse(text: Text) -> Fields:
 def encode_forward(text: Text, fields: Fields) -> bytes:
     """The record of a document."""
     lines, bases = _lines(fields)
-    lengths = list(map(len, lines))
     numbers = defaultdict[str, int]()  # each term's, in the order in which they come
     numbers.default_factory = numbers.__len__
-    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(lengths))
-    shifts = np.array(bases) - np.cumsum([0, *lengths[:-1]])  # from a term's place among all to its position
-    positions = (np.arange(len(found)) + np.repeat(shifts, lengths)).astype(np.uint16)
+    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
+    positions = np.concatenate([_POSITIONS[base : base + len(line)] for line, base in zip(lines, bases, strict=True)])
+    places = positions[found.argsort(kind="stable")]
     starts = np.zeros(len(numbers) + 1, np.uint32)
-    np.cumsum(np.bincount(found, minlength=len(numbers)), out=starts[1:])
+    np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
     table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
     head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(numbers), len(table))
-    places = positions[np.argsort(found, kind="stable")]
     return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
 
 
@@ -158,10 +157,12 @@ def content_digest(text: Text) -> bytes:
 
 def _lines(fields: Fields) -> tuple[list[list[str]], list[int]]:
     """All that must not run together, and the first position of each."""
-    ends = accumulate((len(heading) + 1 for heading in fields.headings[:-1]), initial=BASES[HEADINGS])
+    bases, position = [BASES[TITLE]], BASES[HEADINGS]
+    for heading in fields.headings:
+        bases.append(position)
+        position += len(heading) + 1
     lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
-    headings = list(ends)[: len(fields.headings)]
-    return lines, [BASES[TITLE], *headings, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
+    return lines, [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
 
 
 def _padded(size: int) -> int:

@@ -22,13 +22,16 @@ from index.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.query import Query, parse_query
 from index.ranking import RANKING
 from index.shelf import Shelf
-from index.source import Feed
+from index.source import Change, Feed
 from index.statistics import FINGERPRINT_BYTES, Statistics
 
 log = logging.getLogger(__name__)
 
 COMMIT_REST = 30.0  # times what the last batch took: a commit costs 70–100 ms whatever its size, so documents share it
-MAX_REST_S = 5.0  # so long at most: what is found is to be searchable within seconds
+MAX_REST_S = 10.0  # so long at most: what is found is to be searchable within seconds; half of it, twice the merging
+READ_COUNT = 128  # changes read at once: some ms of the event loop
+MAX_READS = 64  # for one batch, whatever they hold: most of a log are URLs, of which the index wants to know nothing
+MAX_BATCH_CHARS = 1 << 25  # of text, with which a batch is full, too: what waits for its turn lies in memory
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
@@ -96,7 +99,7 @@ class LocalIndex:
         """Index one batch; False where nothing was left to do."""
         if not self._feed.knows(self._cursor):
             await self._begin_again()
-        changes, cursor = await self._feed.changes(self._cursor, self._config.batch_count)
+        changes, cursor = await self._batch()
         moved = cursor != self._cursor
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
             await self._in(self._writer, lambda: self._shelf.apply(changes, cursor))
@@ -106,6 +109,23 @@ class LocalIndex:
         if lag <= self._forgotten:
             self._current = self._answering = True
         return moved
+
+    async def _batch(self) -> tuple[list[Change], bytes]:
+        """The next changes, as many as share a commit, and the cursor after them."""
+        found: list[Change] = []
+        cursor, chars = self._cursor, 0
+        for _ in range(MAX_READS):
+            room = self._config.batch_count - len(found)
+            changes, after = await self._feed.changes(cursor, min(room, READ_COUNT))
+            found += changes
+            chars += sum(map(_chars, changes))
+            if after == cursor or len(found) >= self._config.batch_count or chars >= MAX_BATCH_CHARS:
+                return found, after
+            cursor = after
+            if not self._feed.lag(cursor) or not self._feed.knows(cursor):
+                break
+            await asyncio.sleep(0)
+        return found, cursor
 
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""
@@ -176,6 +196,10 @@ class LocalIndex:
 
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+
+def _chars(change: Change) -> int:
+    return len(change.text.body) + len(change.text.boilerplate) if change.text else 0
 
 
 def _believable(peer: NodeId, ask: AskBest, query: Query) -> Statistics:

@@ -24,6 +24,7 @@ from index.whoosh_engine import WhooshEngine
 
 log = logging.getLogger(__name__)
 
+ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
 LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebuilt
 
 
@@ -80,12 +81,14 @@ class Shelf:
 
     def _add(self, texts: Sequence[Text]) -> list[Row]:
         rows: list[Row] = []
-        entries: list[Entry] = []
-        for number, text in enumerate(texts, self.table.next_number()):
-            cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
-            entries.append(Entry(number, cell, host_names(text.url), text.language.lower(), fields))
-            rows.append(Row(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
-        self.engine.add(entries)
+        first = self.table.next_number()
+        for start in range(0, len(texts), ADD_COUNT):
+            entries: list[Entry] = []
+            for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
+                cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
+                entries.append(Entry(number, cell, host_names(text.url), text.language.lower(), fields))
+                rows.append(Row(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
+            self.engine.add(entries)
         return rows
 
     def _has(self, row: Row | None, text: Text | None) -> bool:

@@ -197,11 +197,10 @@ def _document(entry: Entry) -> tantivy.Document:
     document.add_unsigned("cell", entry.cell)
     for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
         document.add_unsigned("slot", _slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
-    title, headings, url, body = WEIGHTS
-    lines = [entry.fields.title] * title + entry.fields.headings * headings + [entry.fields.url] * url
-    for line in lines + [entry.fields.body] * body:
-        if line:
-            document.add_text("text", " ".join(line))
+    fields = entry.fields
+    for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
+        for text in [" ".join(line) for line in lines if line] * weight:
+            document.add_text("text", text)
     if entry.fields.boilerplate:
         document.add_text("boilerplate", " ".join(entry.fields.boilerplate))
     for host in entry.hosts:

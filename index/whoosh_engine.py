@@ -5,6 +5,7 @@ left out. Field borders are marked by a token that no analyzer produces. Sets ar
 has no "at least n of these".
 """
 
+import secrets
 import shutil
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
@@ -86,7 +87,7 @@ class WhooshEngine:
         )
         try:
             if self._path is None:
-                self._index = RamStorage().create_index(schema)
+                self._index = _Memory().create_index(schema)
             else:
                 self._path.mkdir(parents=True, exist_ok=True)
                 there = index.exists_in(str(self._path))
@@ -113,6 +114,13 @@ class WhooshEngine:
 
     def _find(self, leaf: Term | Phrase | Site | Language) -> frozenset[int]:
         return frozenset(self._searcher.docs_for_query(_query(leaf)))
+
+
+class _Memory(RamStorage):  # type: ignore[misc]
+    """whoosh writes columns to a folder below /tmp, by the name of the index: programs would share it, and empty it."""
+
+    def temp_storage(self, name: str | None = None) -> Any:
+        return super().temp_storage(f"{name or ''}.{secrets.token_hex(8)}")
 
 
 def _query(leaf: Term | Phrase | Site | Language) -> query.Query:

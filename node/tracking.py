@@ -4,6 +4,7 @@ Pure: answers of `node/progress.py` in, counts out. Found URLs join what is wait
 after its page was done was not taken (nofollow, a narrower crawl before this one) and is forgotten.
 """
 
+import re
 from collections import Counter, deque
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
@@ -13,6 +14,7 @@ Json = dict[str, Any]
 MAX_TRACKED = 200_000  # URLs; a larger crawl is followed no further, which is said
 UNKNOWN_TRIES = 3  # looks at a found URL that no replica knows
 PENDING = ("waiting", "unknown")
+_COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s$")  # what makes one reason many
 
 
 class Tracking:
@@ -74,7 +76,7 @@ class Tracking:
             return
         self.counts[state] += 1
         if state in ("failed", "refused"):
-            self.reasons[str(answer.get("reason"))] += 1
+            self.reasons[_COUNTS.sub("", str(answer.get("reason")))] += 1
         for found in answer.get("found", ()):
             self._add(found)
 

@@ -54,7 +54,8 @@ class Catalog:
         """Open or create; raises StoreCorrupt where the file is damaged or of another format."""
         self._disk = disk
         self._path = f"{disk.path}/catalog.sqlite"
-        with self._wrapped():
+        self._ours = _OurErrors(self._path)
+        with self._ours:
             self.writer = disk.database()
             self.reader = disk.database()
             self._looker = disk.database()
@@ -80,7 +81,7 @@ class Catalog:
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One atomic change of the index; rolled back on any error."""
-        with self._wrapped():
+        with self._ours:
             self.writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -104,7 +105,7 @@ class Catalog:
 
     def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[Row | None]:
         """The live rows of records, in order."""
-        with self._wrapped():
+        with self._ours:
             return rows.named(self.writer, list(names))
 
     def put(self, come: Sequence[Row], replaced: Sequence[Row | None]) -> None:
@@ -140,7 +141,7 @@ class Catalog:
 
     def expired(self, today: int, limit: int) -> list[Row]:
         """Live rows whose expiry day is past."""
-        with self._wrapped():
+        with self._ours:
             found: list[Row] = []
             for cell in cells.expired(self.writer, today):
                 found += [r for r in rows.between(self.writer, *cells.keys_of(cell)) if r.expires_day < today]
@@ -150,74 +151,80 @@ class Catalog:
 
     def inside(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, all kinds."""
-        with self._wrapped():
+        with self._ours:
             return list(rows.between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[Row]:
         """Live rows whose frames lie in a segment, in the order of the file."""
-        with self._wrapped():
+        with self._ours:
             return rows.in_segment(self.writer, segment)
 
     def live_bytes(self) -> dict[int, int]:
         """Bytes of live records by segment."""
-        with self._wrapped():
+        with self._ours:
             return frames.live_bytes(self.writer)
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
-        with self._wrapped():
+        with self._ours:
             self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
 
     # looking thread
 
     def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
         """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
-        with self._wrapped():
+        with self._ours:
             full = map(cells.keys_of, cells.occupied(self._looker, first, last, least))
             ranges = [(max(first, low), min(last, high)) for low, high in full]
             return [site for part in ranges for site in rows.counted(self._looker, *part, kind, least)]
 
     def rows(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, all kinds."""
-        with self._wrapped():
+        with self._ours:
             return list(rows.between(self._looker, first, last))
 
     # event loop
 
     def find(self, kind: Kind, id: DocumentId) -> Row | None:
-        with self._wrapped():
+        with self._ours:
             return rows.find(self.reader, kind, id)
 
     def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
         """Live rows of a key range; by key and id, but for those of a site that holds very many."""
-        with self._wrapped():
+        with self._ours:
             yield from rows.between(self.reader, first, last, kind)
 
     def changes(self, after: int, limit: int) -> list[Change]:
-        with self._wrapped():
+        with self._ours:
             found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
-            return [Change(s, Kind(k), DocumentId(id), Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
+            return [Change(s, rows.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
 
     def summary(self, first: bytes, last: bytes, today: int) -> Summary:
-        with self._wrapped():
+        with self._ours:
             return cells.summary(self.reader, first, last, today)
 
     def occupied(self) -> list[int]:
         """Numbers of the cells that hold anything."""
-        with self._wrapped():
+        with self._ours:
             return cells.occupied(self.reader)
 
     def _count(self, gone: Sequence[Row], come: Sequence[Row]) -> None:
         changes = [(-1, row) for row in gone] + [(1, row) for row in come]
         cells.count(self.writer, (Counted(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes))
 
-    @contextmanager
-    def _wrapped(self) -> Iterator[None]:
-        try:
-            yield
-        except sqlite3.Error as error:
-            if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
-                raise DiskFull(self._path, "no space left") from error
-            raise StoreCorrupt(
-                self._path, str(error), "stop, delete it, start: it is rebuilt from the segments"
-            ) from error
+
+class _OurErrors:
+    """SQLite's errors as ours. A class, since look-ups are so short that a generator would be a tenth of them."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, sqlite3.Error):
+            return
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+            raise DiskFull(self._path, "no space left") from error
+        raise StoreCorrupt(self._path, str(error), "stop, delete it, start: it is rebuilt from the segments") from error

@@ -17,14 +17,13 @@ PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # o
 
 def add(database: Connection, places: Sequence[Place]) -> list[int]:
     """List the frames of records just written; returns the number of each record's frame, in order."""
-    live = Counter(place[:4] for place in places)
+    wheres = [place[:4] for place in places]
+    members = dict(zip(wheres, [place.part % 256 for place in places], strict=True))
     numbers: dict[tuple[int, ...], int] = {}
-    for place in places:
-        if place[:4] not in numbers:
-            values = (*place[:4], place.part % 256, live[place[:4]])
-            cursor = database.execute("INSERT INTO frames VALUES (NULL,?,?,?,?,?,?)", values)
-            numbers[place[:4]] = cursor.lastrowid or 0
-    return [numbers[place[:4]] for place in places]
+    for where, live in Counter(wheres).items():
+        cursor = database.execute("INSERT INTO frames VALUES (NULL,?,?,?,?,?,?)", (*where, members[where], live))
+        numbers[where] = cursor.lastrowid or 0
+    return [numbers[where] for where in wheres]
 
 
 def leave(database: Connection, numbers: Iterable[int]) -> None:

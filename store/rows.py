@@ -6,6 +6,7 @@ are kept, which is what peers compare (`ShortVersion`).
 """
 
 from collections.abc import Iterator, Sequence
+from itertools import count
 from sqlite3 import Connection
 from typing import Any, NamedTuple
 
@@ -30,7 +31,7 @@ _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps 
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _OF_SITE = f"""SELECT {_OWN} {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
-_KINDS = {int(kind): kind for kind in Kind}
+KINDS = {int(kind): kind for kind in Kind}
 
 
 class Row(NamedTuple):
@@ -51,8 +52,8 @@ def add(database: Connection, rows: Sequence[Row], first: int) -> None:
     numbers = frames.add(database, [row.place for row in rows])
     sites.add(database, [row.key for row in rows])
     values = [
-        (n, r.kind, r.id, *_halves(r.key), *r.version, r.expires_day, frame, r.place.part >> 8)
-        for n, (r, frame) in enumerate(zip(rows, numbers, strict=True), start=first)
+        (n, kind, id, key[: sites.BYTES], key[sites.BYTES :], *version, day, frame, place.part >> 8)
+        for n, frame, (kind, id, key, version, day, place, *_) in zip(count(first), numbers, rows, strict=False)
     ]
     database.executemany(_INSERT, values)
 
@@ -119,11 +120,7 @@ def in_segment(database: Connection, segment: int) -> list[Row]:
     return [_row(values, values[-1]) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
 
 
-def _halves(key: bytes) -> tuple[bytes, bytes]:
-    return key[: sites.BYTES], key[sites.BYTES :]
-
-
 def _row(values: Any, prefix: bytes) -> Row:
     sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part = values[:14]
     place = Place(segment, start, head, content, part)
-    return Row(_KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame)
+    return Row(KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame)

@@ -3,11 +3,9 @@
 import sys
 from pathlib import Path
 
-from benchmarks.crawl import million, ratio, scaling
-from benchmarks.crawl import open as open_
-from benchmarks.figures import Row, parser_for, show
+from benchmarks.crawl.parts import PARTS, measured, side_by_side
+from benchmarks.figures import parser_for, show
 
-PARTS = {"ratio": ratio, "open": open_, "scaling": scaling, "million": million}
 PACKAGES = ("scrapy", "twisted", "aiohttp", "uvloop", "selectolax", "msgspec", "zstandard", "tantivy")
 
 
@@ -17,11 +15,10 @@ def main() -> int:
     parser.add_argument("--web", type=Path, help="folder with one subfolder per host; else the bundled sample")
     parser.add_argument("--part", choices=PARTS, help="these rows alone")
     chosen = parser.parse_args()
-    found: list[Row] = []
-    for name, part in PARTS.items():
-        if chosen.part in (None, name):
-            found += part.rows(chosen.quick, chosen.web)
-    show("crawl", found, PACKAGES, as_json=chosen.json)
+    parts = [chosen.part] if chosen.part else list(PARTS)
+    alone = chosen.part or not chosen.quick
+    found = measured(parts, chosen.quick, chosen.web) if alone else side_by_side(chosen.web)
+    show("crawl", [each for name in parts for each in found[name]], PACKAGES, as_json=chosen.json)
     return 0
 
 

@@ -11,7 +11,7 @@ TICKS = os.sysconf("SC_CLK_TCK")
 def tree_s(root: int) -> float:
     """Seconds of user and system time of a process and its descendants; what has ended counts where it was waited
     for."""
-    return sum(_times(pid) for pid in _tree(root))
+    return sum(_times(pid) for pid in tree(root))
 
 
 def process_s(pid: int) -> float:
@@ -22,7 +22,7 @@ def process_s(pid: int) -> float:
 def pss_bytes(root: int) -> int:
     """Memory of a process and its living descendants; what several of them share counts once, in parts."""
     found = 0
-    for pid in _tree(root):
+    for pid in tree(root):
         try:
             lines = (PROC / str(pid) / "smaps_rollup").read_text().splitlines()
         except (FileNotFoundError, ProcessLookupError):
@@ -43,7 +43,8 @@ def threads_s(root: int) -> dict[str, float]:
     return found
 
 
-def _tree(root: int) -> Iterator[int]:
+def tree(root: int) -> Iterator[int]:
+    """A process and its living descendants."""
     children: dict[int, list[int]] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit():

@@ -6,12 +6,14 @@ import json
 import os
 import time
 from collections.abc import Callable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import aiohttp
 
+from benchmarks.crawl.cap import capped
 from benchmarks.crawl.cpu import tree_s
 from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
@@ -53,8 +55,16 @@ class Crawl:
     message_bytes: int
 
 
-async def crawl(web: Web, nodes: int, delay_s: float, folder: Path, within_s: float, replicas: int = REPLICAS) -> Crawl:
-    """Crawl all of a web from its hosts' first pages."""
+async def crawl(
+    web: Web,
+    nodes: int,
+    delay_s: float,
+    folder: Path,
+    within_s: float,
+    replicas: int = REPLICAS,
+    share: float | None = None,
+) -> Crawl:
+    """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use."""
     children = Children(folder)
     log = folder / "web.jsonl"
     try:
@@ -67,9 +77,10 @@ async def crawl(web: Web, nodes: int, delay_s: float, folder: Path, within_s: fl
                 await asyncio.sleep(CALM_AFTER_S)
             before, said = _cpu_s(pids), _said(folder, nodes)
             seeds = [f"http://{host_name(n)}:{port}/p0" for n in range(web.hosts)]
-            for first in range(0, len(seeds), A_REQUEST):
-                await asker.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
-            await _until(children.running, asker, fleet, _are_done, within_s, QUIET_LOOKS)
+            with capped(pids, share) if share is not None else nullcontext():
+                for first in range(0, len(seeds), A_REQUEST):
+                    await asker.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
+                await _until(children.running, asker, fleet, _are_done, within_s, QUIET_LOOKS)
             cpu_s, statuses = _cpu_s(pids) - before, await asker.statuses(fleet)
         await asyncio.sleep(1.5)  # the counts are written once a second
         spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]

@@ -13,7 +13,7 @@ from benchmarks.crawl.fleet import Web, crawl
 from benchmarks.figures import Row, row
 
 WEB = Web(hosts=1500, addresses=480, pages=3, latency_s=4.0, words=100)  # a host rests twice as long as it worked
-QUICK_WEB = Web(hosts=500, addresses=420, pages=1, latency_s=3.0, words=100)
+QUICK_WEB = Web(hosts=500, addresses=420, pages=1, latency_s=2.0, words=100)
 DELAY_S = 1.0
 WITHIN_S = 600.0
 

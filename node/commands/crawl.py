@@ -136,23 +136,30 @@ def _wait(node: Client, track: Tracking, *, quiet: bool) -> Tracking:
     changed_at, before, why = time.monotonic(), "", ""
     try:
         while not track.is_done:
-            asked = track.ask(MAX_ASKED)
+            began_at, asked = time.monotonic(), track.ask(MAX_ASKED)
             track.take(asked, node.post("/api/v1/crawl/progress", {"urls": asked})["urls"])
             line = track.line()
-            if line != before:
+            is_news = line != before
+            if is_news:
                 changed_at, before, why = time.monotonic(), line, ""
             elif is_terminal and time.monotonic() - changed_at > STILL_S:
                 why = f" (crawler here: {plain(node.get('/api/v1/status')['crawl']['reason'])})"
             if is_terminal:
                 print(f"\r\x1b[K{line}{why}"[:200], end="", file=sys.stderr, flush=True)
-            if not track.is_done and (track.waiting <= len(asked) or line == before):
-                time.sleep(LOOK_EVERY_S)
+            if not track.is_done and (track.waiting <= len(asked) or not is_news):
+                time.sleep(pause_s(len(asked), track.waiting, time.monotonic() - began_at))
     finally:
         if is_terminal:
             print("\r\x1b[K", end="", file=sys.stderr, flush=True)
         if not quiet:
             print("\n".join(_summary(track)))
     return track
+
+
+def pause_s(asked: int, waiting: int, took_s: float) -> float:
+    """Between two questions without news: all that waits is asked for once in LOOK_EVERY_S at most, and half of the
+    time the node has for other things."""
+    return max(LOOK_EVERY_S * min(1.0, asked / max(1, waiting)), took_s)
 
 
 def _summary(track: Tracking) -> Iterator[str]:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from benchmarks.crawl.cpu import threads_s, tree_s
 from benchmarks.crawl.judged import judge
+from benchmarks.crawl.parts import LANES, PARTS
 from benchmarks.crawl.web import NAMES, find_tier
 from node.demo.samplesettings import SiteSettings, calmed
 
@@ -63,3 +64,7 @@ def test_a_calm_host_keeps_its_files_and_rules_only():
         front="/a.html", robots="User-agent: *\nCrawl-delay: 5\nDisallow: /x\n", traps=("bomb",), error_rate=0.5
     )
     assert calmed(odd) == SiteSettings(front="/a.html", robots="User-agent: *\nDisallow: /x\n")
+
+
+def test_the_small_run_has_every_part_once():
+    assert sorted(part for lane in LANES for part in lane) == sorted(PARTS)

@@ -1,6 +1,7 @@
 """The whole crawler against real servers."""
 
 import asyncio
+import gzip
 import itertools
 import re
 from collections import Counter
@@ -478,6 +479,30 @@ async def test_a_sitemap_that_is_gone_or_moved(site: Web, crawl: Crawl) -> None:
     await crawl.run(*(Visit(here + name, 0, is_sitemap=True) for name in ("old.xml", "gone.xml")))
     assert crawl.owner.pages.keys() == {here + "one"}
     assert crawl.owner.visits[here + "gone.xml"].reason == "sitemap: status 404"
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("bounds", [{"max_sitemap_seeds": 4}, {"max_sitemap_bytes": 300}, {}])
+async def test_of_a_sitemap_too_large_what_fits_is_taken(
+    site: Web, config: CrawlConfig, bounds: dict[str, int], packed: bool
+) -> None:
+    here = site.url("a.test", "/")
+    urls = "<urlset>" + "".join(f"<url><loc>{here}{n}</loc></url>" for n in range(40)) + "</urlset>"
+    body = gzip.compress(urls.encode()) if packed else urls.encode()
+
+    async def listing(_: web.Request) -> web.Response:
+        return web.Response(body=body, content_type="application/gzip" if packed else "text/xml")
+
+    site.add("a.test", {"/s.xml": listing} | {f"/{n}": linked() for n in range(40)})
+    config = replace(config, max_sitemap_urls=2, **bounds)
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        crawl = Crawl(config, fetcher, InlineParsers())
+        await crawl.run(Visit(here + "s.xml", 0, is_sitemap=True))
+    found = sorted(int(url.removeprefix(here)) for url in crawl.owner.visits if not url.endswith(".xml"))
+    count = len(found)
+    assert found == list(range(count)) and (count == 40 if not bounds else 2 < count < 40)
+    more = ", and more that was not read" if bounds else ""
+    assert state(crawl, here + "s.xml") == (State.FETCHED, f"sitemap: {count} pages, 0 sitemaps{more}")
 
 
 async def test_what_a_sitemap_listed_is_told(site: Web, crawl: Crawl) -> None:

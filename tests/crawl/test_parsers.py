@@ -62,7 +62,7 @@ async def test_bodies_are_opened_where_they_are_parsed() -> None:
 async def test_a_page_that_neither_engine_reads_is_given_up() -> None:
     config = replace(CONFIG, parser_stall_s=0.3)
     bomb = task(b"<p>x" * 1_000_000 + STALLS_LEXBOR)
-    async with asyncio.timeout(20), open_parsers(config) as parsers, asyncio.TaskGroup() as tasks:
+    async with asyncio.timeout(60), open_parsers(config) as parsers, asyncio.TaskGroup() as tasks:
         given_up = tasks.create_task(failure(parsers.parse(bomb)))
         good = tasks.create_task(parsers.parse(task(b"fine")))
     assert given_up.result().startswith("parser: stalled")

@@ -125,3 +125,41 @@ def test_canonical_form_is_a_fixed_point(tail: str) -> None:
 def test_canonical_form_never_crosses_to_another_host_or_scheme(origin: str, tail: str) -> None:
     url = find_url(f"{origin}/{tail}", "http://base.test/")
     assert url is not None and url.startswith(f"{origin}/")
+
+
+PLAIN = (
+    *(
+        "a",
+        "B",
+        "b.html",
+        "..",
+        ".",
+        "/",
+        "//",
+        "-",
+        "~",
+        "_",
+        "1",
+        "xn--a",
+        "xn--",
+        ":80",
+        ":8080",
+        ":443",
+        "?x",
+        "%41",
+    ),
+    *("http://", "https://", "b.test", "127.1", " ", ";jsessionid=1", "#", "c/d/", "é", "@", "x" * 2_040),
+)
+
+
+@settings(max_examples=600, deadline=None)
+@given(
+    st.lists(st.sampled_from(PLAIN), max_size=6).map("".join),
+    st.sampled_from(("http://a.test/", "https://b.test:8443/c/d.html?e", "http://1.2.3.4/x", "http://localhost/x/y")),
+)
+def test_what_looks_canonical_already_is(text: str, base: str) -> None:
+    try:
+        wanted = canonical_url(text, base)
+    except BadUrl:
+        wanted = None
+    assert find_url(text, base) == wanted

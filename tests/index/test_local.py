@@ -11,6 +11,7 @@ import pytest
 from index_network import BITS, FakeOverlay, ListFeed, Network
 
 from dht import NodeId, Slot, slot_of
+from index import local
 from index.analysis import ANALYZER
 from index.config import IndexConfig
 from index.local import LocalIndex
@@ -190,6 +191,26 @@ async def test_another_number_of_slots_is_followed(make_bench: Make) -> None:
     await bench.follow()
     assert (await bench.count("run"))[0] == 30
     assert sum(bench.local.indexed(Slot(slot))[0] for slot in range(8)) == 30
+
+
+async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(
+    make_bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = make_bench("memory")
+    found = texts(40)
+    put(bench, found)
+    monkeypatch.setattr(local, "READ_COUNT", 3)
+    await bench.local.step()
+    assert bench.local.documents == bench.config.batch_count == 16
+    monkeypatch.setattr(local, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
+    await bench.local.step()
+    assert bench.local.documents == 22, "two reads hold that much text"
+    monkeypatch.setattr(local, "MAX_READS", 1)
+    await bench.local.step()
+    assert bench.local.documents == 25
+    await bench.follow()
+    assert bench.local.is_current
+    assert bench.local.documents == 40
 
 
 async def test_run_indexes_what_comes_later_and_stops_when_cancelled(make_bench: Make) -> None:

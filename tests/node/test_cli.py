@@ -16,6 +16,7 @@ import pytest
 from bootstrap import load_network
 from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
 from node.cli import build_parser, main
+from node.commands.crawl import pause_s
 from node.config import load_config
 from node.datadir import DataDir
 
@@ -355,6 +356,12 @@ def test_who_waits_is_told_once_where_there_is_no_terminal(
     site.service.looks = 0
     assert main(["crawl", "http://a.test/", "--wait", *place]) == 0
     assert "\r\x1b[K0 fetched, 1 waiting, 0 failed" in capsys.readouterr().err
+
+
+def test_many_addresses_are_waited_for_no_longer_than_few() -> None:
+    assert pause_s(250, 250, 0.1) == pause_s(3, 3, 0.1) == 1.0
+    assert 180 * pause_s(250, 45_000, 0.001) == pytest.approx(1.0)
+    assert pause_s(250, 45_000, 2.0) == 2.0, "a busy node is asked less"
 
 
 def test_explain_answers_in_lines(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:

@@ -56,3 +56,18 @@ def test_a_crawl_without_end_is_followed_up_to_a_bound(monkeypatch: Any) -> None
     track = Tracking([entry("a")])
     track.take(track.ask(9), [answer("a", "fetched", "b", "c", "d", "e")])
     assert (track.waiting, track.followed, track.is_cut) == (2, 3, True)
+
+
+def test_reasons_that_differ_in_their_numbers_alone_are_one() -> None:
+    reasons = ["guard: 19 of 20 pages like it say nothing new", "guard: 21 of 23 pages like it say nothing new"]
+    reasons += [f"guard: soft 404, {n} other pages of the site say the same" for n in (10, 11)]
+    reasons += [f"time: nothing usable within {n} s" for n in (20, 21)] + ["status 503", "status 500"]
+    track = Tracking([entry(str(n)) for n in range(len(reasons))])
+    track.take(track.ask(99), [answer(str(n), "refused", reason=reason) for n, reason in enumerate(reasons)])
+    assert track.reasons == {
+        "guard: pages like it say nothing new": 2,
+        "guard: soft 404, other pages of the site say the same": 2,
+        "time: nothing usable": 2,
+        "status 503": 1,
+        "status 500": 1,
+    }

@@ -1,0 +1,27 @@
+"""The parts of the crawler's benchmark, and in which order they run."""
+
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+
+from benchmarks.crawl import million, ratio, scaling
+from benchmarks.crawl import open as open_
+from benchmarks.figures import Row
+
+PARTS = {"ratio": ratio, "open": open_, "scaling": scaling, "million": million}
+# With --quick, so that all ends within a minute: each lane one after the other, both at once. Most of a small run is
+# starting and waiting, and what is compared is processor time, not walls.
+LANES = (("ratio", "million"), ("open", "scaling"))
+
+
+def measured(parts: Sequence[str], quick: bool, web: Path | None) -> Mapping[str, Sequence[Row]]:
+    """The rows of these parts, one part after the other."""
+    return {name: PARTS[name].rows(quick, web) for name in parts}
+
+
+def side_by_side(web: Path | None) -> Mapping[str, Sequence[Row]]:
+    """The rows of all parts, small; each lane in a process of its own."""
+    with ProcessPoolExecutor(len(LANES), get_context("spawn")) as pool:
+        running = [pool.submit(measured, lane, True, web) for lane in LANES]
+        return {name: rows for lane in running for name, rows in lane.result().items()}
