@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.codings import BadCoding, decode_body
+from crawl.codings import BadCoding, check_codings, decode_body
 
 CAP = 10_000
 
@@ -54,3 +54,23 @@ def test_a_page_cut_by_its_server_is_still_a_page() -> None:
 def test_what_was_not_offered_or_is_none_is_refused(coding: str, body: bytes) -> None:
     with pytest.raises(BadCoding):
         decode_body(body, coding, CAP)
+
+
+@pytest.mark.parametrize(
+    ("coding", "body", "left"),
+    [
+        ("", b"x", ""),
+        ("identity", b"x", ""),
+        (" GZIP ,identity", gzip.compress(b"x"), "gzip"),
+        ("deflate, x-gzip", gzip.compress(b"x"), "deflate, x-gzip"),
+        ("br", b"", ""),
+    ],
+)
+def test_what_is_still_coded_is_told(coding: str, body: bytes, left: str) -> None:
+    assert check_codings(body, coding) == left
+
+
+@pytest.mark.parametrize("coding", ["br", "gzip", "gzip, gzip, gzip"])
+def test_what_is_plainly_wrong_is_seen_before_it_is_opened(coding: str) -> None:
+    with pytest.raises(BadCoding):
+        check_codings(b"plain", coding)

@@ -1,13 +1,15 @@
 """Placement is for ever: golden vectors, and what the key space promises."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import distance, document_id, placement_key, site_of, slot_of, slot_start
-from dht.keys import KEY_BITS
+from dht.keys import KEY_BITS, split_url
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "keys.json").read_text())
 keys = st.binary(min_size=20, max_size=20)
@@ -59,3 +61,23 @@ def test_distance_is_a_metric(a: bytes, b: bytes, c: bytes) -> None:
     assert distance(a, a) == 0
     assert distance(a, b) == distance(b, a)
     assert distance(a, c) <= distance(a, b) + distance(b, c)
+
+
+@settings(max_examples=500, deadline=None)
+@given(
+    st.sampled_from(("http://", "https://", "HTTP://", "http:", "")),
+    st.sampled_from(("a.b", "a.b:80", "a-b_c:", "[::1]", "u@a", "A.b", "")),
+    st.text("ab/:?#@.&=%[]\t\n ~;\xe9", max_size=12),
+)
+def test_urls_are_taken_apart_as_the_library_does(scheme: str, site: str, rest: str) -> None:
+    def by_library(url: str) -> tuple[str, ...]:
+        parts = urlsplit(url)
+        return parts.scheme, parts.netloc, parts.hostname or "", parts.path, parts.query
+
+    def told(take: Callable[[str], tuple[str, ...]]) -> object:
+        try:
+            return tuple(take(scheme + site + rest))
+        except ValueError:
+            return ValueError
+
+    assert told(split_url) == told(by_library)

@@ -55,3 +55,17 @@ def test_what_is_no_re2_pattern_is_refused_with_its_text(text: str):
     with pytest.raises(BadStrategy) as refused:
         Pattern(text)
     assert repr(text) in str(refused.value)
+
+
+def test_a_host_is_decided_at_once_where_no_rule_looks_at_more_of_its_urls():
+    decided = rules(
+        Rule(host="a.example", pattern="/public/", max_depth=3),
+        Rule(action="deny", host="*.example"),
+        Rule(action="deny", host="c.test", slots=(0, 3)),
+    )
+    assert decided.decide_host("a.example") is None
+    assert decided.decide_host("c.test") is None
+    for host in ("b.example", "b.test"):
+        whole = decided.decide_host(host)
+        assert whole is not None
+        assert whole == decided.decide(f"http://{host}/public/") == decided.decide(f"http://{host}/")

@@ -29,3 +29,13 @@ def test_caps_reach_the_crawler() -> None:
     assert said.preferred is not None and said.preferred.hex() == peer
     other = ruling.decide("http://b.test/")
     assert (other.max_depth, other.min_delay_s, other.max_delay_s, other.preferred) == (None, 2.0, 30.0, None)
+
+
+def test_what_depends_on_the_url_is_not_said_of_its_host() -> None:
+    rules = (Rule(action="deny", host="a.test", pattern="/private/"), Rule(action="deny", host="b.test"))
+    ruling = Ruling(lambda: strategy(rules=rules))
+    for _ in range(2):
+        assert not ruling.decide("http://a.test/private/").allowed
+        assert ruling.decide("http://a.test/").allowed
+        assert not ruling.decide("http://b.test/private/").allowed
+        assert ruling.decide("http://c.test/private/").allowed

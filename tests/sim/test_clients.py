@@ -1,9 +1,9 @@
 """Clients behind a NAT: they find, search, publish seeds and fetch by order, and nobody ever waits for them."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 
 import pytest
+from msgspec.structs import replace
 
 from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key

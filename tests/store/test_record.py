@@ -1,9 +1,8 @@
 """What stands for a version orders as the version does, and two that look alike are one."""
 
-from dataclasses import replace
-
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from store import MemoryDisk, RecordStore, Version
 from tests.store.support import CONFIG, StillClock, draft, records
