@@ -20,6 +20,7 @@ from crawl.parsed import too_large
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
 from crawl.urls import find_url
 from crawl.visits import State, Visit
+from crawl.wishes import header_wishes, unwanted
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
@@ -55,6 +56,8 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, censu
     if visit.is_sitemap and status in (200, 404, 410):
         return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
+        if reason := unwanted(header_wishes(fetched.headers, config.agent), now):
+            return Verdict(Next.GONE, gone(visit, reason, now, config))
         return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
     if status in _REDIRECTS:
         return _redirected(visit, fetched, now, config)

@@ -37,7 +37,7 @@ from crawl.sitemapqueue import SitemapQueue
 from crawl.sitestats import SiteStats
 from crawl.tally import Tally
 from crawl.visits import State, Visit
-from crawl.wishes import Wishes, header_wishes
+from crawl.wishes import Wishes, header_wishes, unwanted
 from dht import Clock, site_of
 
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
@@ -252,13 +252,6 @@ def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
         coding=fetched.coding,
         max_bytes=config.max_body_bytes,
     )
-
-
-def unwanted(wishes: Wishes, now: float) -> str:
-    """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
-    if wishes.noindex:
-        return "noindex"
-    return "unavailable_after" if wishes.unavailable_at and wishes.unavailable_at <= now else ""
 
 
 def feed_dates(site: str) -> str:

@@ -64,6 +64,13 @@ def header_wishes(headers: Iterable[tuple[str, str]], agent: str) -> Wishes:
     return _wishes(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
 
 
+def unwanted(wishes: Wishes, now: float) -> str:
+    """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
+    if wishes.noindex:
+        return "noindex"
+    return "unavailable_after" if wishes.unavailable_at and wishes.unavailable_at <= now else ""
+
+
 def is_unendorsed(rel: str) -> bool:
     """True for a link that is neither to be followed nor to be counted."""
     return not _UNENDORSED.isdisjoint(_SPLIT.split(rel.lower()))

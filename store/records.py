@@ -41,7 +41,7 @@ ASIDE_BYTES = 64 << 10  # on the wire; proving more holds the event loop for lon
 _GROUP_RECORDS = 4096  # the most that one commit takes together
 _GROUP_BYTES = 16 << 20
 _GROUPS_KEPT = 64  # groups read last, some 20 kB each
-_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every second or two
+_RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
 T = TypeVar("T")
 
 

@@ -67,6 +67,12 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
     assert is_news  # it came back as it was, but what is stored says that it is gone
 
 
+def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    verdict = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
+    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (Next.GONE, State.GONE, "noindex")
+
+
 def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:
     visit, _ = look(VISIT, OLD, NOW)
     visit = failed(visit, "status 503", NOW + DAY_S, CONFIG)
