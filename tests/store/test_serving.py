@@ -1,6 +1,6 @@
 """What an owner takes from a peer: what is new must prove itself, what is known changes nothing."""
 
-from dataclasses import replace
+from msgspec.structs import replace
 
 from dht import slot_of
 from store import Kind, Record
