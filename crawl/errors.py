@@ -106,7 +106,8 @@ class PageUnreadable(UrlFailed):
 
 
 class BodyUnfit(PageUnreadable):
-    """A page that no engine reads: its codings are broken, or it has too many bytes without them."""
+    """A page that no engine reads: its codings are broken, it has too many bytes without them, or is not what its type
+    says."""
 
 
 @dataclass(eq=False)

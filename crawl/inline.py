@@ -13,6 +13,7 @@ from crawl.codings import BadCoding, decode_body
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.extract import extract
 from crawl.fetched import broken_coding
+from crawl.mediatypes import type_flaw
 from crawl.parsed import Parsed, Task, too_large
 
 
@@ -34,6 +35,8 @@ class InlineParsers:
 def parse_once(task: Task) -> Parsed:
     """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
     body = _opened(task) if task.coding else task.body
+    if flaw := type_flaw(task.media_type, task.header_charset, body):
+        raise BodyUnfit(task.url, flaw)
     try:
         parsed = extract(replace(task, body=body) if task.coding else task)
     except Exception as error:  # one crawled page: it may break a parser in any way

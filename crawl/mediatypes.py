@@ -9,6 +9,7 @@ import re
 from crawl.extract import HTML_TYPES, PDF_TYPE
 from crawl.fetched import Fetched
 
+OTHER_TYPE = "media type"  # what such reasons begin with
 READ_TYPES = HTML_TYPES | {"text/plain", PDF_TYPE}
 _NO_TYPE = frozenset(("", "*/*", "unknown/unknown", "application/unknown"))
 _MARKUP = re.compile(  # 7.1: what the first bytes of a page of no known type are
@@ -31,13 +32,15 @@ def looks_like_html(fetched: Fetched) -> bool:
     return fetched.media_type in _NO_TYPE and _MARKUP.match(fetched.start(_SNIFFED_BYTES)) is not None
 
 
-def type_flaw(fetched: Fetched) -> str:
-    """Why a body is not of the type that it was sent with, "" where it may be."""
-    kind, start = fetched.media_type, fetched.start(_SNIFFED_BYTES)
-    if kind == PDF_TYPE:
-        return "" if b"%PDF-" in start[:_PDF_WITHIN_BYTES] else "it is no PDF"
-    if _OTHER.match(start):
-        return "it is something else"
-    if kind in HTML_TYPES or start.startswith(_MARKS) or fetched.header_charset.lower().startswith("utf-16"):
-        return ""
-    return "it is no text" if _BINARY.search(start) else ""
+def type_flaw(media_type: str, header_charset: str, body: bytes) -> str:
+    """Why a body without codings is not of the type that it was sent with, "" where it may be."""
+    start = body[:_SNIFFED_BYTES]
+    if media_type == PDF_TYPE:
+        flaw = "" if b"%PDF-" in start[:_PDF_WITHIN_BYTES] else "it is no PDF"
+    elif _OTHER.match(start):
+        flaw = "it is something else"
+    elif media_type in HTML_TYPES or start.startswith(_MARKS) or header_charset.lower().startswith("utf-16"):
+        flaw = ""
+    else:
+        flaw = "it is no text" if _BINARY.search(start) else ""
+    return f"{OTHER_TYPE}: {media_type}, but {flaw}" if flaw else ""

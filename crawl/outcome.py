@@ -14,7 +14,7 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.errors import FetchFailed
 from crawl.fetched import Fetched
 from crawl.fingerprint import is_same, says_the_same
-from crawl.mediatypes import READ_TYPES, looks_like_html, type_flaw
+from crawl.mediatypes import OTHER_TYPE, READ_TYPES, looks_like_html
 from crawl.pace import Census
 from crawl.parsed import too_large
 from crawl.revisit import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
@@ -25,7 +25,6 @@ from crawl.wishes import header_wishes, unwanted
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
 _NO_PAGE = (State.REDIRECT, State.REFUSED)
-OTHER_TYPE = "media type"
 RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
 DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
@@ -185,8 +184,6 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
     if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
         return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
-    if flaw := type_flaw(fetched):
-        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type}, but {flaw}", now, config))
     if fetched.cut:
         return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
     return Verdict(Next.PARSE, _found(visit, fetched, now, config))

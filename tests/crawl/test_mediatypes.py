@@ -3,8 +3,11 @@
 import pytest
 
 from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.errors import BodyUnfit, PageUnreadable
+from crawl.inline import parse_once
 from crawl.outcome import Next, judge
 from crawl.pace import Census
+from crawl.story import task_of
 
 CONFIG = CrawlConfig()
 CENSUS = Census(CONFIG)
@@ -16,6 +19,13 @@ def outcome(kind: str | None, body: bytes) -> tuple[Next, str]:
     fetched = Fetched("http://a.test/", 200, headers, body, False, 0.1, "192.0.2.1")
     verdict = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
     assert (verdict.visit.state == State.REFUSED) == (verdict.next == Next.NOTHING)
+    if verdict.next == Next.PARSE:
+        try:
+            parse_once(task_of(fetched, CONFIG))
+        except BodyUnfit as error:
+            return Next.NOTHING, error.reason
+        except PageUnreadable:
+            pass  # it was read as what it says: a PDF that ends early
     return verdict.next, verdict.visit.reason
 
 
