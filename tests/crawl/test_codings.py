@@ -61,8 +61,8 @@ def test_what_was_not_offered_or_is_none_is_refused(coding: str, body: bytes) ->
     [
         ("", b"x", ""),
         ("identity", b"x", ""),
-        (" GZIP ,identity", gzip.compress(b"x"), "gzip"),
-        ("deflate, x-gzip", gzip.compress(b"x"), "deflate, x-gzip"),
+        (" GZIP ,identity", gzip.compress(b"x", mtime=0), "gzip"),
+        ("deflate, x-gzip", gzip.compress(b"x", mtime=0), "deflate, x-gzip"),
         ("br", b"", ""),
     ],
 )
