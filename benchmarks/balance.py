@@ -16,8 +16,8 @@ from hashlib import sha256
 from random import Random
 
 from dht import NodeId, Placement, Slot, Strategy
-from dht.balance import LOOK_S, MOVE_S, Balancer, Due, Rules, staying
-from dht.succession import preference
+from dht.leases.load_balance import LOOK_S, MOVE_S, Balancer, Due, Rules, staying
+from dht.leases.succession import preference
 
 GOALS = {16: 1.3, 100: 1.5, 1000: 1.8}  # of the issue: max/mean of due crawl work after β
 SITES = 42_000  # Zipf with exponent 1: then the largest has 8.9 %

@@ -5,13 +5,8 @@ records, owners, votes, leases; then the core and its carriers (datagrams; chann
 which put it together, and opening, which builds it for a real node.
 """
 
-from dht.asker import Datagram
-from dht.carriers import Carrier, Drives, PeerGone, PeerRefused, Route
 from dht.clock import Clock, Now, system_clock
 from dht.config import DhtConfig
-from dht.contact import Address, Contact, Endpoint, Family
-from dht.core import Core
-from dht.datagrams import Datagrams, Driver, PortUnavailable, bind_udp
 from dht.errors import (
     MALFORMED,
     BadIdentity,
@@ -25,8 +20,9 @@ from dht.errors import (
     PeerTimeout,
     RemoteError,
 )
-from dht.events import Event, MembersChanged, StrategyAhead
-from dht.identity import Identity, node_id_of, verify
+from dht.identity.node_key import Identity, node_id_of, verify
+from dht.identity.puzzle import solve_all, work_of
+from dht.identity.puzzle_solver import PuzzleFile
 from dht.keys import (
     MAX_SLOT_BITS,
     MAX_SPREAD,
@@ -43,31 +39,31 @@ from dht.keys import (
     slot_start,
     split_url,
 )
-from dht.knock import Knock, Question
-from dht.limits import Buckets
-from dht.live import LiveOverlay, OnEvent, Parts
-from dht.members import Members, News
-from dht.moves import Part, parts
-from dht.network import Network, check_network, network_id
-from dht.opening import Place, open_overlay
-from dht.overlay import Message, Overlay, View
-from dht.owners import Placement, owners
-from dht.peercache import PeerCache
-from dht.places import FRESH_S, SURE_S, Hosts, Places, shards, stray_range
-from dht.puzzle import solve_all, work_of
-from dht.puzzlefile import PuzzleFile
-from dht.reach import Reach
-from dht.reachability import Reachability, Verdict
-from dht.records import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
-from dht.renumber import covered
-from dht.rules import Decision, Pattern, Rules, host_matches
-from dht.sharing import Balance
-from dht.slotset import decode_slots, encode_slots
-from dht.smallrecord import SmallRecord, sign_record
-from dht.spreading import Spreading, documents_of, spread_depth
-from dht.standing import Mode
-from dht.stopping import when_told_to_stop
-from dht.strategy import (
+from dht.leases.lease_balancer import Balance
+from dht.membership.peer_cache import PeerCache
+from dht.membership.table import Members, News
+from dht.messages import Message
+from dht.overlay.api import Overlay, View
+from dht.overlay.assembly import Place, open_overlay
+from dht.overlay.service import LiveOverlay, OnEvent, Parts
+from dht.ownership.placement_diff import Part, parts
+from dht.ownership.rendezvous import Placement, owners
+from dht.ownership.shard_policy import Spreading, documents_of, spread_depth
+from dht.ownership.site_shards import FRESH_S, SURE_S, Hosts, Places, shards, stray_range
+from dht.protocol.engine import Core
+from dht.protocol.events import Event, MembersChanged, StrategyAhead
+from dht.protocol.requester import Datagram
+from dht.protocol.udp_driver import Datagrams, Driver, PortUnavailable, bind_udp
+from dht.rate_limit import Buckets
+from dht.reachability.dial_back import Knock, Question
+from dht.reachability.evidence import Reachability, Verdict
+from dht.reachability.node_role import Mode
+from dht.signals import when_told_to_stop
+from dht.slot_resize import covered
+from dht.slot_set import decode_slots, encode_slots
+from dht.strategy.crawl_rules import Decision, Pattern, Rules, host_matches
+from dht.strategy.diff import Difference, FieldChange, RuleChange, difference
+from dht.strategy.document import (
     Publishers,
     Rule,
     SignedStrategy,
@@ -77,9 +73,21 @@ from dht.strategy import (
     encode_signed,
     parse_document,
 )
-from dht.strategycheck import MAX_LISTED, add_signature, check_bounds, check_publishers, parse_address, sign_strategy
-from dht.strategydiff import Difference, FieldChange, RuleChange, difference
-from dht.strategylog import Entry, StrategyLog
+from dht.strategy.history import Entry, StrategyLog
+from dht.strategy.network import Network, check_network, network_id
+from dht.strategy.validation import (
+    MAX_LISTED,
+    add_signature,
+    check_bounds,
+    check_publishers,
+    parse_address,
+    sign_strategy,
+)
+from dht.transport.transport import Carrier, Drives, PeerGone, PeerRefused, Route
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Contact, Endpoint, Family
+from dht.wire.heartbeat import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
+from dht.wire.value_record import SmallRecord, sign_record
 
 __all__ = [
     "FRESH_S",

@@ -1,13 +1,17 @@
-"""The messages that the overlay itself sends over the channel; the other packages define their own.
+"""What a message between peers is, and those that the overlay itself sends; other packages define their own.
 
-Pure: values only. Every list is bounded here, so that a longer one is refused before it is decoded.
+A message is a frozen msgspec Struct (array_like); its class name is its name on the wire, so it is stated once and
+renamed never. Every list is bounded, so that a longer one is refused before it is decoded.
+Pure: values and protocols only.
 """
 
-from typing import Annotated
+from collections.abc import Awaitable, Callable
+from typing import Annotated, Protocol, TypeVar
 
+import msgspec
 from msgspec import Meta
 
-from dht.overlay import Message
+from dht.keys import NodeId
 
 MAX_CLAIMS = 4096  # in one message; the rest waits for the next round
 MAX_CHAIN = 64  # versions in one answer
@@ -15,6 +19,21 @@ MAX_RELEASES = 1 << 16  # every slot there can be
 MAX_MOVE_S = 3600  # the longest that a move is believed; whoever holds the slot by then may ask for more
 
 _Id = Annotated[bytes, Meta(max_length=20)]
+
+
+class Message(msgspec.Struct, frozen=True, array_like=True):
+    """The base of every message between peers; fields may be added at the end with defaults, never removed."""
+
+
+Asked = TypeVar("Asked", bound=Message)
+Answer = TypeVar("Answer", bound=Message)
+Handler = Callable[[NodeId, Asked], Awaitable[Message]]  # gets the verified id of the peer that asks
+
+
+class Asks(Protocol):
+    """Whatever can ask a peer and wait for its answer."""
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
 
 Heir = tuple[Annotated[int, Meta(ge=0, lt=MAX_RELEASES)], _Id, Annotated[int, Meta(ge=0, le=MAX_MOVE_S)]]

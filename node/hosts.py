@@ -14,7 +14,7 @@ from itertools import islice
 from dht import FRESH_S, SURE_S, Clock, site_of
 from store import HostAlias, HostRecord, Kind, Record, Replicator, Version, decode_host, host_name
 
-FORMER_S = 86_400.0  # records may still lie where they did before; as long as for rules (`dht/strategylog.py`)
+FORMER_S = 86_400.0  # records may still lie where they did before; as long as for rules (`dht/strategy/history.py`)
 ASK_EVERY_S = 1.0
 ASKED_AT_ONCE = 64  # sites
 MAX_WONDERED = 4096  # sites waiting to be asked for

@@ -33,7 +33,7 @@ from store.record import Kind, Record, ShortVersion, Version, digest_of
 from store.rows import Row
 
 log = logging.getLogger(__name__)
-EPOCH_AHEAD_S = 86_400.0 + 120.0  # epochs are seconds; voters believe none further ahead (`dht/votes.py`)
+EPOCH_AHEAD_S = 86_400.0 + 120.0  # epochs are seconds; voters believe none further ahead (`dht/leases/voter.py`)
 AHEAD_S = 120.0  # an outcome from further in the future is refused: its author's clock is wrong
 DAY_S = 86400.0
 MAX_DAYS = 3660  # the longest that a record may ask to be kept

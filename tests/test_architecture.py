@@ -45,7 +45,9 @@ def test_packages_use_each_other_through_their_front_door() -> None:
         package = path.relative_to(ROOT).parts[0]
         for module, line in imports(path).items():
             top, _, inner = module.partition(".")
-            if top in PACKAGES and top != package and package != "bootstrap":  # the outer half of dht/network.py
+            if (
+                top in PACKAGES and top != package and package != "bootstrap"
+            ):  # the outer half of dht/strategy/network.py
                 assert not inner, f"{path}:{line}: import from {top}, not {module}"
 
 

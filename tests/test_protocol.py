@@ -21,11 +21,11 @@ from dht import (
     placement_key,
     slot_start,
 )
-from dht.packets import Ping, Stamp, encode_packet
-from dht.requestauth import Target, sign_request
-from dht.strategy import SignedStrategy
-from dht.succession import preference
-from dht.votes import team_digest
+from dht.leases.succession import preference
+from dht.leases.voter import team_digest
+from dht.strategy.document import SignedStrategy
+from dht.transport.request_auth import Target, sign_request
+from dht.wire.packets import Ping, Stamp, encode_packet
 from store import Kind, Version
 from store.messages import ReconcileStep
 from store.reconcile import FORM, Mode, Range, item, mark

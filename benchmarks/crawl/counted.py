@@ -12,8 +12,8 @@ import threading
 import time
 from pathlib import Path
 
-from dht.carriers import Route
-from dht.channelclient import ChannelClient
+from dht.transport.tls_client import ChannelClient
+from dht.transport.transport import Route
 from node.cli import main as run
 
 EVERY_S = 1.0

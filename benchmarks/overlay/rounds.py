@@ -1,4 +1,5 @@
-"""Lease rounds over a swarm of bare cores: the view and the leases of a real node, moved as `dht/leasekeeper.py` does.
+"""Lease rounds over a swarm of bare cores: the view and the leases of a real node, moved as
+`dht/leases/lease_service.py` does.
 
 Requests and answers take the swarm's delays and are lost as its packets are, each way, without TCP's repetitions. What
 a message costs on the wire is reckoned: MESSAGE_BYTES for TCP, TLS and HTTP around its body, one packet for each
@@ -15,13 +16,13 @@ import msgspec
 
 from bootstrap import load_network, new_network
 from dht import Identity, Network, NodeId, Placement, Slot, Strategy, StrategyLog, encode_slots
-from dht.ballot import Round
-from dht.channelclient import KEEP_S
-from dht.leasekeeper import ASK_S, FALL_BACK_S, TICK_S
-from dht.leases import Leases
+from dht.leases.lease_holder import Leases
+from dht.leases.lease_service import ASK_S, FALL_BACK_S, TICK_S
+from dht.leases.quorum_round import Round
+from dht.leases.voter import VOTE_S
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
-from dht.view import OverlayView
-from dht.votes import VOTE_S
+from dht.ownership.view import OverlayView
+from dht.transport.tls_client import KEEP_S
 from node.simulation.readings import REPLICAS
 from node.simulation.swarm import Bee, Swarm
 
@@ -98,7 +99,7 @@ class Rounds:
         return tenant
 
     def _announce(self, bee: Bee, held: frozenset[Slot]) -> None:
-        """What a node leases is told in its heartbeat at once, as `dht/live.py` does."""
+        """What a node leases is told in its heartbeat at once, as `dht/overlay/service.py` does."""
         ready = encode_slots(self._ready[bee.node_id])
         bee.core.announce(ready=ready, leased=encode_slots(held), due=0, slot_bits=self._bits)
         self._swarm.kick(bee)

@@ -14,7 +14,7 @@ from dht import NodeId, Opened, Reach, open_heartbeat
 from node.simulation.garbage import rarely_collected
 from node.simulation.swarm import NETWORK, Bee, Swarm
 
-K = 16  # contacts in a k-bucket, as dht/routing.py has
+K = 16  # contacts in a k-bucket, as dht/routing/routing_table.py has
 BITS = 160
 
 

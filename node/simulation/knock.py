@@ -1,4 +1,4 @@
-"""Knocking at a simulated node's door from a port that was never sent to; see dht/knock.py."""
+"""Knocking at a simulated node's door from a port that was never sent to; see dht/reachability/dial_back.py."""
 
 import asyncio
 from random import Random

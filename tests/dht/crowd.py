@@ -7,8 +7,8 @@ from math import log
 from random import Random
 
 from dht import Address, Core, DhtConfig, Endpoint, Identity, NodeId, Now, Reach, Slot
-from dht.neighbourhood import block_of
-from dht.owners import Placement
+from dht.membership.neighbourhood import block_of
+from dht.ownership.rendezvous import Placement
 
 NETWORK = b"a crowd of bare cores"
 WALL = 1_767_225_600.0

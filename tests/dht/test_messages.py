@@ -3,8 +3,7 @@
 import msgspec
 import pytest
 
-from dht.messages import MAX_CHAIN, MAX_CLAIMS, MAX_RELEASES, Claim, LeaseRelease, LeaseRequest, StrategyChain
-from dht.overlay import Message
+from dht.messages import MAX_CHAIN, MAX_CLAIMS, MAX_RELEASES, Claim, LeaseRelease, LeaseRequest, Message, StrategyChain
 
 CLAIM = Claim(1, 2, b"12345678", False)
 

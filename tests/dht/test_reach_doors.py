@@ -7,15 +7,15 @@ import pytest
 
 from dht.clock import Now
 from dht.config import DhtConfig
-from dht.contact import Endpoint
 from dht.errors import BadMessage
-from dht.herald import Herald
-from dht.identity import Identity
+from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.packets import Packed
-from dht.reach import Reach
-from dht.records import Heartbeat, open_heartbeat, sign_heartbeat
-from dht.walk import read_contacts
+from dht.protocol.self_heartbeat import Herald
+from dht.routing.lookup_run import read_contacts
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Endpoint
+from dht.wire.heartbeat import Heartbeat, open_heartbeat, sign_heartbeat
+from dht.wire.packets import Packed
 
 NETWORK = b"network of the tests"
 NOW = Now(1_700_000_000.0, 100.0)

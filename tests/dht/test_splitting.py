@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.ballot import Round
 from dht.keys import NodeId, Slot, slot_start
+from dht.leases.quorum_round import Round
+from dht.leases.voter import Team
 from dht.messages import LeaseRelease, LeaseRequest
-from dht.renumber import touched
-from dht.votes import Team
-from tests.dht.test_leases import SLOT_BITS, Eyes, Peer, Town
+from dht.slot_resize import touched
+from tests.dht.leases.test_lease_holder import SLOT_BITS, Eyes, Peer, Town
 
 FINE = SLOT_BITS + 2
 

@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import Balance, Load, NodeId, Slot
-from dht.balance import Lot, Outlook
+from dht.leases.load_balance import Lot, Outlook
 from node.balanceview import balance_json, balance_line, load_json, load_line
 
 PEER = NodeId(b"\x3f\x2a" + bytes(18))

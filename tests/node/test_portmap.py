@@ -10,7 +10,7 @@ from aiohttp import web
 
 from dht import Endpoint
 from node.portmap import LEASE_S, PortMap, _is_private
-from tests.dht.test_live import until
+from tests.dht.overlay.test_service import until
 
 PORT = 8091
 IPC, FIREWALL = "WANIPConnection:2", "WANIPv6FirewallControl:1"

@@ -4,7 +4,7 @@ import pytest
 
 from crawl import decode_visit
 from dht import BadStrategy, Endpoint, NodeId, Placement, Reach, Rule, Strategy, encode_document, placement_key, slot_of
-from dht.diversity import traits_of
+from dht.ownership.failure_domains import traits_of
 from node.drafting import Wishes, draft
 from node.effect import Json
 from node.preview import Previews, site_range

@@ -2,10 +2,10 @@
 
 import pytest
 
-from dht.contact import Address
 from dht.keys import distance
-from dht.packets import PACKET_LIMIT, Find, Found, Get, Got, Kind, Packed, Ping, Pong, Put, Stored, decode_packet
-from dht.smallrecord import sign_record
+from dht.wire.contact import Address
+from dht.wire.packets import PACKET_LIMIT, Find, Found, Get, Got, Kind, Packed, Ping, Pong, Put, Stored, decode_packet
+from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, host, identity
 
 VICTIM = Address("13.0.0.1", 53)

@@ -2,9 +2,9 @@
 
 import pytest
 
-from dht.contact import Address
-from dht.core import Core
-from dht.packets import Kind, Ping, decode_packet
+from dht.protocol.engine import Core
+from dht.wire.contact import Address
+from dht.wire.packets import Kind, Ping, decode_packet
 from tests.dht.attacks.town import PORT, Attacker, Town, address_of, host, identity
 
 LIAR = Attacker(identity(99), Address("12.0.0.1", PORT))

@@ -4,10 +4,10 @@ from random import Random
 
 import pytest
 
-from dht.contact import Address
 from dht.keys import Key, NodeId, distance
-from dht.packets import Packed
-from dht.smallrecord import SmallRecord, sign_record
+from dht.wire.contact import Address
+from dht.wire.packets import Packed
+from dht.wire.value_record import SmallRecord, sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, address_of, identity
 
 TARGET = NodeId(Random(8).randbytes(20))

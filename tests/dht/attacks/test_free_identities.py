@@ -1,9 +1,9 @@
 """Identities cost work where the strategy asks for it: who has not done it is nobody's member."""
 
-from dht.contact import Address
-from dht.packets import Ping
-from dht.puzzle import solve_all
-from dht.reach import Reach
+from dht.identity.puzzle import solve_all
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address
+from dht.wire.packets import Ping
 from tests.dht.attacks.town import PORT, Attacker, Town, address_of, identity
 
 BITS = 10

@@ -21,8 +21,8 @@ from dht import (
     sign_record,
     sign_strategy,
 )
-from dht.smallrecord import open_record
-from dht.strategy import Rule, encode_signed
+from dht.strategy.document import Rule, encode_signed
+from dht.wire.value_record import open_record
 from node.ingest import visit_flaw
 from store import Kind
 from store.errors import BadReplica

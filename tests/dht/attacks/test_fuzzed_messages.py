@@ -46,7 +46,7 @@ from dht.messages import (
     StrategyDigest,
     Vote,
 )
-from dht.prober import AreYouThere, Probe, ProbeMe, ProbeReply
+from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.explain import AskAbout, ToldAbout

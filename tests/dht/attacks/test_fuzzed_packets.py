@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.contact import Address
-from dht.core import Core
-from dht.packets import HEADER, PACKET_LIMIT, Find, Get, Kind, Packet, Ping, Put, _mac, decode_packet
-from dht.smallrecord import sign_record
+from dht.protocol.engine import Core
+from dht.wire.contact import Address
+from dht.wire.packets import HEADER, PACKET_LIMIT, Find, Get, Kind, Packet, Ping, Put, _mac, decode_packet
+from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, Attacker, Flight, Town, identity
 
 LIAR = Attacker(identity(99), Address("12.0.0.1", 8091))

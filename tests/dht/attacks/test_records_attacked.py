@@ -4,11 +4,11 @@ from random import Random
 
 import pytest
 
-from dht.contact import Address
-from dht.core import Core
 from dht.keys import Key, distance
-from dht.packets import Found, Get, Got, Packed, Put, Stored, decode_body, decode_packet
-from dht.smallrecord import LIFE_LIMIT_S, SmallRecord, sign_record
+from dht.protocol.engine import Core
+from dht.wire.contact import Address
+from dht.wire.packets import Found, Get, Got, Packed, Put, Stored, decode_body, decode_packet
+from dht.wire.value_record import LIFE_LIMIT_S, SmallRecord, sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, address_of, identity
 
 AUTHOR = identity(50)

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from dht.contact import Address
-from dht.events import StrategyAhead
 from dht.keys import Slot
-from dht.packets import Find, Ping
-from dht.slotset import encode_slots
+from dht.protocol.events import StrategyAhead
+from dht.slot_set import encode_slots
+from dht.wire.contact import Address
+from dht.wire.packets import Find, Ping
 from tests.dht.attacks.town import PORT, Attacker, Town, address_of, host, identity
 
 LIAR = Attacker(identity(99), Address("12.0.0.1", PORT))

@@ -14,10 +14,12 @@ import msgspec
 
 from dht.clock import Now
 from dht.config import DhtConfig
-from dht.contact import Address, Endpoint
-from dht.core import Core
-from dht.identity import Identity
-from dht.packets import (
+from dht.identity.node_key import Identity
+from dht.protocol.engine import Core
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Endpoint
+from dht.wire.heartbeat import Heartbeat, pack_endpoint, sign_heartbeat
+from dht.wire.packets import (
     PACKET_LIMIT,
     Body,
     Found,
@@ -32,8 +34,6 @@ from dht.packets import (
     decode_packet,
     encode_packet,
 )
-from dht.reach import Reach
-from dht.records import Heartbeat, pack_endpoint, sign_heartbeat
 
 NETWORK = b"a network under attack.."[:20]
 PORT = 8091

@@ -1,0 +1,80 @@
+"""Solves the puzzle of this node's identity when the strategy asks for more work than was done.
+
+The hashing runs on a thread in small steps, so that the node goes on meanwhile; the result is kept in a file.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+
+from dht.atomic_file import write_atomically
+from dht.identity.puzzle import NONCE_BYTES, STEP_TRIES, solve, work_of
+
+log = logging.getLogger(__name__)
+
+
+class PuzzleFile:
+    """The file at `path`; None keeps nothing. Both calls block and belong on a thread."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def load(self) -> int:
+        """The nonce that was found last; 0 where there is none. Whether it will do, `work_of` says."""
+        try:
+            nonce = int(self._path.read_text("ascii")) if self._path is not None else 0
+        except FileNotFoundError:
+            return 0
+        except (OSError, ValueError) as error:
+            log.warning("solved puzzle ignored path=%s reason=%s", self._path, error)
+            return 0
+        return nonce if 0 <= nonce < 1 << 8 * NONCE_BYTES else 0
+
+    def save(self, nonce: int) -> None:
+        """Replace the file, whole or not at all; raises OSError."""
+        if self._path is not None:
+            write_atomically(self._path, f"{nonce}\n".encode())
+
+
+class Solver:
+    """Works for one public key. `solved` is called with each nonce that is found, and at once with the one on file."""
+
+    def __init__(self, public_key: bytes, file: PuzzleFile, executor: Executor, solved: Callable[[int], None]) -> None:
+        self._public_key = public_key
+        self._file = file
+        self._executor = executor
+        self._solved = solved
+        self._nonce = file.load()
+        self._bits = 0
+        self._wanted = asyncio.Event()
+        solved(self._nonce)
+
+    def want(self, bits: int) -> None:
+        """The strategy asks for so many bits; nothing happens where they were found already."""
+        self._bits = bits
+        if work_of(self._public_key, self._nonce) < bits:
+            self._wanted.set()
+
+    async def run(self) -> None:
+        """Solve whenever it is wanted, until cancelled."""
+        while True:
+            await self._wanted.wait()
+            self._wanted.clear()
+            log.info("identity puzzle is being solved bits=%d tries=%d on average", self._bits, 1 << self._bits)
+            await self._solve()
+
+    async def _solve(self) -> None:
+        loop, first = asyncio.get_running_loop(), 0
+        found: int | None = None
+        while found is None:
+            found = await loop.run_in_executor(self._executor, solve, self._public_key, self._bits, first)
+            first += STEP_TRIES
+        self._nonce = found
+        self._solved(found)
+        log.info("identity puzzle solved bits=%d tries=%d", work_of(self._public_key, found), found + 1)
+        try:
+            await loop.run_in_executor(self._executor, self._file.save, found)
+        except OSError as error:
+            log.warning("solved puzzle not kept reason=%s; it is solved again at the next start", error)

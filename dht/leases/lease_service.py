@@ -1,0 +1,215 @@
+"""Moves the leases' messages, and remembers on disk that this node may have voted.
+
+Every second: look at the view, ask for votes, of those left out too where they are missed, release what is no longer
+ours. What the file
+`votes.json` holds is one instant: until when votes that this node gave may bind. A node that starts before it abstains
+for as long, VOTE_S at most; a node that never voted for another has no file and votes at once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from concurrent.futures import Executor
+from pathlib import Path
+
+import msgspec
+
+from dht.atomic_file import write_atomically
+from dht.clock import Clock, Now
+from dht.errors import BadMessage, RemoteError
+from dht.keys import NodeId, Slot
+from dht.leases.lease_balancer import Sharing
+from dht.leases.lease_holder import Leases
+from dht.leases.quorum_round import Round
+from dht.leases.voter import VOTE_S, Team
+from dht.messages import Asks, Done, LeaseRelease, LeaseReply, LeaseRequest
+from dht.ownership.view import OverlayView
+
+log = logging.getLogger(__name__)
+
+TICK_S = 1.0
+SETTLE_S = 3.0  # a young node hears of a small network within this; only then it claims leases
+QUIET_S = 2.0  # and its first view of the teams must have stayed as it is for so long
+PATIENT_S = 8.0  # in a network where peers come and go all the time it does not wait for quiet longer than this
+ASLEEP_S = 10.0  # no step for so long: the machine slept; heartbeats may be this late and still count as live
+ASK_S = 2.0  # for a vote; a dead voter delays the rest of its round by this much, once
+FALL_BACK_S = 1.0  # then those who were left out are asked too; twice the slowest of a hundred round trips
+NOTE_AHEAD_S = 600.0  # the file is written every ten minutes, not with every vote; nobody abstains longer than VOTE_S
+
+
+class LeaseKeeper:
+    """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
+
+    def __init__(
+        self,
+        view: OverlayView,
+        asks: Asks,
+        clock: Clock,
+        executor: Executor,
+        path: Path | None,
+        *,
+        settle_s: float,
+        sharing: Sharing,
+    ) -> None:
+        """`settle_s`: how long to listen before the first claim; 0 where there is nobody to hear."""
+        now = clock()
+        self._view = view
+        self._asks = asks
+        self._clock = clock
+        self._executor = executor
+        self._path = path
+        self._noted_until = 0.0  # wall
+        self._leases = Leases(
+            view.node_id,
+            view.strategy.slot_bits,
+            abstain_until=now.steady + self._recall(now),
+            not_before=now.steady + settle_s,
+        )
+        self._slot_bits = view.strategy.slot_bits
+        self._settled, self._settle_at = False, now.steady + settle_s if settle_s else 0.0
+        self._quiet_teams: Mapping[Slot, Team] = {}
+        self._quiet_since = now.steady
+        self._looked: object = None
+        self._stepped_at = now.steady
+        self._sharing = sharing
+
+    @property
+    def leases(self) -> Leases:
+        """The leases as they are now; others take their place when slots are renumbered."""
+        return self._leases
+
+    def held(self, now: Now) -> Mapping[Slot, int]:
+        """Slots that this node may crawl now, with their epochs."""
+        if self._view.strategy.slot_bits != self._slot_bits:
+            self._look()
+        return self._leases.held(now)
+
+    async def step(self) -> None:
+        """One round of asking; returns when all have answered or had their time."""
+        self._notice_sleep()
+        self._look()
+        self._sharing.step(self._clock(), self._leases)
+        asked = self._leases.step(self._clock(), self._view)
+        if asked.requests:
+            await self._ask_all(asked)
+        await self._tell(self._leases.finish(self._clock(), asked))
+
+    async def give_up(self) -> None:
+        """Release everything, because this node stops: whoever comes next need not wait."""
+        await self._tell(self._leases.give_up(self._clock()))
+
+    def forget_quickly(self) -> None:
+        """Note how long votes really bind; for a clean stop."""
+        now = self._clock()
+        left = self._leases.voter.promised_until() - now.steady
+        if self._path is not None and self._noted_until:
+            _write_note(self._path, now.wall + max(0.0, left))
+
+    async def answer_request(self, peer: NodeId, request: LeaseRequest) -> LeaseReply:
+        """Vote, and say so only after the vote is noted. Raises BadMessage where slots are numbered otherwise."""
+        self._look()
+        if request.slot_bits != self._slot_bits:
+            told = f"slot_bits are {self._slot_bits} here and {request.slot_bits} there: ask again in a few seconds"
+            raise BadMessage(peer.hex(), told)
+        now = self._clock()
+        reply = self._leases.answer(now, peer, request, self._view)
+        if any(vote.granted for vote in reply.votes) and now.wall + VOTE_S > self._noted_until:
+            self._noted_until = now.wall + VOTE_S + NOTE_AHEAD_S
+            if self._path is not None:
+                loop = asyncio.get_running_loop()
+                await loop.run_in_executor(self._executor, _write_note, self._path, self._noted_until)
+        return reply
+
+    async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
+        """Another node holds these no longer."""
+        self._leases.released(self._clock(), peer, release)
+        self._sharing.heard(self._clock(), peer, release)
+        return Done()
+
+    def _notice_sleep(self) -> None:
+        """After a suspension all peers look dead: listen first, or this node takes itself for the only one."""
+        now = self._clock().steady
+        if now - self._stepped_at > ASLEEP_S:
+            self._leases.wait(now + SETTLE_S)
+        self._stepped_at = now
+
+    def _look(self) -> None:
+        """Hand the view's teams to the leases when they changed."""
+        now, teams = self._clock(), self._view.teams()
+        self._renumber(now)
+        if not self._has_settled(now, teams):
+            return
+        if teams is not self._looked:
+            self._looked = teams
+            self._leases.look(now, teams)
+
+    def _renumber(self, now: Now) -> None:
+        """Leases live on in the parts of split slots; where a fork of the strategy joins slots, they begin anew."""
+        slot_bits = self._view.strategy.slot_bits
+        if slot_bits > self._slot_bits:
+            self._leases.split(slot_bits)
+            self._looked = None
+        elif slot_bits < self._slot_bits:
+            until = now.steady + VOTE_S
+            self._leases = Leases(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
+            self._looked = None
+        self._slot_bits = slot_bits
+
+    def _has_settled(self, now: Now, teams: Mapping[Slot, Team]) -> bool:
+        """Whether the first view is whole. A young node's partial views were never anybody's teams: had its voter seen
+        them, it would abstain for VOTE_S because of holders that cannot be."""
+        if teams != self._quiet_teams:
+            self._quiet_teams, self._quiet_since = teams, now.steady
+        if not self._settled and now.steady >= self._settle_at:
+            quiet = now.steady - self._quiet_since >= QUIET_S
+            self._settled = self._settle_at == 0 or quiet or now.steady >= self._settle_at + PATIENT_S
+        return self._settled
+
+    async def _ask_all(self, asked: Round) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            first = [
+                tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
+                for peer, request in asked.requests.items()
+            ]
+            await asyncio.wait(first, timeout=FALL_BACK_S)
+            for peer, request in self._leases.fall_back(asked).items():
+                tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
+
+    async def _ask(self, asked: Round, peer: NodeId, request: LeaseRequest) -> None:
+        try:
+            reply = await self._asks.ask(peer, request, LeaseReply, timeout_s=ASK_S)
+        except RemoteError as error:
+            log.debug("no votes from=%s reason=%s", peer.hex(), error)
+            return
+        self._leases.heard(self._clock(), asked, peer, reply)
+
+    async def _tell(self, told: Round) -> None:
+        if not told.releases:
+            return
+        async with asyncio.TaskGroup() as tasks:
+            for peer, release in told.releases.items():
+                tasks.create_task(self._release(peer, release), name="lease-release")
+
+    async def _release(self, peer: NodeId, release: LeaseRelease) -> None:
+        """Twice if need be: a voter that does not hear of it is bound to us for VOTE_S."""
+        for _ in range(2):
+            try:
+                await self._asks.ask(peer, release, Done, timeout_s=ASK_S)
+                return
+            except RemoteError as error:
+                log.debug("release not heard by=%s reason=%s", peer.hex(), error)
+
+    def _recall(self, now: Now) -> float:
+        """Seconds for which votes of an earlier run may still bind."""
+        if self._path is None or not self._path.exists():
+            return 0.0
+        try:
+            until = msgspec.json.decode(self._path.read_bytes(), type=float)
+        except (msgspec.DecodeError, OSError) as error:
+            log.warning("vote note unreadable path=%s reason=%s; abstaining for %d s", self._path, error, VOTE_S)
+            return VOTE_S
+        return min(VOTE_S, max(0.0, until - now.wall))
+
+
+def _write_note(path: Path, until: float) -> None:
+    write_atomically(path, msgspec.json.encode(until))

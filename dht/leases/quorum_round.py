@@ -1,0 +1,108 @@
+"""One round of asking for votes: whom to ask for which slots, and what they said.
+
+Pure: values in, values out. Votes for a new lease are asked of everybody, so that all know of it. A renewal needs no
+more than a majority: the holder and, of three live owners, one other. Which others is chosen so that the slots of a
+round share as few voters as can be, by a greedy set cover that prefers those who granted the last time; who was not
+asked is asked when one of the chosen refuses or is silent. A voter that is never asked has promised nothing: it knows
+the holder from its heartbeats, and any majority against the holder needs one that has promised.
+Source: Chvátal 1979 (greedy set cover); Gray & Cheriton 1989 (renewals batched by who is asked).
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from dht.keys import NodeId, Slot
+from dht.leases.voter import Team, majority, team_digest
+from dht.messages import Claim, LeaseRelease, LeaseRequest
+
+
+@dataclass(slots=True)
+class Attempt:
+    """One slot of a round: who was asked, who granted, who refused in whose favour. `asks_all`: whether everybody has
+    to hear of it; `friends`: who granted it the last time."""
+
+    epoch: int
+    team: Team
+    holding: bool
+    granted: set[NodeId]
+    asks_all: bool = True
+    friends: frozenset[NodeId] = frozenset()
+    asked: set[NodeId] = field(default_factory=set)
+    others: dict[NodeId, NodeId] = field(default_factory=dict)  # voter → holder it named, b"" for none
+
+    @property
+    def lacks(self) -> int:
+        """Votes missing to a majority."""
+        return max(0, majority(len(self.team)) - len(self.granted))
+
+    def is_for(self, holder: NodeId) -> bool:
+        """Whether most of the team named another holder."""
+        return list(self.others.values()).count(holder) >= majority(len(self.team))
+
+
+@dataclass(slots=True)
+class Round:
+    """What to send now. `releases` need no answer."""
+
+    sent_at: float
+    slot_bits: int
+    requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
+    releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
+    attempts: dict[Slot, Attempt] = field(default_factory=dict)
+
+    def open(self) -> None:
+        """Write the first requests: to everybody where everybody is to be asked, to the fewest that do elsewhere."""
+        wanted = {slot: set(attempt.team) - attempt.granted for slot, attempt in self.attempts.items()}
+        everybody = {peer for slot, a in self.attempts.items() if a.asks_all for peer in wanted[slot]}
+        chosen = voters({slot: a for slot, a in self.attempts.items() if not a.asks_all}, everybody)
+        self.requests = self._address({s: wanted[s] if a.asks_all else chosen[s] for s, a in self.attempts.items()})
+
+    def fall_back(self) -> Mapping[NodeId, LeaseRequest]:
+        """Where votes are missing: requests to all who were not asked yet."""
+        short = {slot: attempt for slot, attempt in self.attempts.items() if attempt.lacks}
+        return self._address({slot: set(a.team) - a.granted - a.asked for slot, a in short.items()})
+
+    def _address(self, wanted: Mapping[Slot, Iterable[NodeId]]) -> dict[NodeId, LeaseRequest]:
+        """One request a peer for all its claims."""
+        claims: dict[NodeId, list[Claim]] = {}
+        for slot, peers in wanted.items():
+            attempt = self.attempts[slot]
+            claim = Claim(slot, attempt.epoch, team_digest(attempt.team), attempt.holding)
+            attempt.asked.update(peers)
+            for peer in peers:
+                claims.setdefault(peer, []).append(claim)
+        return {peer: LeaseRequest(self.slot_bits, tuple(chosen)) for peer, chosen in sorted(claims.items())}
+
+
+def voters(attempts: Mapping[Slot, Attempt], asked_anyway: Iterable[NodeId] = ()) -> dict[Slot, set[NodeId]]:
+    """Whom to ask for each slot, so that each gets the votes that it lacks and few peers are asked in all.
+
+    `asked_anyway` get a request in any case, so they cost nothing.
+    """
+    fit = {slot: set(attempt.team) - attempt.granted for slot, attempt in attempts.items()}
+    chosen = _cover(attempts, fit, dict.fromkeys(asked_anyway))
+    for peer in [*chosen]:  # what was chosen early may have become needless
+        rest = chosen.keys() - {peer}
+        if all(len(fit[slot] & rest) >= attempts[slot].lacks for slot in fit if peer in fit[slot]):
+            del chosen[peer]
+    order = {peer: place for place, peer in enumerate(chosen)}
+    ranked = {slot: sorted(peers & order.keys(), key=order.__getitem__) for slot, peers in fit.items()}
+    return {slot: set(peers[: attempts[slot].lacks]) for slot, peers in ranked.items()}
+
+
+def _cover(
+    attempts: Mapping[Slot, Attempt], fit: Mapping[Slot, set[NodeId]], chosen: dict[NodeId, None]
+) -> dict[NodeId, None]:
+    """The peers in the order in which they were chosen: always one that most slots still lack."""
+    lacking = {slot: attempts[slot].lacks - len(peers & chosen.keys()) for slot, peers in fit.items()}
+    while left := [slot for slot, lacks in lacking.items() if lacks > 0]:
+        uses, known = Counter[NodeId](), Counter[NodeId]()
+        for slot in left:
+            uses.update(fit[slot] - chosen.keys())
+            known.update(attempts[slot].friends)
+        best = max(uses, key=lambda peer: (uses[peer], known[peer], peer))
+        chosen[best] = None
+        for slot in left:
+            lacking[slot] -= best in fit[slot]
+    return chosen

@@ -1,0 +1,167 @@
+"""Who should hold each slot, and when it is this node's turn to ask for one that nobody holds.
+
+Pure: `now` is an argument. A slot has a rendezvous order of its own among the live owners that are ready, so leases
+spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
+their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the slot's
+visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in the
+same order. A newcomer comes after all who were there before it (ages.py); the heir of a move (heirs.py) before all.
+"""
+
+from collections.abc import Collection, Iterable, Sequence
+from hashlib import blake2b
+from typing import Protocol
+
+from dht.clock import Now
+from dht.keys import NodeId, Slot, slot_start
+from dht.leases.lease_transfer import Moves
+from dht.leases.voter import Voter
+
+PATIENCE_S = 12.0
+FREED_S = 15.0  # a release is newer than the heartbeats heard for this long after it
+
+
+class Sight(Protocol):
+    """What the leases look up in the view, slot by slot."""
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Whether a live peer, or this node, announces the slot as ready."""
+
+    def ready(self, slot: Slot) -> Sequence[NodeId]:
+        """Who announces the slot as ready and is believed: owners, and former ones that have yet to hand it over."""
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
+
+    def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
+        """Those of them that have been here for as long as the strategy asks of who decides."""
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a fetch of this node is still open in the slot."""
+
+
+class Succession:
+    """The turns of one node. `not_before`: steady time of its first claim."""
+
+    def __init__(self, node_id: NodeId, slot_bits: int, voter: Voter, moves: Moves, not_before: float) -> None:
+        self._node_id = node_id
+        self._slot_bits = slot_bits
+        self._voter = voter
+        self._moves = moves
+        self._not_before = not_before
+        self._vacant_since: dict[Slot, float] = {}
+        self._retry_at: dict[Slot, float] = {}
+        self._freed: dict[Slot, tuple[NodeId, float]] = {}
+
+    def wait(self, until: float) -> None:
+        """Claim nothing before this steady time."""
+        self._not_before = max(self._not_before, until)
+
+    def split(self, slot_bits: int) -> None:
+        """The slots were split: who waits for one begins to wait for its parts."""
+        self._slot_bits = slot_bits
+        self._vacant_since, self._retry_at, self._freed = {}, {}, {}
+
+    def keep_only(self, slots: Collection[Slot]) -> None:
+        """Forget what concerns other slots."""
+        for waits in (self._vacant_since, self._retry_at):
+            for slot in [slot for slot in waits if slot not in slots]:
+                del waits[slot]
+
+    def holders(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
+        """Live peers that say they hold the slot and have not released it since."""
+        freed, until = self._freed.get(slot, (None, 0.0))
+        return [peer for peer in sight.announced(slot) if peer != freed or now.steady >= until]
+
+    def freed(self, now: Now, slot: Slot, peer: NodeId) -> None:
+        """A peer holds the slot no longer, whatever its last heartbeat says."""
+        self._freed[slot] = (peer, now.steady + FREED_S)
+
+    def vacant(self, now: Now, slot: Slot) -> None:
+        """Nobody holds the slot from now on."""
+        self._vacant_since[slot] = now.steady
+
+    def taken(self, slot: Slot) -> None:
+        """Somebody holds the slot, or may still."""
+        self._vacant_since.pop(slot, None)
+
+    def rest(self, slot: Slot, until: float) -> None:
+        """Ask for nothing there before this steady time."""
+        self._retry_at[slot] = until
+
+    def rests(self, now: Now, slot: Slot) -> bool:
+        """Whether it is too early to ask again."""
+        return now.steady < self._retry_at.get(slot, 0.0)
+
+    def is_due(self, now: Now, slot: Slot, sight: Sight) -> bool:
+        """Whether to ask for a slot that this node does not hold."""
+        promise = self._voter.promise(now, slot)
+        holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
+        if holders or (holders := self.holders(now, slot, sight)):
+            self.taken(slot)
+            self._moves.held(now, slot, holders)
+            return False
+        if self._voter.abstains(now, slot):
+            self.vacant(now, slot)  # the preferred owner may not ask yet either
+            return False
+        since = self._vacant_since.setdefault(slot, now.steady)
+        if now.steady < self._not_before or self.rests(now, slot):
+            return False
+        place = self._place(now, slot, sight)
+        return place is not None and now.steady - since >= PATIENCE_S * place
+
+    def may_ask(self, peer: NodeId, slot: Slot, sight: Sight) -> bool:
+        """A newcomer gets no new vote where somebody older could hold the slot, and so is nobody's heir there."""
+        team = self._voter.team(slot)
+        older = sight.seasoned([p for p in team if sight.is_ready(p, slot)])
+        return not older or peer in older
+
+    def preferred(self, slot: Slot, sight: Sight) -> NodeId | None:
+        """Who comes first in the slot's own order, moves aside."""
+        return next(iter(self._order(slot, sight)), None)
+
+    def successor(self, now: Now, slot: Slot, sight: Sight) -> NodeId | None:
+        """Who should hold a slot in place of this node, which holds it; None where nobody should. A newcomer may be
+        wrong about who is older: to another newcomer it is itself, and they would pass it round."""
+        order = self._candidates(now, slot, sight)
+        best = order[0]
+        if self._node_id not in order and best != self._moves.heir(now, slot):
+            best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
+        return None if best == self._node_id or not sight.is_ready(best, slot) else best
+
+    def meets_better(self, now: Now, slot: Slot, sight: Sight) -> bool:
+        """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
+        others = self.holders(now, slot, sight)
+        if not others:
+            return False
+        order = preference(slot, self._slot_bits, self._voter.team(slot))
+        return any(peer in order[: order.index(self._node_id)] for peer in others)
+
+    def _place(self, now: Now, slot: Slot, sight: Sight) -> int | None:
+        """How many come before this node; None where it must not ask."""
+        am_ready = sight.is_ready(self._node_id, slot)
+        if sight.ready(slot) and not am_ready:
+            return None  # who has the slot's visits is there: without them this node would fetch what was fetched
+        order = self._candidates(now, slot, sight)
+        if self._node_id in order:
+            return order.index(self._node_id) + (not sight.is_ready(order[0], slot))
+        if not am_ready:
+            return None
+        team = preference(slot, self._slot_bits, self._voter.team(slot))
+        return len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
+
+    def _candidates(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
+        """Who should hold the slot, best first: the heir of a move before the others."""
+        return self._moves.apply(now, slot, self._order(slot, sight))
+
+    def _order(self, slot: Slot, sight: Sight) -> list[NodeId]:
+        """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
+        been here for long enough, where there are any."""
+        team = self._voter.team(slot)
+        ready = [peer for peer in team if sight.is_ready(peer, slot)]
+        return preference(slot, self._slot_bits, sight.seasoned(ready) or ready or team)
+
+
+def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:
+    """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
+    start = slot_start(slot, slot_bits)
+    return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

@@ -1,0 +1,51 @@
+"""Addresses of bootstrap peers, and when to knock there.
+
+Pure: `now` and `rng` are arguments. While nobody is live the pauses double from 1 s to 60 s; with live peers an address
+that none of them has is tried each minute, which joins two networks that started apart. While nobody is live, the
+addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
+"""
+
+from collections.abc import Iterable
+
+from dht.clock import Now
+from dht.rng import Rng
+from dht.wire.contact import Address, Family
+
+ADDRESS_LIMIT = 64
+AT_ONCE = 4  # addresses tried in one go
+PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
+
+
+class Doors:
+    """Where to make first contact."""
+
+    def __init__(self, families: frozenset[Family], rng: Rng) -> None:
+        self._families = families
+        self._rng = rng
+        self._addresses: list[Address] = []
+        self._former: list[Address] = []
+        self._pause_s = PAUSE_FIRST_S
+        self.next_due = float("inf")
+
+    def add(self, addresses: Iterable[Address], now: Now) -> None:
+        """Knock at these too, starting now."""
+        usable = [a for a in addresses if a.family in self._families]
+        self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
+        self._pause_s = PAUSE_FIRST_S
+        if self._addresses:
+            self.next_due = now.steady
+
+    def remember(self, addresses: Iterable[Address], now: Now) -> None:
+        """Members were forgotten that were reached here; the newest are kept."""
+        usable = [a for a in addresses if a.family in self._families]
+        self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
+        if self._former:
+            self.next_due = min(self.next_due, now.steady + self._pause_s)
+
+    def choose(self, known: set[Address], now: Now, *, alone: bool) -> list[Address]:
+        """Where to knock now; `known`: addresses of live peers and our own."""
+        self.next_due = now.steady + (self._pause_s if alone else PAUSE_MOST_S)
+        self._pause_s = min(PAUSE_MOST_S, 2 * self._pause_s) if alone else PAUSE_FIRST_S
+        doors = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
+        silent = [a for a in doors if a not in known]
+        return self._rng.sample(silent, min(AT_ONCE, len(silent)))

@@ -1,0 +1,100 @@
+"""Who has died: what to make of a peer that does not answer, and of peers that say so of others.
+
+Pure: `now` is an argument. A peer that left a question and its repetitions without an answer is suspected: not live
+until a heartbeat that it sent later. Whom we suspect is told to the near ones, who do not believe it but ask the peer
+themselves. Everything is limited, since mass deaths and liars would make storms: one question for a rumour about the
+same id in two minutes, some dozens at once.
+"""
+
+from collections.abc import Callable
+
+from dht.clock import Now
+from dht.keys import NodeId
+from dht.membership.partner_selection import Partners
+from dht.membership.table import Members
+from dht.rate_limit import Buckets
+
+PREFIX_BYTES = 4
+NAMES_LIMIT = 24  # suspects in one packet
+TELL_S = 20.0  # for how long a suspicion is told
+HEARD_S = 5.0  # the same for what we heard and are asking about: by then we know
+RUMOUR_S = 120.0  # between two questions to the same peer because of what others say
+RUMOURS_RATE, RUMOURS_BURST = 1.0, 32.0  # such questions a second, and at once
+CROWD, CROWD_S = 3, 10.0  # so many deaths within this: not one peer but many may be gone, so all near ones are asked
+SWEEP_S = 20.0  # between two such rounds
+
+Ask = Callable[[Now, NodeId], None]
+
+
+class Watch:
+    """Suspects peers for one node; `ask` sends a question whose failure comes back to `silent`."""
+
+    def __init__(self, members: Members, partners: Partners, ask: Ask) -> None:
+        self._members = members
+        self._partners = partners
+        self._ask = ask
+        self._told: dict[NodeId, float] = {}  # suspects, and since when (steady) we say so
+        self._heard: dict[NodeId, float] = {}  # whom others suspect and we ask
+        self._rumours = Buckets(1 / RUMOUR_S, 1.0)
+        self._questions = Buckets(RUMOURS_RATE, RUMOURS_BURST)
+        self._sweep_at = float("-inf")
+
+    def silent(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
+        """A live peer did not answer what was asked from `since` on; True if it is suspected now. `was_well`: it had
+        answered the question before that. If not, and yet others hear it, it is the way to it that is broken."""
+        if not was_well or not self._members.is_live(peer, now):
+            return False
+        self._members.suspect(peer, since)
+        self._told.pop(peer, None)
+        self._told[peer] = now.steady
+        self._heard.pop(peer, None)
+        if self._members.is_near(peer):
+            self._sweep(now)
+        return True
+
+    def names(self, now: Now, partner: NodeId | None) -> bytes:
+        """Whom to name to a partner: the latest suspects that are near to it, ours and those that we are asking."""
+        if partner is None or not (self._told or self._heard):
+            return b""
+        self._forget(now)
+        block = self._members.block_of(partner)
+        near = [peer for peer in (*reversed(self._told), *reversed(self._heard)) if block.has(peer)]
+        return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
+
+    def rumour(self, now: Now, names: bytes) -> bool:
+        """A peer suspects these: ask those that we take for live; True if there was one."""
+        asked = False
+        for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):
+            peer = self._members.named(names[start : start + PREFIX_BYTES])
+            if peer is None or not self._members.is_near(peer) or not self._members.is_live(peer, now):
+                continue
+            if self._rumours.take(peer, now.steady) and self._questions.take("", now.steady):
+                self._heard[peer] = now.steady
+                self._ask(now, peer)
+                asked = True
+        if asked:
+            self._sweep(now)
+        return asked
+
+    def answered(self, peer: NodeId) -> None:
+        """It lives: what others say of it is told no further."""
+        self._heard.pop(peer, None)
+
+    def _sweep(self, now: Now) -> None:
+        """Ask all near peers, once, where several seem to have died together."""
+        self._forget(now)
+        recent = sum(now.steady - at <= CROWD_S for at in (*self._told.values(), *self._heard.values()))
+        if recent >= CROWD and now.steady >= self._sweep_at:
+            self._sweep_at = now.steady + SWEEP_S
+            for near in self._partners.live_near(now):
+                if self._members.is_live(near, now):
+                    self._ask(now, near)
+
+    def _forget(self, now: Now) -> None:
+        """Who was heard since, or was told of for long enough, is told of no longer."""
+        for peer, at in list(self._told.items()):
+            if now.steady - at > TELL_S or self._members.is_live(peer, now):
+                del self._told[peer]
+        for peer, at in list(self._heard.items()):
+            if now.steady - at > HEARD_S:
+                del self._heard[peer]

@@ -1,0 +1,185 @@
+"""With whom to exchange news next.
+
+Pure: `now` and `rng` are arguments. Mostly a live near peer, all of them in turn, so that an exchange is also the probe
+of its life; a far one now and then; and sometimes one that is silent, since after a cut both sides are silent to each
+other and somebody has to try. Who does not answer is tried at doubling intervals, for ever.
+"""
+
+from collections.abc import Mapping
+from itertools import islice
+
+from dht.clock import Now
+from dht.keys import NodeId
+from dht.membership.neighbourhood import SMALL_NETWORK, WHOLE
+from dht.membership.table import LIVE_S, MEMBER_LIMIT, Known, Members
+from dht.rng import Rng
+from dht.wire.contact import Contact, Endpoint, Family
+
+RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
+SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
+FAR_SHARE = 1 / 4  # of the others go to far ones: what changes there comes from them
+OLD_S = 23.0  # a near peer not heard of for so long is asked before its turn; sooner, all would ask the same few
+OVERDUE_S, AT_ONCE = 24.0, 4  # and several of them at once, if they were not heard of for so long
+TRIES = 8  # candidates looked at beyond those wanted, some of which wait for their next try
+SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent ones
+GREET_LIMIT = 64  # new peers that wait for our first packet
+
+
+class Partners:
+    """Chooses among the members that share a family with this node."""
+
+    def __init__(self, members: Members, families: frozenset[Family], rng: Rng) -> None:
+        self._members = members
+        self._families = families
+        self._rng = rng
+        self._fails: dict[NodeId, tuple[int, float]] = {}  # failures in a row, steady time of the next try
+        self._met: dict[NodeId, None] = {}  # who ever answered
+        self._greet: list[NodeId] = []
+        self._near: list[NodeId] = []
+        self._far: list[NodeId] = []
+        self._silent: list[NodeId] = []  # both of the next two
+        self._near_silent: list[NodeId] = []
+        self._far_silent: list[NodeId] = []
+        self._aging: list[tuple[float, NodeId]] = []  # of them, who may be OLD_S before the next survey; since when
+        self._turn: list[NodeId] = []  # near peers whose turn comes
+        self._survey_at = self._far_survey_at = float("-inf")
+        self._version = self._far_version = -1
+
+    def endpoint(self, contact: Contact) -> Endpoint | None:
+        """Where to send to a peer: the other of two families after each failure; None where we share none."""
+        endpoints, fails = contact.endpoints, self._fails.get(contact.node_id)
+        if fails is None and endpoints and endpoints[0].family in self._families:
+            return endpoints[0]
+        usable = [e for e in endpoints if e.family in self._families]
+        return usable[(fails[0] if fails else 0) % len(usable)] if usable else None
+
+    def greet(self, peer: NodeId) -> None:
+        """A peer was not known before: let it hear from us soon."""
+        if len(self._greet) < GREET_LIMIT:
+            self._greet.append(peer)
+
+    def choose(self, now: Now, count: int = 1) -> list[NodeId]:
+        """Up to `count` different peers to send a PING to."""
+        self._survey(now)
+        alive = self._near or self._far
+        if self._silent and (not alive or self._rng.random() < SILENT_SHARE):
+            return self._sampled(self._silent, now, count)
+        far = sum(self._rng.random() < FAR_SHARE for _ in range(count)) if self._far and self._near else 0
+        found = self._sampled(self._far, now, far) if far else []
+        return (
+            [*found, *self._next_near(now, count - len(found))] if self._near else self._sampled(self._far, now, count)
+        )
+
+    def overdue(self, now: Now) -> list[NodeId]:
+        """Near peers that would count as dead in a few seconds, the worst first: better ask."""
+        self._survey(now)
+        return self._oldest(now, AT_ONCE, OVERDUE_S)
+
+    def live_near(self, now: Now) -> list[NodeId]:
+        """Live peers of the neighbourhood that share a family with us; may be some seconds old."""
+        self._survey(now)
+        return self._near
+
+    def live_count(self, now: Now) -> int:
+        """How many there are in all."""
+        self._survey(now)
+        return len(self._near) + len(self._far)
+
+    def failures(self, peer: NodeId) -> int:
+        """Questions in a row that it did not answer."""
+        return self._fails.get(peer, (0, 0.0))[0]
+
+    @property
+    def has_newcomers(self) -> bool:
+        """Whether new peers wait for our first packet."""
+        return bool(self._greet)
+
+    def newcomer(self) -> list[NodeId]:
+        """The next new peer that we can reach, if there is one; who has answered us heard of us then."""
+        while self._greet:
+            known = self._members.find(peer := self._greet.pop())
+            if known and peer not in self._met and not self._families.isdisjoint(known.opened.families):
+                return [peer]
+        return []
+
+    def answered(self, peer: NodeId) -> None:
+        self._fails.pop(peer, None)
+        self._met[peer] = None
+        if len(self._met) > MEMBER_LIMIT:
+            del self._met[next(iter(self._met))]
+
+    def failed(self, peer: NodeId, now: Now) -> None:
+        if self._members.find(peer) is None:
+            self._fails.pop(peer, None)
+            return
+        fails = self._fails.get(peer, (0, 0.0))[0] + 1
+        wait = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** min(fails, 10)) * self._rng.uniform(0.8, 1.2)
+        self._fails[peer] = fails, now.steady + wait
+
+    def _next_near(self, now: Now, count: int) -> list[NodeId]:
+        """Near peers: those not heard of for long first, then in turn, each turn in another order."""
+        found = self._oldest(now, count, OLD_S)
+        for _ in range(len(self._near)):
+            if len(found) >= count:
+                break
+            if not self._turn:
+                self._turn = self._rng.sample(self._near, len(self._near))
+                self._turn.sort(key=lambda peer: peer not in self._met)  # those that never answered come first
+            peer = self._turn.pop()
+            is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
+            if is_here and peer not in found and self._is_due(peer, now):
+                found.append(peer)
+        return found
+
+    def _sampled(self, pool: list[NodeId], now: Now, count: int) -> list[NodeId]:
+        chosen = self._rng.sample(pool, min(len(pool), count + TRIES))
+        return [peer for peer in chosen if self._is_due(peer, now)][:count]
+
+    def _is_due(self, peer: NodeId, now: Now) -> bool:
+        return self._fails.get(peer, (0, 0.0))[1] <= now.steady
+
+    def _oldest(self, now: Now, count: int, least_s: float) -> list[NodeId]:
+        """Up to `count` live near peers not heard of for at least so long, the longest silent first."""
+        since, old = now.steady - least_s, list[tuple[float, NodeId]]()
+        for before, peer in self._aging:
+            if before >= since:
+                break
+            known = self._members.find(peer)
+            if known is not None and known.sent_steady < since:
+                old.append((known.sent_steady, peer))
+        if not old:
+            return []
+        fit = (peer for _, peer in sorted(old) if self._is_due(peer, now) and self._members.is_live(peer, now))
+        return list(islice(fit, count))
+
+    def _survey(self, now: Now) -> None:
+        """Sort the peers when others came or went, in a large network at most every few seconds once there is anybody
+        near, and there the far ones seldom; look every few seconds for whom time alone has silenced."""
+        members = self._members
+        changed = self._version != members.version and (members.near == WHOLE or not self._near)
+        if now.steady < self._survey_at and not changed:
+            return
+        self._survey_at = now.steady + SURVEY_S
+        old = members.lines.sent_before(*members.lines.span(members.near), now.steady + SURVEY_S - OLD_S)
+        near = set(self._near)
+        if self._version != members.version or any(now.steady - at > LIVE_S and peer in near for at, peer in old):
+            self._version = members.version
+            self._near, self._near_silent = self._sorted_out(members.near_known(), now)
+            self._turn = [peer for peer in self._turn if members.is_near(peer)]
+            near = set(self._near)
+        self._aging = [each for each in old if each[1] in near]
+        if changed or (self._far_version != members.version and now.steady >= self._far_survey_at):
+            self._far_version = members.version
+            self._far_survey_at = now.steady + SURVEY_S * max(1.0, len(members) / SMALL_NETWORK)
+            self._far, self._far_silent = self._sorted_out(members.far_known(), now)
+        self._silent = self._far_silent + self._near_silent
+
+    def _sorted_out(self, peers: Mapping[NodeId, Known], now: Now) -> tuple[list[NodeId], list[NodeId]]:
+        """Those of a family of ours that are live, and those that are not."""
+        families = self._families
+        usable = [pair for pair in peers.items() if not families.isdisjoint(pair[1].opened.families)]
+        live = self._members.live_of(usable, now)
+        if len(live) == len(usable):
+            return live, []
+        alive = set(live)
+        return live, [peer for peer, _ in usable if peer not in alive]

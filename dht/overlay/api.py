@@ -1,0 +1,93 @@
+"""What the other packages see of the network: ask a peer, answer peers, and the view of who owns what.
+
+`dht/overlay/service.py` implements it over sockets, the simulator over memory; both around the same core.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Protocol
+
+from dht.keys import NodeId, Slot
+from dht.leases.lease_balancer import CrawlWork
+from dht.messages import Answer, Asked, Handler, Message
+from dht.strategy.document import Strategy
+from dht.wire.contact import Contact
+from dht.wire.heartbeat import Load
+
+
+class View(Protocol):
+    """Who is in the network and who owns what, as far as this node has heard. Cheap to ask, never blocks."""
+
+    @property
+    def node_id(self) -> NodeId: ...
+
+    @property
+    def strategy(self) -> Strategy:
+        """The strategy in force; slot_bits, replicas and min_acks are its fields."""
+
+    def formers(self) -> Sequence[Strategy]:
+        """The strategies in force until a day ago at most, newest first; the same object until that changes."""
+
+    def members(self) -> tuple[NodeId, ...]:
+        """Peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
+
+    def contact(self, peer: NodeId) -> Contact | None: ...
+
+    def is_live(self, peer: NodeId) -> bool:
+        """Heard of within 30 s; this node itself always is."""
+
+    def live(self) -> frozenset[NodeId]:
+        """Everybody for whom `is_live` holds; the same object until somebody comes or goes."""
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The r_eff = min(r, members) sticky owners, highest rendezvous weight first."""
+
+    def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
+
+    def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The live ones of `owners`, joined by the next in weight while fewer than two are live."""
+
+    def ready(self, slot: Slot) -> tuple[NodeId, ...]:
+        """Live candidates, this node among them, that announce the slot as reconciled and serve reads from it."""
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
+
+    def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
+        """Those of some peers that have been here for as long as the strategy asks (min_age_s) of who decides."""
+
+    def announced(self, slot: Slot) -> Sequence[NodeId]:
+        """Live peers, this node never, that say they hold the slot's lease."""
+
+    def refuses(self, peer: NodeId) -> bytes:
+        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
+
+    def owned(self) -> frozenset[Slot]:
+        """Slots that this node owns or stands in for."""
+
+    def leases(self) -> Mapping[Slot, int]:
+        """Slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
+
+
+class Overlay(Protocol):
+    """The network, for everyone above `dht`."""
+
+    @property
+    def view(self) -> View: ...
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
+        """Send one message and return its answer, through a dual-stack peer where families differ.
+
+        Raises PeerTimeout (dead, unreachable, slow) or BadMessage (answer does not decode or the peer refused).
+        Asking one's own id calls the handler directly.
+        """
+
+    def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
+        """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
+
+    def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
+        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, and how busy the
+        machine is (None: as before)."""
+
+    def crawls(self, work: CrawlWork) -> None:
+        """Ask this about the crawl from now on: leases move by what is due, and wait for what is open."""

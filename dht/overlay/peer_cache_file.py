@@ -1,0 +1,58 @@
+"""What a node remembers of its peers from one run to the next: when the cache of them is read and written."""
+
+import asyncio
+import logging
+from concurrent.futures import Executor
+from pathlib import Path
+
+from dht.clock import Now
+from dht.membership.peer_cache import PeerCache
+from dht.protocol.engine import Core
+
+log = logging.getLogger(__name__)
+
+CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
+CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
+
+
+class PeerMemory:
+    """Keeps the peers of a core in a folder; None keeps nothing."""
+
+    def __init__(self, core: Core, folder: Path | None, executor: Executor) -> None:
+        self._members, self._core, self._executor = core.members, core, executor
+        self._cache = PeerCache(folder / "peers.bin") if folder is not None else None
+
+    def recall(self, now: Now) -> int:
+        """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
+        heartbeats = self._cache.load_since() if self._cache is not None else ()
+        self._core.remember(now, (raw for raw, _ in heartbeats), dict(heartbeats))
+        return len(heartbeats)
+
+    async def run(self) -> None:
+        """Write them down every minute until cancelled."""
+        loop, rounds, kept = asyncio.get_running_loop(), 0, -1
+        while self._cache is not None:
+            await asyncio.sleep(CACHE_S)
+            rounds += 1
+            if kept != self._members.version or rounds % CACHE_ANYWAY == 0:
+                kept = self._members.version
+                heartbeats = self._heartbeats()
+                await loop.run_in_executor(self._executor, self._write, self._cache, *heartbeats)
+
+    def save(self) -> None:
+        """Write them down now; blocks on one small file."""
+        if self._cache is not None:
+            self._write(self._cache, *self._heartbeats())
+
+    @staticmethod
+    def _write(cache: PeerCache, heartbeats: list[bytes], since: list[float]) -> None:
+        if not heartbeats:
+            return  # all have been silent for too long; what the file has is still a way back
+        try:
+            cache.save(heartbeats, since)
+        except OSError as error:
+            log.warning("peer cache not written reason=%s", error)
+
+    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
+        known = list(self._members.known())
+        return [k.opened.raw for _, k in known], [self._members.ages.since(peer) for peer, _ in known]

@@ -1,0 +1,156 @@
+"""How a node learns of strategies that no packet told it of: a digest a minute, and a record in the key space.
+
+Packets carry versions already, so this matters to those who hear few of them: after an isolation, in a part of the
+network that is behind as a whole, or where the strategy has expired. Each minute one random live peer is asked for its
+version and digest, four where ours has expired. Whoever adopts a version sees to it that a few signed pointers to it
+lie at one point, and reads them at the start and after an isolation. A pointer is a hint: what it names is pulled and
+checked like anything else.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import Annotated, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from dht.clock import Clock
+from dht.errors import RemoteError
+from dht.identity.node_key import node_id_of
+from dht.keys import KEY_BYTES, Key, NodeId
+from dht.messages import StrategyDigest
+from dht.overlay.strategy_sync import StrategyPuller
+from dht.rng import Rng
+from dht.strategy.history import StrategyLog
+from dht.wire.value_record import SmallRecord
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 10.0  # between two looks whether anything is due
+COMPARE_S = 60.0  # between two comparisons with random peers
+COMPARE_WITHIN_S = 4.0
+EXPIRED_PEERS = 4  # asked at once where the strategy has expired
+POINT_WITHIN_S = 30.0  # after an adoption: all nodes adopt within seconds, and must not all look up one point at once
+POINT_AGAIN_S = 12 * 3600.0  # pointers live for two days
+POINTER_LIFE_S = 47 * 3600.0
+POINTERS = 3  # of different authors are enough
+HINTS = 4  # authors of a better pointer who are asked
+READ_WITHIN_S = 30.0
+
+
+class Pointer(msgspec.Struct, frozen=True, array_like=True):
+    """What a pointer record says: the newest version that its author knows."""
+
+    version: Annotated[int, Meta(ge=1, lt=1 << 31)]
+    digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
+
+
+class Reaches(Protocol):
+    """The part of the overlay that is needed."""
+
+    def live_peers(self) -> Sequence[NodeId]: ...
+
+    async def ask(
+        self, peer: NodeId, message: StrategyDigest, answer: type[StrategyDigest], *, timeout_s: float
+    ) -> StrategyDigest: ...
+
+    async def read_records(self, key: Key) -> Sequence[SmallRecord]: ...
+
+    async def write_record(self, key: Key, value: bytes, life_s: float) -> int: ...
+
+
+class StrategySpread:
+    """Compares with random peers, writes and reads pointers; whoever is ahead is handed to the puller."""
+
+    def __init__(
+        self, network: str, strategies: StrategyLog, puller: StrategyPuller, reaches: Reaches, clock: Clock, rng: Rng
+    ) -> None:
+        self._strategies, self._puller, self._reaches = strategies, puller, reaches
+        self._clock, self._rng = clock, rng
+        self._key = pointer_key(network)
+        self._is_alone = True
+        self._compare_at = self._point_at = float("-inf")
+        self._pointed = ""
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        while True:
+            await asyncio.sleep(LOOK_S * self._rng.uniform(0.75, 1.25))
+            await self.step()
+
+    async def step(self) -> None:
+        """Do what is due."""
+        now, peers = self._clock().steady, self._reaches.live_peers()
+        if not peers:
+            self._is_alone = True
+            return
+        if self._is_alone:
+            self._is_alone = False
+            await self._follow(await self._pointers())
+        if now >= self._compare_at:
+            self._compare_at = now + COMPARE_S * self._rng.uniform(0.75, 1.25)
+            await self._compare(peers)
+        if self._strategies.newest_digest != self._pointed:
+            self._pointed = self._strategies.newest_digest
+            self._point_at = now + POINT_WITHIN_S * self._rng.uniform(0.0, 1.0)
+        if now >= self._point_at:
+            self._point_at = now + POINT_AGAIN_S * self._rng.uniform(0.75, 1.25)
+            await self._point()
+
+    async def answer(self, asker: NodeId, message: StrategyDigest) -> StrategyDigest:
+        """Our version and digest; whose differ for the better is asked in turn."""
+        self._consider(asker, message.version, message.digest)
+        return self._ours()
+
+    async def _compare(self, peers: Sequence[NodeId]) -> None:
+        """With one peer, or with several where the strategy has run out."""
+        wanted = EXPIRED_PEERS if self._strategies.is_expired(self._clock()) else 1
+        for peer in sorted(peers, key=lambda _: self._rng.random())[:wanted]:
+            try:
+                theirs = await self._reaches.ask(peer, self._ours(), StrategyDigest, timeout_s=COMPARE_WITHIN_S)
+            except RemoteError as error:
+                log.debug("strategy not compared with=%s: %s", peer.hex(), error)
+            else:
+                self._consider(peer, theirs.version, theirs.digest)
+
+    async def _point(self) -> None:
+        """Write a pointer, unless enough others lie there already."""
+        ours, pointers = self._ours(), await self._pointers()
+        await self._follow(pointers)
+        if sum(pointer == Pointer(ours.version, ours.digest) for _, pointer in pointers) < POINTERS:
+            value = msgspec.msgpack.encode(Pointer(ours.version, ours.digest))
+            await self._reaches.write_record(self._key, value, POINTER_LIFE_S)
+
+    async def _follow(self, pointers: Sequence[tuple[NodeId, Pointer]]) -> None:
+        """Ask the authors of pointers to what we have not, the highest versions first."""
+        ahead = [(author, p) for author, p in pointers if self._is_better(p.version, p.digest)]
+        for author, pointer in sorted(ahead, key=lambda pair: -pair[1].version)[:HINTS]:
+            self._consider(author, pointer.version, pointer.digest)
+
+    async def _pointers(self) -> list[tuple[NodeId, Pointer]]:
+        """What lies at the point, by author; what is no pointer is left out."""
+        found: list[tuple[NodeId, Pointer]] = []
+        for record in await self._reaches.read_records(self._key):
+            try:
+                found.append((node_id_of(record.public_key), msgspec.msgpack.decode(record.value, type=Pointer)))
+            except msgspec.DecodeError:
+                continue
+        return found
+
+    def _consider(self, peer: NodeId, version: int, digest: bytes) -> None:
+        if self._is_better(version, digest):
+            self._puller.is_ahead(peer)
+
+    def _is_better(self, version: int, digest: bytes) -> bool:
+        ours = self._ours()
+        return version > ours.version or (version == ours.version and digest != ours.digest)
+
+    def _ours(self) -> StrategyDigest:
+        return StrategyDigest(self._strategies.newest.version, bytes.fromhex(self._strategies.newest_digest))
+
+
+def pointer_key(network: str) -> Key:
+    """The point at which a network's pointers lie. `network`: its id, hex."""
+    return Key(sha256(b"dse strategy pointer\0" + bytes.fromhex(network)).digest()[:KEY_BYTES])

@@ -1,0 +1,151 @@
+"""Which nodes own a slot: rendezvous hashing among the nearest members.
+
+Pure: the same members and slot give the same answer on every node, which is why nobody has to decide. A member's
+weight for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its
+owners; only the 16 members nearest to the start (XOR) count, so that in a large network each node needs to know its
+neighbourhood only. Rankings are computed when asked for, and stay for as long as their neighbourhood has the same
+members, whoever comes and goes elsewhere. Who keeps copies beside whom, diversity.py says.
+Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from types import MappingProxyType
+
+from dht.keys import KEY_BITS, NodeId, Slot, slot_start
+from dht.membership.neighbourhood import Block, block_of, span
+from dht.ownership.failure_domains import NONE, Traits, owners_first, spread
+
+NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
+LIVE_LEAST = 2  # while fewer owners are live (one where the strategy wants one copy), the next in weight stand in
+
+
+class Placement:
+    """The owners of every slot for one set of members; build a new one when `Members.epoch` changes: that is cheap."""
+
+    def __init__(
+        self,
+        members: Sequence[NodeId],
+        slot_bits: int,
+        replicas: int,
+        traits: Mapping[NodeId, Traits] = MappingProxyType({}),
+    ) -> None:
+        """`members` sorted; `replicas` ≥ 1; `traits`: none of a member that is not in it."""
+        self._members = members
+        self._traits = {member: found for member, found in traits.items() if found != NONE}
+        self._slot_bits = slot_bits
+        self._replicas = replicas
+        self._quarters: dict[Block, Quarter] = {}
+        self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
+
+    def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The 16 candidates: owners, highest weight first, then stand-ins in order."""
+        found = self._rankings.get(slot)
+        if found is None:
+            found = self._rankings[slot] = self.quarter(slot_start(slot, self._slot_bits)).ranking(slot)
+        return found
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The min(replicas, members) sticky owners, highest weight first."""
+        return self.ranking(slot)[: self._replicas]
+
+    def live_owners(self, slot: Slot, is_live: Callable[[NodeId], bool]) -> tuple[NodeId, ...]:
+        """The live owners, joined by the next live ones in weight while there are fewer than two."""
+        found: list[NodeId] = []
+        for place, member in enumerate(self.ranking(slot)):
+            if place >= self._replicas and len(found) >= min(LIVE_LEAST, self._replicas):
+                break
+            if is_live(member):
+                found.append(member)
+        return tuple(found)
+
+    def owned(self, node: NodeId, is_live: Callable[[NodeId], bool]) -> frozenset[Slot]:
+        """The slots that a node owns or stands in for."""
+        slots = (Slot(s) for s in range(1 << self._slot_bits))
+        return frozenset(s for s in slots if node in self.owners(s) or node in self.live_owners(s, is_live))
+
+    def quarter(self, point: bytes) -> "Quarter":
+        """The neighbourhood of a point; the same object while its members, and what counts of them, stay the same."""
+        block = block_of(self._members, point)
+        found = self._quarters.get(block)
+        if found is None:
+            first, end = span(self._members, block)
+            members = tuple(self._members[first:end])
+            traits = tuple((member, self._traits[member]) for member in members if member in self._traits)
+            found = self._quarters[block] = _quarter_of(members, traits, self._slot_bits, self._replicas)
+        return found
+
+
+class Quarter:
+    """The rankings of the slots that begin in one neighbourhood, as far as somebody asked for them. Among `members`
+    are all candidates of all these slots."""
+
+    def __init__(
+        self, members: tuple[NodeId, ...], traits: Mapping[NodeId, Traits], slot_bits: int, replicas: int
+    ) -> None:
+        self.members = members
+        self._traits = traits
+        self._numbers = [int.from_bytes(m, "big") for m in members]
+        self._slot_bits = slot_bits
+        self._replicas = replicas
+        self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
+
+    def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
+        """The 16 candidates of a slot: owners, highest weight first, then stand-ins in order."""
+        found = self._rankings.get(slot)
+        if found is None:
+            start = slot_start(slot, self._slot_bits)
+            candidates = self._candidates(int.from_bytes(start, "big"))
+            ranked = sorted(candidates, key=lambda m: _weight(m, start), reverse=True)
+            found = owners_first(ranked, self._replicas, self._traits) if self._traits else tuple(ranked)
+            self._rankings[slot] = found
+        return found
+
+    def _candidates(self, start: int) -> Sequence[NodeId]:
+        """The 16 nearest members; further ones in place of those who crowd in from one prefix, where there are any."""
+        count = NEAREST
+        while True:
+            nearest = self._nearest(start, count)
+            fit = spread(nearest, self._traits) if self._traits else nearest
+            if len(fit) >= NEAREST or count >= len(self.members):
+                return [*fit, *(m for m in nearest if m not in fit)][:NEAREST]
+            count *= 2
+
+    def _nearest(self, start: int, count: int) -> Sequence[NodeId]:
+        """The members with the longest common prefix, widened until there are so many, then cut by distance."""
+        low, high = 0, len(self._numbers)
+        for bits in range(KEY_BITS, -1, -1):
+            base = start >> bits << bits
+            inner = (
+                bisect_left(self._numbers, base, low, high),
+                bisect_left(self._numbers, base + (1 << bits), low, high),
+            )
+            if inner[1] - inner[0] < count:
+                break
+            low, high = inner
+        return sorted(self.members[low:high], key=lambda m: int.from_bytes(m, "big") ^ start)[:count]
+
+
+@lru_cache(maxsize=128)  # neighbourhoods; what is computed for one is shared by whoever sees the same members there
+def _quarter_of(
+    members: tuple[NodeId, ...], traits: tuple[tuple[NodeId, Traits], ...], slot_bits: int, replicas: int
+) -> Quarter:
+    return Quarter(members, dict(traits), slot_bits, replicas)
+
+
+def slots_of(block: Block, slot_bits: int) -> range:
+    """The slots that begin in a block."""
+    width = 32 - slot_bits
+    return range(-(-block.first >> width), (block.last >> width) + 1)
+
+
+def owners(slot: Slot, slot_bits: int, members: Sequence[NodeId], replicas: int) -> tuple[NodeId, ...]:
+    """The sticky owners of one slot; use a `Placement` where many are asked for."""
+    return Placement(members, slot_bits, replicas).owners(slot)
+
+
+def _weight(member: NodeId, start: bytes) -> bytes:
+    """8 bytes, then the id: no two members weigh the same."""
+    return blake2b(member + start, digest_size=8, person=b"dse-node owners").digest() + member

@@ -1,0 +1,158 @@
+"""Where the documents of a URL live: one place, and for a while also where they lived before.
+
+Pure but for the view and the host records that it is given. Nearly every site lies in one place; a `spread` rule of the
+strategy with depth d puts a big one into 2**d, by the top bits of each path's hash, and where no such rule matches, its
+host record may. Document ids never change, so a site that is spread moves and is not fetched anew. Depths only grow:
+of two nodes that know differently, the one that says deeper is right, so a record moves one way only, and two nodes
+never forget it in favour of each other.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Protocol
+
+from dht.keys import MAX_SPREAD, SITE_BYTES, Key, placement_key, shard_prefix, site_of
+from dht.strategy.crawl_rules import Rules
+from dht.strategy.document import Rule, Strategy
+
+FRESH_S = 600.0  # what a host record says is taken for true for so long
+SURE_S = 30.0  # the same where something speaks against it
+
+
+class Ruled(Protocol):
+    """What is needed of a view."""
+
+    @property
+    def strategy(self) -> Strategy: ...
+
+    def formers(self) -> Sequence[Strategy]: ...
+
+
+class Hosts(Protocol):
+    """What host records say, as far as this node has read them."""
+
+    @property
+    def spreads(self) -> bool:
+        """Whether any site is known to be spread by its record."""
+
+    def depths(self, site: str) -> tuple[int, ...]:
+        """The depth of a site, then one that it had until lately; (0,) where nothing else is known."""
+
+    def wonder(self, site: str) -> None:
+        """Something speaks against what is known of a site: read its record soon. May be called in any thread."""
+
+    async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
+        """Read the records that were not read within so many seconds; returns the sites of which the network has
+        answered."""
+
+
+class Unsaid:
+    """No host record says anything."""
+
+    spreads = False
+
+    def depths(self, site: str) -> tuple[int, ...]:
+        return (0,)
+
+    def wonder(self, site: str) -> None:
+        return
+
+    async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
+        return frozenset(sites)
+
+
+class Places:
+    """The places of one node's view at this moment; rules are compiled only where any of them spreads."""
+
+    def __init__(self, view: Ruled, hosts: Hosts | None = None) -> None:
+        self._view = view
+        self.hosts: Hosts = hosts or Unsaid()
+        self._strategy: Strategy | None = None
+        self._formers: Sequence[Strategy] = ()
+        self._depths: tuple[Rules | None, ...] = ()  # of the strategy in force, then of those before it
+
+    @property
+    def spreads(self) -> bool:
+        """Whether any site may lie elsewhere than all did at first."""
+        self._look()
+        return any(self._depths) or self.hosts.spreads
+
+    @property
+    def by_rules(self) -> bool:
+        """Whether any site may lie elsewhere because of a rule."""
+        self._look()
+        return any(self._depths)
+
+    @property
+    def by_pattern(self) -> bool:
+        """Whether the URLs of one site may differ in their depth."""
+        return self.by_rules and any(rule.pattern is not None for rule in self._view.strategy.rules)
+
+    @property
+    def mark(self) -> tuple[Rule, ...]:
+        """Another one whenever places may be others because of rules; host records are heard of one by one."""
+        self._look()
+        assert self._strategy is not None
+        return self._strategy.rules if self._depths[0] else ()
+
+    def depth(self, url: str) -> int:
+        """The site of a canonical URL lies in 2**depth places: as many as a rule says, or it came to have before."""
+        self._look()
+        if self._depths[0] is None and not self.hosts.spreads:  # so it is nearly always
+            return 0
+        return max(_depth(self._depths[0], url) or 0, self.hosts.depths(site_of(url))[0])
+
+    def place(self, url: str) -> Key:
+        """Where the records of a canonical URL are written, and looked for first."""
+        return placement_key(url, self.depth(url))
+
+    def of(self, url: str) -> tuple[Key, ...]:
+        """That place, then those where they may still lie."""
+        self._look()
+        said = self.hosts.depths(site_of(url))
+        depths = [max(_depth(rules, url) or 0, said[0]) for rules in self._depths]
+        return tuple(dict.fromkeys(placement_key(url, depth) for depth in (*depths, *said[1:])))
+
+    def wonder(self, url: str, key: bytes) -> None:
+        """A record of this URL lies at a key that is not its place: perhaps its site is spread, and nobody said so."""
+        if key not in self.of(url):
+            self.hosts.wonder(site_of(url))
+
+    def is_ruled(self, url: str) -> bool:
+        """Whether a rule of the strategy says how deep the site of a URL is spread."""
+        self._look()
+        return _depth(self._depths[0], url) is not None
+
+    def _look(self) -> None:
+        strategy, formers = self._view.strategy, self._view.formers()
+        if strategy is not self._strategy or formers is not self._formers:
+            self._strategy, self._formers = strategy, formers
+            self._depths = tuple(Rules(s) if _spreads(s) else None for s in (strategy, *formers))
+
+
+def _spreads(strategy: Strategy) -> bool:
+    return any(rule.action == "spread" for rule in strategy.rules)
+
+
+def _depth(rules: Rules | None, url: str) -> int | None:
+    """What a strategy's rules say; None where they leave it to the host's record."""
+    decision = rules.decide(url) if rules is not None else None
+    return decision.depth if decision is not None and decision.action == "spread" else None
+
+
+def shards(site: str) -> list[bytes]:
+    """The first 10 bytes of the keys of a site's shards, by number, however deep it is spread."""
+    return [shard_prefix(site, shard) for shard in range(1 << MAX_SPREAD)]
+
+
+def stray_range(prefix: bytes, shard: int, depth: int) -> tuple[Key, Key] | None:
+    """Of the keys that begin with a shard's 10 bytes: the first and last of those that were made while its site was
+    spread less deeply than `depth`; None where there is no such key. Those made for a greater depth come before them.
+
+    A shard's number is the top bits of the path's part of the key, as many as the site is deep."""
+    end, size = 1 << 8 * SITE_BYTES, (1 << 8 * SITE_BYTES) >> depth
+    first = (shard + 1) * size
+    return (_joined(prefix, first), _joined(prefix, end - 1)) if first < end else None
+
+
+def _joined(prefix: bytes, path: int) -> Key:
+    return Key(prefix + path.to_bytes(SITE_BYTES, "big"))

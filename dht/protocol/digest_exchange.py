@@ -1,0 +1,145 @@
+"""What two nodes tell each other in a PING and its PONG, so that all hear soon what concerns them.
+
+Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat, rumours, and for a near peer
+the newest others that fit; the answerer sends what the digest lacks. Between near peers every heartbeat counts; of a
+far one only what changes its standing, or refreshes a copy that has grown old. Pushing spreads news fast while few
+know it, pulling ends it when most do, and no answer repeats what its asker has. Source: Demers et al. 1987 (push-pull
+anti-entropy).
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable
+from itertools import islice
+
+from dht.clock import Now
+from dht.keys import NodeId
+from dht.membership.digest_index import SEQUENCE, read_digest
+from dht.membership.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, Block
+from dht.membership.rumours import FRAME_BYTES, Rumours
+from dht.membership.table import Known, Members
+from dht.protocol.self_heartbeat import Herald
+from dht.rng import Rng
+from dht.wire.packets import ROOM_BYTES, Ping
+
+DIGEST_PEERS = SMALL_NETWORK  # 640 bytes
+FAR_DIGEST_PEERS = 40  # of an arc in a larger network; leaves room for two heartbeats more
+FAR_SHARE = 1 / 4  # of the exchanges with near peers that are about an arc of all ids
+REFRESH_S = 600.0  # age at which a copy of a far peer's heartbeat is worth a newer one
+FIELDS_BYTES = 40  # msgpack frames and numbers of a PING or PONG, at most
+NEWEST = 32  # heartbeats looked at for a near partner
+TURNED = 1 << 32  # added to the gap between sequences where content changed in it: such news goes first
+NEAR = 1 << 34  # added where both are near
+UNKNOWN = 1 << 35  # added for a peer of which the asker knows nothing
+
+
+def make_ping(
+    members: Members,
+    herald: Herald,
+    rumours: Rumours,
+    partner: NodeId | None,
+    now: Now,
+    rng: Rng,
+    *,
+    suspects: bytes = b"",
+    behind: bool = False,
+) -> Ping:
+    """What to tell a peer; `partner` is None where its id is not known yet. `behind`: we know few of many peers, and
+    ask for others than near ones too."""
+    near = partner is None or members.is_near(partner)
+    block, first, end = _digested(members, rng, near=near and not behind)
+    digest = members.lines.digest(first, end) + herald.mark  # whoever knows a newer heartbeat of ours tells us
+    room = ROOM_BYTES - FIELDS_BYTES - len(digest) - len(suspects)
+    news = [herald.raw] if herald.raw else []  # a client has none
+    room -= sum(len(n) + FRAME_BYTES for n in news)
+    told: set[NodeId] = set()
+    heard = rumours.tell(partner, room, told)
+    news += heard
+    room -= sum(len(n) + FRAME_BYTES for n in heard)
+    if near:
+        news += _newest(members, partner, now, room, told)
+    return Ping(block.first, block.last, digest, tuple(news), suspects)
+
+
+def make_answer(
+    ping: Ping, asker: NodeId, members: Members, herald: Herald, rumours: Rumours, room: int
+) -> tuple[bytes, ...]:
+    """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
+    theirs = sorted(read_digest(ping.digest))  # as good as sorted already
+    block = Block(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
+    first, end = members.lines.span(block)
+    near = members.near if members.is_near(asker) else members.block_of(asker)
+    news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
+    own = int.from_bytes(herald.mark, "big")
+    place = bisect_left(theirs, own)  # the first line with our prefix that has this sequence or a later one
+    if herald.raw and not (place < len(theirs) and theirs[place] <= own | SEQUENCE):
+        news.insert(0, herald.raw)
+    fitting = _fit(news, room - FIELDS_BYTES)
+    room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
+    said = set(members.lines.ids(first, end)) if len(rumours) else set()
+    return (*fitting, *rumours.tell(asker, room, said))
+
+
+def worth(known: Known, theirs: int, *, near: bool) -> int:
+    """How much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none) and is near to its author
+    or not; 0 where it is not worth sending. Sequences go by the second, so their gap is the age of the asker's copy."""
+    gap = known.opened.sequence - theirs
+    if gap <= 0:
+        return 0
+    if not theirs:
+        return UNKNOWN + gap
+    turned = TURNED if theirs < known.turned else 0
+    if near:
+        return NEAR + turned + gap
+    return turned + gap if turned or gap >= REFRESH_S else 0
+
+
+def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Block) -> list[bytes]:
+    """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
+    with which sequence the asker does."""
+    wanted: list[tuple[int, int, bytes]] = []
+    for peer, sequence in peers:
+        if known := members.find(peer):
+            opened = known.opened
+            value = worth(known, sequence, near=near.first <= opened.prefix <= near.last)
+            if value:
+                wanted.append((value, opened.prefix, opened.raw))
+    wanted.sort(reverse=True)
+    return [raw for _, _, raw in wanted]
+
+
+def _newest(members: Members, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
+    """What was heard last of the live near peers: the partner may not have heard it yet."""
+    news: list[bytes] = []
+    for peer, known in islice(reversed(members.near_known().items()), NEWEST):
+        size = len(known.opened.raw) + FRAME_BYTES
+        if size > room:
+            break
+        if peer != partner and peer not in told and members.is_live(peer, now):
+            news.append(known.opened.raw)
+            room -= size
+    return news
+
+
+def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
+    fitting = []
+    for raw in heartbeats:
+        if len(raw) + FRAME_BYTES <= room:
+            fitting.append(raw)
+            room -= len(raw) + FRAME_BYTES
+    return tuple(fitting)
+
+
+def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, int]:
+    """What the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
+    lines, block, most = members.lines, members.near, DIGEST_PEERS
+    if len(lines) <= DIGEST_PEERS:
+        return WHOLE, 0, len(lines)
+    if not near or block == WHOLE or rng.random() < FAR_SHARE:
+        block, most = WHOLE, DIGEST_PEERS if members.near == WHOLE else FAR_DIGEST_PEERS
+    low, high = lines.span(block)
+    if high - low <= most:
+        return block, low, high
+    start = low + rng.randrange(high - low + most - 1) - most + 1  # so that the ends are chosen as often as the middle
+    first, end = max(low, start), min(high, start + most)
+    left = lines.prefix(first) if start > low else block.first
+    return Block(left, lines.prefix(end - 1) if end < high else block.last), first, end

@@ -1,0 +1,149 @@
+"""Lookups, and small records put and got by them.
+
+Pure: `now` is an argument. A record goes to the 16 nodes nearest to its key that answered the lookup; a reader merges
+what they have and sends the newest to those that had less.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from dht.clock import Now
+from dht.errors import RemoteError
+from dht.keys import Key, NodeId
+from dht.protocol.requester import Asker
+from dht.routing.disjoint_paths import K_EACH, Paths
+from dht.routing.lookup_run import Walk
+from dht.routing.routing_table import K, Routing
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Contact, Family
+from dht.wire.packets import Body, Packet, Put, Stored
+from dht.wire.value_record import AUTHORS_LIMIT, Shelf, SmallRecord, open_record
+
+
+class Finder:
+    """Finds nodes and records for one node."""
+
+    def __init__(
+        self,
+        own: NodeId,
+        network: bytes,
+        asker: Asker,
+        routing: Routing,
+        shelf: Shelf,
+        families: frozenset[Family],
+        refused: Counter[str],
+        signed: Callable[[NodeId], Contact | None],
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
+    ) -> None:
+        """`notice` is given the contacts of each answer."""
+        self._own = own
+        self._network = network
+        self._asker = asker
+        self._routing = routing
+        self._shelf = shelf
+        self._families = families
+        self._refused = refused
+        self._signed = signed
+        self._notice = notice
+        self.reach = Reach()
+        self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
+
+    def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
+        """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
+        self._walk(now, target, lambda at, walk: done(at, [c for _, c in walk.result()]))
+
+    def put(self, now: Now, record: bytes, done: Callable[[Now, int], None]) -> None:
+        """Store a signed record; `done` gets how many nodes have it. Raises RemoteError where it is none."""
+        opened = open_record(record, now, self._network)
+        kept = int(self._shelf.put(opened, record, now.steady))
+
+        def found(at: Now, walk: Walk) -> None:
+            self._put_to(at, record, walk.result(), walk.tokens, lambda then, count: done(then, count + kept))
+
+        self._walk(now, opened.key, found)
+
+    def restore(self, now: Now) -> None:
+        """Store one of the records that lie here again where it belongs now, if it is time for any."""
+        record = self._shelf.due(now)
+        if record is not None:
+            self.put(now, record, lambda _now, _count: None)
+
+    def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
+        """The newest valid record of each author at a point, by author; repairs nodes that had older ones."""
+
+        def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, Walk], None]) -> Walk:
+            return self._made(key, ended, records=True, claim=claim, k=K_EACH)
+
+        Paths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
+
+    def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None]) -> None:
+        self._made(target, done).start(now, self._seeds(target))
+
+    def _made(
+        self,
+        target: bytes,
+        done: Callable[[Now, Walk], None],
+        *,
+        records: bool = False,
+        claim: Callable[[NodeId], bool] = lambda peer: True,
+        k: int = K,
+    ) -> Walk:
+        def ended(at: Now, walk: Walk) -> None:
+            self.hops[walk.hops] += 1
+            done(at, walk)
+
+        return Walk(
+            self._own,
+            target,
+            self._asker.ask,
+            self._families,
+            self.reach,
+            ended,
+            records=records,
+            signed=self._signed,
+            claim=claim,
+            k=k,
+            notice=self._notice,
+        )
+
+    def _seeds(self, target: bytes) -> list[tuple[bytes, Contact]]:
+        seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
+        return [(e.public_key, e.contact) for e in seeds]
+
+    def _put_to(
+        self,
+        now: Now,
+        record: bytes,
+        peers: list[tuple[bytes, Contact]],
+        tokens: dict[NodeId, bytes],
+        done: Callable[[Now, int], None],
+    ) -> None:
+        """PUT to the peers that gave us a token; `done` gets how many took it."""
+        asked = [(key, c) for key, c in peers if c.node_id in tokens]
+        answers: list[bool] = []
+
+        def heard(at: Now, _packet: Packet | None, body: Body | None) -> None:
+            answers.append(isinstance(body, Stored) and body.ok)
+            if len(answers) == len(asked):
+                done(at, sum(answers))
+
+        for public_key, contact in asked:
+            self._asker.ask(now, Put(tokens[contact.node_id], record), public_key, contact, heard)
+        if not asked:
+            done(now, 0)
+
+    def _merge(self, now: Now, key: Key, walk: Paths) -> list[SmallRecord]:
+        newest: dict[bytes, tuple[SmallRecord, bytes]] = {}
+        for raw in [*self._shelf.at(key, now), *(r for rs in walk.records.values() for r in rs[:AUTHORS_LIMIT])]:
+            try:
+                record = open_record(raw, now, self._network)
+            except RemoteError:
+                self._refused["record"] += 1
+                continue
+            old = newest.get(record.public_key)
+            if record.key == key and (old is None or old[0].sequence < record.sequence):
+                newest[record.public_key] = record, raw
+        for _, raw in newest.values():
+            stale = [(k, c) for k, c in walk.result() if raw not in walk.records.get(c.node_id, (raw,))]
+            self._put_to(now, raw, stale, walk.tokens, lambda _now, _count: None)
+        return [newest[author][0] for author in sorted(newest)]

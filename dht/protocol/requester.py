@@ -1,0 +1,139 @@
+"""Packets out: questions to peers with repetition, and answers.
+
+Pure: `now` and `rng` are arguments. Holds what is to be sent until `drain`, and the questions that are open.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+
+from dht.clock import Now
+from dht.errors import BadSignature
+from dht.identity.node_key import Identity
+from dht.membership.partner_selection import Partners
+from dht.protocol.pending_requests import WAITS, Done, Request, Requests
+from dht.rate_limit import Buckets
+from dht.rng import Rng
+from dht.routing.routing_table import Routing
+from dht.routing.rtt import TIMEOUT_FIRST_S
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Contact
+from dht.wire.packets import PACKET_LIMIT, Body, Put, Stamp, encode_packet
+
+Datagram = tuple[bytes, Address]
+STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
+PROVED_LIMIT = 8192  # hosts that did; as many as members are remembered, in both families
+NOW = float("-inf")
+TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
+
+
+class Asker:
+    """Sends for one node; `refused` counts what did not leave."""
+
+    def __init__(
+        self, identity: Identity, stamp: Stamp, routing: Routing, partners: Partners, refused: Counter[str], rng: Rng
+    ) -> None:
+        self._identity = identity
+        self._routing = routing
+        self._partners = partners
+        self.refused = refused
+        self._rng = rng
+        self._out: list[Datagram] = []
+        self._strange = Buckets(1 / STRANGE_S, STRANGE_BURST)
+        self._proved: dict[str, None] = {}
+        self.reach = Reach()
+        self.stamp = stamp
+        self.requests = Requests()
+        self.sent: Counter[str] = Counter()
+
+    def ask(
+        self,
+        now: Now,
+        body: Body,
+        public_key: bytes,
+        contact: Contact,
+        done: Done,
+        slow: Callable[[Now], None] | None = None,
+        *,
+        tries: int = TRIES,
+        least_s: float = 0.0,
+    ) -> None:
+        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it. `least_s`: take
+        no answers for usual that are faster."""
+        endpoint = self._partners.endpoint(contact)
+        timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
+        if endpoint:
+            request = Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
+            request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
+            self._open(now, request)
+
+    def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
+        """Ask whoever is there; without MAC, since his key is not known."""
+        self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+
+    def is_welcome(self, contact: Contact) -> bool:
+        """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
+        endpoint = self._partners.endpoint(contact)
+        return endpoint is not None and (self.reach.block(endpoint.host) is None or endpoint.host in self._proved)
+
+    def proved(self, host: str) -> None:
+        """Somebody answered what was sent to this host: we are welcome there."""
+        self._proved.pop(host, None)
+        self._proved[host] = None
+        if len(self._proved) > PROVED_LIMIT:
+            del self._proved[next(iter(self._proved))]
+
+    def answer(self, transaction: bytes, body: Body, key: bytes, to: Address, *, limit: int) -> bool:
+        """Answer a question under the key shared with its asker; False, and nothing sent, beyond `limit` bytes."""
+        data = encode_packet(self.stamp, transaction, body, key)
+        if len(data) > limit:
+            return False
+        self.sent[type(body).__name__] += 1
+        self._out.append((data, to))
+        return True
+
+    def overdue(self, now: Now) -> None:
+        """Repeat or give up what has waited for too long."""
+        for request, is_timeout in self.requests.due(now):
+            if not is_timeout:
+                if request.slow:
+                    request.slow(now)
+            elif request.tries > 0:
+                self._open(now, request)
+            else:
+                if request.contact and request.timeout_s:  # else nothing was sent: no fault of the peer
+                    self._routing.failed(request.contact.node_id)
+                    self._partners.failed(request.contact.node_id, now)
+                self.requests.end(request)(now, None, None)
+
+    def drain(self) -> list[Datagram]:
+        """What is to be sent now."""
+        out, self._out = self._out, []
+        return out
+
+    @property
+    def next_due(self) -> float:
+        return NOW if self._out else self.requests.next_due
+
+    def _open(self, now: Now, request: Request) -> None:
+        transaction = self._rng.randbytes(8)
+        if request.is_strange and not self._strange.take(request.address.host, now.steady):
+            # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.
+            request.tries = 1
+            request.timeout_s *= bool(request.sent)  # what was sent before may still be answered
+            self.requests.add(transaction, request, now)
+            self.refused["too much for a strange host"] += 1
+            return
+        if not self.requests.add(transaction, request, now):
+            self.refused["too many open requests"] += 1
+            return
+        try:
+            key = self._identity.shared_key(request.public_key) if request.public_key else None
+        except BadSignature:  # the contact was made up; the request runs into its timeout
+            self.refused["public key"] += 1
+            return
+        size = 0 if isinstance(request.body, Put) else PACKET_LIMIT
+        self._send(transaction, request.body, key, request.address, size=size)
+
+    def _send(self, transaction: bytes, body: Body, key: bytes | None, to: Address, *, size: int) -> None:
+        self.sent[type(body).__name__] += 1
+        self._out.append((encode_packet(self.stamp, transaction, body, key, size=size), to))

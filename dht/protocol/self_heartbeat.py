@@ -1,0 +1,206 @@
+"""What this node says of itself: its own heartbeat, when the next one is due, and where peers see it.
+
+Pure: `now` is an argument. Every 10 s with jitter, and at once when what it says changed, but at most every second.
+A node that listens on all addresses learns its own from the answers of peers: what most of the last few saw. A quiet
+node, which takes no part (standing.py), signs nothing.
+"""
+
+import ipaddress
+from typing import NamedTuple
+
+from dht.clock import Now
+from dht.config import DhtConfig
+from dht.identity.node_key import Identity
+from dht.keys import NodeId
+from dht.rng import Rng
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Endpoint, Family
+from dht.wire.heartbeat import GRACES, Heartbeat, Load, pack_endpoint, sign_heartbeat
+
+LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
+WITNESSES = 5  # the last peers, per family, whose word about our address counts
+
+
+class Words(NamedTuple):
+    """What the node says besides where it is; `ready` and `leased` are encoded slot sets."""
+
+    ready: bytes = b""
+    leased: bytes = b""
+    due: int = 0
+    load: Load = Load()
+    strategy_version: int = 0
+    slot_bits: int = 8
+    refuses: bytes = b""
+
+
+class Herald:
+    """Signs this node's heartbeats."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        network: bytes,
+        config: DhtConfig,
+        reach: Reach,
+        listening: tuple[Endpoint, ...],
+        rng: Rng,
+        *,
+        member: bool,
+        quiet: bool = False,
+    ) -> None:
+        self._identity = identity
+        self._network = network
+        self._config = config
+        self._reach = reach
+        self._listening = listening
+        self._learns = frozenset(e.family for e in listening if is_any(e.host))
+        self._rng = rng
+        self._member = member
+        self._quiet = quiet
+        self._left_out: frozenset[Family] = frozenset()
+        self._said = Words()
+        self._seen: dict[Family, dict[NodeId, str]] = {}
+        self._sent = 0.0  # steady
+        self._sequence = 0
+        self._nonce = 0
+        self._changed = True
+        self._leaving = False
+        self.words = Words()
+        self.graces = GRACES  # of the strategy in force
+        self.raw = b""  # the newest signed heartbeat; b"" while no address is known
+        self.next_due = float("-inf")
+
+    @property
+    def mark(self) -> bytes:
+        """This node's line in a digest."""
+        return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
+
+    def say(self, words: Words) -> None:
+        """Put these into the next heartbeat; a change of readiness, leases or strategy does not wait for its turn."""
+        self.words = words
+        if words._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
+            self._changed = True
+            self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def seen_at(self, host: str, witness: NodeId) -> bool:
+        """A peer says from which address our packets came; True where it is another one than is announced still."""
+        if not self._learns:
+            return False
+        family = Address(host, 0).family
+        if family not in self._learns or not self._reach.allows(host):
+            return False
+        before = self._hosts()
+        words = self._seen.setdefault(family, {})
+        words.pop(witness, None)
+        words[witness] = host
+        if len(words) > WITNESSES:
+            del words[next(iter(words))]
+        if self._hosts() != before:
+            self._stir()
+        return self._hosts()[family] != host
+
+    def be_quiet(self, quiet: bool) -> None:
+        """Sign no more heartbeats, or do from now on; one who starts is heard at once."""
+        if quiet == self._quiet:
+            return
+        self._quiet = quiet
+        self.raw = b""
+        self._stir()
+
+    def leave_out(self, families: frozenset[Family]) -> None:
+        """Do not announce the endpoints of these: nobody gets through to them."""
+        if families != self._left_out:
+            self._left_out = families
+            self._stir()
+
+    def prove(self, nonce: int) -> None:
+        """The identity's puzzle is solved: peers may listen from now on."""
+        if nonce != self._nonce:
+            self._nonce = nonce
+            self._stir()
+
+    def outrun(self, sequence: int) -> None:
+        """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
+        if sequence > self._sequence:
+            self._sequence = sequence
+            self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def hurry(self) -> None:
+        """Somebody takes us for dead: the next heartbeat does not wait for its turn."""
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def leave(self, now: Now) -> None:
+        """Sign the last heartbeat."""
+        self._leaving, self.next_due = True, float("-inf")
+        self.beat(now)
+        self.next_due = float("inf")
+
+    def beat(self, now: Now) -> bool:
+        """Sign the next heartbeat if it is due; True if it says something new, which peers should hear at once."""
+        if now.steady < self.next_due:
+            return False
+        self.next_due = now.steady + self._config.heartbeat_s * self._rng.uniform(0.9, 1.0)
+        endpoints = () if self._quiet else tuple(pack_endpoint(e) for e in self.endpoints())
+        if not endpoints:
+            return False
+        self._sequence = max(self._sequence + 1, int(now.wall))
+        heartbeat = Heartbeat(
+            self._identity.public_key,
+            self._sequence,
+            now.wall,
+            now.wall + self.graces.of(self._config.stable),
+            endpoints,
+            self._config.stable,
+            self._member,
+            self.words.strategy_version,
+            self.words.slot_bits,
+            self.words.ready,
+            self.words.leased,
+            self.words.due,
+            self.words.load,
+            self._config.operator,
+            self._nonce,
+            self._leaving,
+            refuses=self.words.refuses,
+        )
+        self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
+        changed, self._changed = self._changed, False
+        self._said, self._sent = self.words, now.steady
+        return changed
+
+    def learns(self, family: Family) -> bool:
+        """Whether the address of a family is what peers see."""
+        configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+        return family in self._learns and not configured
+
+    def endpoints(self) -> tuple[Endpoint, ...]:
+        """Where peers reach this node, as far as it knows; v4 first."""
+        return tuple(e for e in self.addresses() if e.family not in self._left_out)
+
+    def addresses(self) -> tuple[Endpoint, ...]:
+        """The same with those that nobody gets through to."""
+        hosts = self._hosts()
+        found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
+        return tuple(sorted(found, key=lambda e: e.family))
+
+    def _stir(self) -> None:
+        self._changed = True
+        self.next_due = min(self.next_due, self._sent + LEAST_S)
+
+    def _hosts(self) -> dict[Family, str]:
+        """The address to announce, per family: configured, or listened on, or seen by most witnesses."""
+        hosts: dict[Family, str] = {}
+        for endpoint in self._listening:
+            family = endpoint.family
+            configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
+            seen = list(self._seen.get(family, {}).values())
+            if configured or family not in self._learns:
+                hosts[family] = configured or endpoint.host
+            elif seen:
+                hosts[family] = max(seen, key=lambda h: (seen.count(h), h))
+        return hosts
+
+
+def is_any(host: str) -> bool:
+    """Whether it stands for all addresses of this machine."""
+    return ipaddress.ip_address(host).is_unspecified

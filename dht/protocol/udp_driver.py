@@ -1,0 +1,184 @@
+"""Drives the core: datagrams in and out, timers, events. Over UDP here; the simulator's network has the same driver.
+
+Two sockets, since a socket bound to :: cannot send to IPv4 addresses and reports them as ::ffff:. Callbacks, not tasks:
+whatever the core raises is a fault of ours and ends `run`.
+"""
+
+import asyncio
+import errno
+import logging
+import socket
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from functools import partial
+
+from dht.clock import Clock
+from dht.errors import LocalError
+from dht.protocol.engine import Core
+from dht.protocol.events import Event
+from dht.protocol.requester import Datagram
+from dht.wire.contact import Address
+
+log = logging.getLogger(__name__)
+
+LEAST_PAUSE_S = 0.001  # the loop's clock and the core's may disagree by less
+
+Send = Callable[[bytes, Address], None]
+
+
+@dataclass(eq=False)
+class PortUnavailable(LocalError):
+    """A UDP port cannot be bound."""
+
+    address: Address
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"cannot listen on UDP {self.address.host} port {self.address.port}: {self.reason}; {self.remedy}"
+
+
+class Driver:
+    """Runs one core on the loop; `send` takes each outgoing datagram, `on_event` each event."""
+
+    def __init__(self, core: Core, clock: Clock, send: Send, on_event: Callable[[Event], None]) -> None:
+        self._core = core
+        self._clock = clock
+        self._send = send
+        self._on_event = on_event
+        self._timer: asyncio.TimerHandle | None = None
+        self._armed = float("inf")
+        self._failed: asyncio.Future[None] | None = None
+
+    async def run(self) -> None:
+        """Drive until cancelled."""
+        self._failed = asyncio.get_running_loop().create_future()
+        try:
+            self.kick()
+            await self._failed
+        finally:
+            self._failed = None
+            self._disarm()
+
+    def receive(self, data: bytes, source: Address) -> None:
+        """A datagram came; lost while `run` does not run."""
+        self._step(lambda: self._core.receive(self._clock(), data, source))
+
+    def kick(self) -> None:
+        """The core was told something: let it act now."""
+        self._step(lambda: self._core.poll(self._clock()))
+
+    def _step(self, call: Callable[[], Sequence[Datagram]]) -> None:
+        failed = self._failed
+        if failed is None or failed.done():
+            return
+        try:
+            for data, address in call():
+                self._send(data, address)
+            for event in self._core.take_events():
+                self._on_event(event)
+            self._arm()
+        except Exception as error:  # raised again by `run`, where the node's task group sees it
+            failed.set_exception(error)
+
+    def _arm(self) -> None:
+        due = self._core.next_due
+        if due >= self._armed:  # waking too early costs one look
+            return
+        self._disarm()
+        self._armed = due
+        pause = max(LEAST_PAUSE_S, due - self._clock().steady)
+        self._timer = asyncio.get_running_loop().call_later(pause, self._wake)
+
+    def _wake(self) -> None:
+        self._armed = float("inf")
+        self.kick()
+
+    def _disarm(self) -> None:
+        if self._timer:
+            self._timer.cancel()
+        self._timer, self._armed = None, float("inf")
+
+
+def bind_udp(address: Address) -> socket.socket:
+    """A bound socket of the address's family alone; port 0 takes a free one. Raises PortUnavailable."""
+    family = socket.AF_INET6 if address.family == 6 else socket.AF_INET
+    try:
+        found = socket.socket(family, socket.SOCK_DGRAM)
+    except OSError as error:
+        raise _unavailable(address, error) from error
+    try:
+        if address.family == 6:
+            found.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        found.bind((address.host, address.port))
+    except OSError as error:
+        found.close()
+        raise _unavailable(address, error) from error
+    found.setblocking(False)
+    return found
+
+
+class Datagrams:
+    """UDP below a core: one or two bound sockets, closed when `run` ends."""
+
+    def __init__(
+        self, core: Core, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
+    ) -> None:
+        self._sockets = sockets
+        self._receivers: dict[int, _Receiver] = {}
+        self._driver = Driver(core, clock, self._send, on_event)
+        self.kick = self._driver.kick
+        self.lost = 0  # datagrams that the kernel had no room for
+
+    async def run(self) -> None:
+        """Send and receive until cancelled."""
+        loop = asyncio.get_running_loop()
+        with ExitStack() as stack:
+            for sock in self._sockets:
+                transport, receiver = await loop.create_datagram_endpoint(partial(_Receiver, self._driver), sock=sock)
+                stack.callback(transport.abort)
+                self._receivers[6 if sock.family == socket.AF_INET6 else 4] = receiver
+            await self._driver.run()
+
+    def _send(self, data: bytes, address: Address) -> None:
+        receiver = self._receivers.get(address.family)
+        if receiver is None or receiver.transport is None or receiver.is_full:
+            self.lost += 1
+        else:
+            receiver.transport.sendto(data, address)
+
+
+class _Receiver(asyncio.DatagramProtocol):
+    """One socket; while the kernel takes no more (`is_full`), packets are lost as on any full link."""
+
+    def __init__(self, driver: Driver) -> None:
+        self._driver = driver
+        self.transport: asyncio.DatagramTransport | None = None
+        self.is_full = False
+
+    def connection_made(self, transport: asyncio.DatagramTransport) -> None:  # type: ignore[override]
+        self.transport = transport
+
+    def pause_writing(self) -> None:
+        self.is_full = True
+
+    def resume_writing(self) -> None:
+        self.is_full = False
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int] | tuple[str, int, int, int]) -> None:
+        host = addr[0]
+        self._driver.receive(data, Address(host.partition("%")[0] if "%" in host else host, addr[1]))
+
+    def error_received(self, exc: Exception) -> None:
+        log.debug("datagram not delivered reason=%s", exc)  # ICMP; the core's own timeouts decide
+
+
+def _unavailable(address: Address, error: OSError) -> PortUnavailable:
+    if error.errno == errno.EADDRINUSE:
+        return PortUnavailable(address, "the port is in use", "stop the other program or set node.peer_port")
+    if error.errno in (errno.EAFNOSUPPORT, errno.EADDRNOTAVAIL):
+        return PortUnavailable(address, "this machine has no such address", "set node.families or node.listen_v4/v6")
+    if error.errno == errno.EACCES:
+        return PortUnavailable(address, "not allowed", "use a port above 1023")
+    return PortUnavailable(address, error.strerror or str(error), "check the address and the system's limits")

@@ -1,0 +1,200 @@
+"""Finds out whether strangers reach this node, and helps others to find it out about themselves.
+
+The node asks a peer over a connection of the family in question (`ProbeMe`); that peer has a third node, to which the
+first never sent anything, knock at the address from which the request came (`Probe`), by datagram and by connection.
+Nobody can have another address than its own probed by its first peer; what a peer may ask of a third is rare, small,
+and only for addresses that the network allows. Where there is no third, the peer itself knocks, from new ports.
+"""
+
+import asyncio
+import logging
+from random import Random
+from typing import Annotated, Literal, Protocol
+
+from msgspec import Meta
+
+from dht.clock import Clock
+from dht.errors import BadMessage, RemoteError
+from dht.keys import NodeId
+from dht.messages import Answer, Done, Message
+from dht.ownership.view import OverlayView
+from dht.protocol.engine import Core
+from dht.rate_limit import Buckets
+from dht.reachability.dial_back import Knock
+from dht.reachability.evidence import Reachability, Verdict, Word
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Contact, Endpoint, Family
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 1.0
+CONNECT_S = 4.0
+PROBE_WITHIN_S = 6.0  # one probe and the way there
+ASK_WITHIN_S = 14.0  # a third node, and the peer itself where that one is dead
+AVOID = 64  # met peers named in a question
+ONE_EVERY_S, ONE_BURST = 10.0, 8.0  # probes for one peer: two families of three words, and some more
+ALL_S, ALL_BURST = 1.0, 16.0  # probes a second, for all peers together
+
+Port = Annotated[int, Meta(ge=1, le=65535)]
+Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+
+
+class ProbeMe(Message, frozen=True, array_like=True):
+    """Have a third node knock at these ports of the address from which this comes. `avoid`: the first 4 bytes of the
+    ids of nodes that the asker sent something to."""
+
+    family: Literal[4, 6]
+    udp_port: Port
+    tcp_port: Port
+    avoid: Annotated[tuple[Annotated[bytes, Meta(min_length=4, max_length=4)], ...], Meta(max_length=AVOID)] = ()
+
+
+class Probe(Message, frozen=True, array_like=True):
+    """Knock at this node there."""
+
+    node_id: Id
+    host: Annotated[str, Meta(max_length=45)]
+    udp_port: Port
+    tcp_port: Port
+
+
+class ProbeReply(Message, frozen=True, array_like=True):
+    """Whether it answered the datagram, and the connection. `host`: whose address was probed, to its owner alone."""
+
+    udp: bool
+    tcp: bool
+    host: Annotated[str, Meta(max_length=45)] = ""
+
+
+class AreYouThere(Message, frozen=True, array_like=True):
+    """Answered by `Done`."""
+
+
+class Ways(Protocol):
+    """How others are asked: a member by its heartbeat, or whoever is at a contact."""
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
+
+    async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
+
+
+class Prober:
+    """One node's. `every_s`: between two rounds of questions about an address that is well; 0 asks nothing."""
+
+    def __init__(
+        self,
+        core: Core,
+        view: OverlayView,
+        ways: Ways,
+        knock: Knock,
+        clock: Clock,
+        rng: Random,
+        families: frozenset[Family],
+        every_s: float,
+    ) -> None:
+        self._core, self._view, self._ways, self._knock = core, view, ways, knock
+        self._clock, self._rng = clock, rng
+        self.found = {family: Reachability(every_s) for family in sorted(families)}
+        self._one, self._all = Buckets(1 / ONE_EVERY_S, ONE_BURST), Buckets(ALL_S, ALL_BURST, keys=1)
+        self.reach = Reach()
+
+    async def run(self) -> None:
+        """Find out until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            for family in self.found:
+                tasks.create_task(self._find_out(family), name=f"prober-{family}")
+
+    def verdicts(self) -> dict[Family, Verdict]:
+        """Of each family in which this node has an address."""
+        return {family: found.verdict for family, found in self.found.items() if found.endpoint is not None}
+
+    async def _find_out(self, family: Family) -> None:
+        found = self.found[family]
+        while True:
+            endpoint = next((e for e in self._core.own_addresses if e.family == family), None)
+            now = self._clock().steady
+            is_due = found.look(now, endpoint)
+            live = self._live(family) if is_due else []
+            if is_due and (live or found.tried):
+                peer = found.choose(now, live, self._rng.choice)
+                if peer is not None and endpoint is not None:
+                    await self._ask(peer, family, endpoint)
+                    continue
+            await asyncio.sleep(LOOK_S)
+
+    async def _ask(self, peer: NodeId, family: Family, endpoint: Endpoint) -> None:
+        contact, steady = self._view.contact(peer), self._clock().steady
+        there = contact.endpoint(family) if contact is not None else None
+        if there is None:
+            return
+        avoid = tuple(p[:4] for p in self._live(family) if self._core.met.knows(p, family, steady))[:AVOID]
+        question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid)
+        try:
+            reply = await self._ways.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
+        except RemoteError as error:
+            log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
+            return
+        if reply.host == endpoint.host:
+            self.found[family].heard(peer, Word(reply.udp, reply.tcp))
+        elif self._core.learns(
+            family
+        ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
+            self.found[family].heard(peer, Word(False, False))
+
+    # For others
+
+    async def answer_me(self, asker: NodeId, message: ProbeMe, host: str) -> ProbeReply:
+        """Have the asker's own address probed; `host` is where its connection came from."""
+        if not host or Address(host, 0).family != message.family:
+            raise BadMessage(asker.hex(), "asks about another family than the one in which it came")
+        self._permit(asker, host)
+        probe = Probe(asker, host, message.udp_port, message.tcp_port)
+        others = [peer for peer in self._live(message.family) if peer != asker]
+        strange = [peer for peer in others if peer[:4] not in message.avoid]
+        if others:
+            third = self._rng.choice(strange or others)
+            try:
+                found = await self._ways.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
+                return ProbeReply(found.udp, found.tcp, host)
+            except RemoteError as error:
+                log.debug("probe not made by=%s reason=%s", third.hex(), error)
+        found = await self._probe(probe)
+        return ProbeReply(found.udp, found.tcp, host)
+
+    async def answer(self, asker: NodeId, probe: Probe) -> ProbeReply:
+        """Probe for a member."""
+        if self._core.members.find(asker) is None:
+            raise BadMessage(asker.hex(), "probes are made for members")
+        self._permit(asker, probe.host)
+        return await self._probe(probe)
+
+    async def answer_there(self, asker: NodeId, message: AreYouThere) -> Done:
+        """This node is."""
+        return Done()
+
+    def _permit(self, asker: NodeId, host: str) -> None:
+        now = self._clock().steady
+        if not self.reach.allows(host):
+            raise BadMessage(asker.hex(), f"asks for a probe of {host}, which this network does not allow")
+        if not self._one.take(asker, now) or not self._all.take("", now):
+            raise BadMessage(asker.hex(), "too many probes; ask again later")
+
+    async def _probe(self, probe: Probe) -> ProbeReply:
+        there = Endpoint(probe.host, probe.udp_port, probe.tcp_port)
+        async with asyncio.TaskGroup() as tasks:
+            udp = tasks.create_task(self._knock(there.udp, NodeId(probe.node_id)), name="probe-udp")
+            tcp = tasks.create_task(self._connects(Contact(NodeId(probe.node_id), (there,))), name="probe-tcp")
+        return ProbeReply(udp.result(), tcp.result())
+
+    async def _connects(self, contact: Contact) -> bool:
+        try:
+            await self._ways.ask_at(contact, AreYouThere(), Done, timeout_s=CONNECT_S)
+        except RemoteError:
+            return False
+        return True
+
+    def _live(self, family: Family) -> list[NodeId]:
+        """Live members with an address of the family."""
+        view = self._view
+        live = sorted(view.live().intersection(view.members()) - {view.node_id})
+        return [peer for peer in live if (c := view.contact(peer)) is not None and family in c.families]

@@ -1,0 +1,118 @@
+"""What peers found out about this node's address of one family: whether packets and connections of strangers arrive.
+
+Pure: `now` is steady seconds. A node cannot see its own NAT or firewall. It asks up to three peers in a round, and asks
+again now and then and whenever its address changed. One peer's word that it got through is enough, since nobody else
+can answer in this node's name; that nothing gets through takes two, or all whom there are to ask.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import Enum
+
+from dht.keys import NodeId
+from dht.wire.contact import Endpoint
+
+WORDS = 3  # peers asked in a round
+AGAIN_SHARE = 1 / 3  # of the time between rounds: after which what nobody reached is looked at again
+NOBODY_S = 30.0  # until the next look where nobody could be asked
+
+
+class Verdict(Enum):
+    """What the words of the last round come to."""
+
+    UNKNOWN = "unknown"
+    REACHABLE = "reachable"
+    UNREACHABLE = "behind a firewall"
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """What one peer says: whether a datagram, and a connection, of a third node arrived."""
+
+    udp: bool
+    tcp: bool
+
+    @property
+    def is_good(self) -> bool:
+        return self.udp and self.tcp
+
+
+class Reachability:
+    """One family. `every_s`: between two rounds where all is well; 0: never ask."""
+
+    def __init__(self, every_s: float) -> None:
+        self._every_s = every_s
+        self._endpoint: Endpoint | None = None
+        self._words: dict[NodeId, Word] = {}
+        self._tried: set[NodeId] = set()
+        self._due_at = 0.0
+        self._is_exhausted = False
+        self.verdict = Verdict.UNKNOWN
+
+    @property
+    def endpoint(self) -> Endpoint | None:
+        """The address that the verdict is about."""
+        return self._endpoint
+
+    @property
+    def tried(self) -> int:
+        """Peers whose word the verdict rests on."""
+        return len(self._words)
+
+    @property
+    def shown(self) -> str:
+        """For people: "behind a firewall, 3 peers tried"."""
+        if self._endpoint is None:
+            return "no address known"
+        if self.verdict is not Verdict.UNREACHABLE:
+            return str(self.verdict.value)
+        words = self._words.values()
+        half = (
+            "UDP alone arrives"
+            if any(w.udp for w in words)
+            else "TCP alone arrives"
+            if any(w.tcp for w in words)
+            else ""
+        )
+        peers = f"{len(words)} peer{'s' if len(words) != 1 else ''} tried"
+        return ", ".join(part for part in (self.verdict.value, half, peers) if part)
+
+    def look(self, now: float, endpoint: Endpoint | None) -> bool:
+        """This node's address as far as it knows; whether a peer should be asked about it now."""
+        if endpoint != self._endpoint:
+            self._endpoint, self.verdict = endpoint, Verdict.UNKNOWN
+            self._begin(now)
+            self._words = {}
+        return bool(self._every_s) and endpoint is not None and now >= self._due_at
+
+    def choose(self, now: float, peers: list[NodeId], pick: Callable[[list[NodeId]], NodeId]) -> NodeId | None:
+        """Whom to ask next of those that could be asked; None ends the round."""
+        left = sorted(set(peers) - self._tried)
+        if not left or len(self._words.keys() & self._tried) >= WORDS:
+            self._is_exhausted = True
+            self._judge()
+            pause = self._every_s * (1.0 if self.verdict is Verdict.REACHABLE else AGAIN_SHARE)
+            self._begin(now + (pause if self._words else min(NOBODY_S, pause)))
+            return None
+        peer = pick(left)
+        self._tried.add(peer)
+        return peer
+
+    def heard(self, peer: NodeId, word: Word) -> None:
+        """What a peer says; the newest of WORDS peers count."""
+        self._words.pop(peer, None)
+        self._words[peer] = word
+        if len(self._words) > WORDS:
+            del self._words[next(iter(self._words))]
+        self._judge()
+
+    def _begin(self, at: float) -> None:
+        self._due_at, self._tried, self._is_exhausted = at, set(), False
+
+    def _judge(self) -> None:
+        good = sum(word.is_good for word in self._words.values())
+        bad = len(self._words) - good
+        if good and good >= bad:
+            self.verdict = Verdict.REACHABLE
+        elif bad > good and (bad > 1 or self._is_exhausted):
+            self.verdict = Verdict.UNREACHABLE

@@ -1,0 +1,154 @@
+"""A lookup on its way: sends the questions of a `Lookup` and gathers records and tokens from the answers.
+
+Pure: `now` is an argument; questions leave through a callable, the end is told by another.
+"""
+
+from collections.abc import Callable, Iterable
+from typing import Protocol
+
+from dht.clock import Now
+from dht.errors import BadMessage
+from dht.identity.node_key import node_id_of
+from dht.keys import NodeId
+from dht.routing.lookup import Lookup
+from dht.routing.routing_table import K
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Contact, Family
+from dht.wire.heartbeat import unpack_endpoint
+from dht.wire.packets import Body, Find, Found, Get, Got, Packed, Packet
+
+CONTACTS_LIMIT = 20  # of one answer; 1232 bytes hold 19
+
+
+class Ask(Protocol):
+    """Sends a question; `done` gets the verified answer, or None."""
+
+    def __call__(
+        self,
+        now: Now,
+        body: Body,
+        public_key: bytes,
+        contact: Contact,
+        done: Callable[[Now, Packet | None, Body | None], None],
+        slow: Callable[[Now], None] | None = None,
+    ) -> None: ...
+
+
+class Walk:
+    """One lookup in progress. `records`: what lies at the target, by who said so, unverified. `tokens`: for PUT.
+    `notice` is given the contacts of each answer."""
+
+    def __init__(
+        self,
+        own: NodeId,
+        target: bytes,
+        ask: Ask,
+        families: frozenset[Family],
+        reach: Reach,
+        done: Callable[[Now, "Walk"], None],
+        *,
+        notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
+        records: bool = False,
+        signed: Callable[[NodeId], Contact | None] = lambda peer: None,
+        claim: Callable[[NodeId], bool] = lambda peer: True,
+        k: int = K,
+    ) -> None:
+        """`signed`: how a peer says itself that it is reached, which counts more than what others say. `claim`: whether
+        this lookup may ask a node, asked when its turn has come. `k`: how many nearest to end with."""
+        self._lookup = Lookup(own, target, k, place=self._place)
+        self._body: Body = Get(target) if records else Find(target)
+        self._ask = ask
+        self._families = families
+        self._reach = reach
+        self._done = done
+        self._notice = notice
+        self._signed = signed
+        self._claim = claim
+        self._finished = False
+        self.records: dict[NodeId, tuple[bytes, ...]] = {}
+        self.tokens: dict[NodeId, bytes] = {}
+
+    def start(self, now: Now, seeds: Iterable[tuple[bytes, Contact]]) -> None:
+        """Begin at these contacts; with none of them, it ends at once with an empty result."""
+        self._offer(seeds)
+        self._pump(now)
+
+    def result(self) -> list[tuple[bytes, Contact]]:
+        """Public keys and contacts of the nearest, nearest first."""
+        return self._lookup.result()
+
+    def _place(self, contact: Contact) -> bytes | None:
+        """Where we would meet a contact."""
+        ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
+        return self._reach.block(ours[0].host)
+
+    @property
+    def hops(self) -> int:
+        """How many questions in a row led to the nearest; 0 where nobody answered."""
+        return self._lookup.hops
+
+    def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
+        self._lookup.offer(((key, c, c.shares(self._families)) for key, c in contacts), by)
+
+    def _pump(self, now: Now) -> None:
+        if self._finished:
+            return
+        again = True
+        while again:  # others come in the place of those that may not be asked
+            again = False
+            for public_key, contact in self._lookup.next_queries():
+                peer = contact.node_id
+                if self._claim(peer):
+                    self._ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
+                else:
+                    self._lookup.failed(peer)
+                    again = True
+        if self._lookup.is_done:
+            self._finished = True
+            self._done(now, self)
+
+    def _hear(self, peer: NodeId) -> Callable[[Now, Packet | None, Body | None], None]:
+        def done(now: Now, packet: Packet | None, body: Body | None) -> None:
+            try:
+                self._take(now, peer, body)
+            finally:  # a malformed answer is counted by the caller; the lookup goes on without that peer
+                self._pump(now)
+
+        return done
+
+    def _take(self, now: Now, peer: NodeId, body: Body | None) -> None:
+        """Use an answer, if it is one; raises BadMessage where its contacts are malformed."""
+        if not isinstance(body, (Found, Got)):
+            self._lookup.failed(peer)
+            return
+        try:
+            contacts = read_contacts(body.contacts[:CONTACTS_LIMIT], self._reach)
+        except BadMessage:
+            self._lookup.failed(peer)
+            raise
+        self._lookup.answered(peer)
+        self.tokens[peer] = body.token
+        if isinstance(body, Got):
+            self.records[peer] = body.records
+        self._offer(((key, self._signed(contact.node_id) or contact) for key, contact in contacts), peer)
+        self._notice(now, contacts)
+
+    def _slow(self, peer: NodeId) -> Callable[[Now], None]:
+        def slow(now: Now) -> None:
+            self._lookup.slow(peer)
+            self._pump(now)
+
+        return slow
+
+
+def read_contacts(packed: Iterable[Packed], reach: Reach) -> list[tuple[bytes, Contact]]:
+    """Contacts of an answer; raises BadMessage where one is malformed, leaves out those that may not be contacted."""
+    found = []
+    for item in packed:
+        try:
+            endpoints = tuple(unpack_endpoint(e) for e in item.endpoints[:2])
+        except ValueError as error:
+            raise BadMessage("", f"contact with a bad endpoint: {error}") from error
+        if len(item.public_key) == 32 and endpoints and all(reach.allows(e.host) for e in endpoints):
+            found.append((item.public_key, Contact(node_id_of(item.public_key), endpoints)))
+    return found

@@ -1,0 +1,256 @@
+"""Whether a strategy document may be accepted: its bounds, its place in the chain, its signatures.
+
+Pure: values in, a Strategy or BadStrategy out. Every refusal names the field, the value and the remedy.
+Source: TUF, sections 5.3 and 6.1 (thresholds; each version is certified by the one before).
+"""
+
+import ipaddress
+from collections.abc import Iterable
+from math import isfinite
+
+from dht.errors import BadStrategy
+from dht.identity.node_key import Identity, verify
+from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
+from dht.strategy.crawl_rules import Pattern
+from dht.strategy.document import DOMAIN, Publishers, Rule, Signature, SignedStrategy, Strategy, parse_document
+from dht.wire.contact import Endpoint
+
+MIN_SLOT_BITS = 4
+MAX_REPLICAS = 16  # owners are chosen among the 16 members nearest to a slot
+MAX_RULES = 1000
+MAX_PATTERN_CHARS = 1000
+MAX_HOST_CHARS = 255
+MAX_LISTED = 64  # bootstrap addresses, declared prefixes
+MAX_PUBLISHERS = 16
+MAX_DELAY_S = 3600.0
+MAX_BLOCKED = 1000
+MAX_PUZZLE_BITS = 28  # some minutes of one core
+GRACE_S = (60, 30 * 86400)
+MAX_INSTANT = 1 << 53  # exact in every JSON reader
+MAX_NUMBER = 1 << 31
+
+
+def sign_strategy(document: bytes, *publishers: Identity) -> SignedStrategy:
+    """Sign a document's exact bytes; raises BadStrategy where its bounds are broken, before anybody signs it."""
+    check_bounds(parse_document(document))
+    return SignedStrategy(document, tuple(_signature(document, publisher) for publisher in publishers))
+
+
+def add_signature(signed: SignedStrategy, publisher: Identity) -> SignedStrategy:
+    """The same document with one more publisher's signature (an older one of the same key is replaced)."""
+    mine = _signature(signed.document, publisher)
+    return SignedStrategy(signed.document, (*(s for s in signed.signatures if s.key != mine.key), mine))
+
+
+def check(signed: SignedStrategy, network: str, trusted: Publishers, previous: SignedStrategy | None) -> Strategy:
+    """Return the strategy if it may follow `previous` in a network; raises BadStrategy.
+
+    `trusted` are the publishers that the previous version names; for version 1, those of the network file.
+    """
+    strategy = parse_document(signed.document)
+    if strategy.network != network:
+        raise BadStrategy("network", f"is {strategy.network[:80]!r}, this network is {network}", "sign it for this one")
+    _check_place(strategy, previous)
+    _check_slots(strategy, previous)
+    _check_spread(strategy, previous)
+    _check_signatures(signed, trusted)
+    check_bounds(strategy)  # compiles up to 1,000 patterns: only for those who may ask for it
+    return strategy
+
+
+def check_bounds(strategy: Strategy) -> None:
+    """Raise BadStrategy for the first field that is out of its bounds."""
+    _check_hex("network", strategy.network, KEY_BYTES)
+    _check_range("version", strategy.version, 1, MAX_NUMBER)
+    if strategy.version == 1:
+        _require(strategy.previous == "", "previous", f"is {strategy.previous!r}", 'version 1 has none: leave it ""')
+    else:
+        _check_hex("previous", strategy.previous, 32)
+    _check_instants(strategy)
+    _check_range("replicas", strategy.replicas, 1, MAX_REPLICAS)
+    _check_range("min_acks", strategy.min_acks, 1, strategy.replicas)
+    _check_range("slot_bits", strategy.slot_bits, MIN_SLOT_BITS, MAX_SLOT_BITS)
+    _check_range("analyzer", strategy.analyzer, 1, MAX_NUMBER)
+    _check_range("ranking", strategy.ranking, 1, MAX_NUMBER)
+    _check_range("min_delay_s", strategy.min_delay_s, 0, MAX_DELAY_S)
+    _check_range("max_delay_s", strategy.max_delay_s, strategy.min_delay_s, MAX_DELAY_S)
+    _check_range("balance_queue", strategy.balance_queue, 1, MAX_NUMBER)
+    _check_range("balance_ratio", strategy.balance_ratio, 1.1, 1000)
+    _check_range("stable_grace_s", strategy.stable_grace_s, *GRACE_S)
+    _check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
+    _check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
+    _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
+    _check_count("blocked", strategy.blocked, MAX_BLOCKED)
+    for node in strategy.blocked:
+        _check_hex("blocked", node, KEY_BYTES)
+    _check_count("rules", strategy.rules, MAX_RULES)
+    for number, rule in enumerate(strategy.rules, start=1):
+        _check_rule(f"rules[{number}]", rule, strategy)
+    _check_addresses(strategy)
+    check_publishers(Publishers(strategy.publishers, strategy.threshold))
+
+
+def check_publishers(publishers: Publishers) -> None:
+    """Raise BadStrategy unless there are 1 … 16 distinct keys and the threshold can be met."""
+    keys = publishers.keys
+    _require(len(keys) > 0, "publishers", "is empty", "name the keys that may sign the next version")
+    _check_count("publishers", keys, MAX_PUBLISHERS)
+    for key in keys:
+        _check_hex("publishers", key, 32)
+    _require(len(set(keys)) == len(keys), "publishers", "names a key twice", "name each key once")
+    _check_range("threshold", publishers.threshold, 1, len(keys))
+
+
+def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
+    """Distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
+    valid: list[str] = []
+    for signature in signed.signatures[:MAX_PUBLISHERS]:
+        if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
+            valid.append(signature.key)
+    return tuple(valid)
+
+
+def parse_address(text: str) -> Endpoint:
+    """Read "127.0.0.1:8091" or "[::1]:8091" (the UDP and TCP port); raises BadStrategy."""
+    host, colon, port = text.rpartition(":")
+    bracketed = host.startswith("[") and host.endswith("]")
+    try:
+        if not colon or not port.isascii() or not port.isdigit():
+            raise ValueError("no port")
+        endpoint = Endpoint(host[1:-1] if bracketed else host, int(port), int(port))
+    except ValueError as error:
+        raise BadStrategy(
+            "bootstrap", f"{text!r} is no address ({error})", 'write "IP:port" or "[IPv6]:port"'
+        ) from None
+    _require(bracketed == (endpoint.family == 6), "bootstrap", f"{text!r}", 'write IPv6 as "[IPv6]:port"')
+    return endpoint
+
+
+def _signature(document: bytes, publisher: Identity) -> Signature:
+    return Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, document).hex())
+
+
+def _check_slots(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    """Slots are split, one doubling a version: nobody has the whole of two that would be joined."""
+    if previous is not None:
+        bits = parse_document(previous.document).slot_bits
+        remedy = f"keep {bits} or choose {bits + 1}: slots may be doubled once a version, and never halved"
+        _require(strategy.slot_bits in (bits, bits + 1), "slot_bits", f"is {strategy.slot_bits} after {bits}", remedy)
+
+
+def _check_spread(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    """A site that was spread is never put together again: readers know deeper places as the later ones."""
+    if previous is None:
+        return
+    depths = {_condition(rule): rule.depth or 0 for rule in strategy.rules if rule.action == "spread"}
+    for rule in parse_document(previous.document).rules:
+        if rule.action == "spread" and depths.get(_condition(rule), -1) < (rule.depth or 0):
+            reason = f"spreads {rule.host or rule.pattern or 'all'!r} less than the version before, by {rule.depth}"
+            raise BadStrategy("rules", reason, "keep that rule, or raise its depth: what is spread stays spread")
+
+
+def _condition(rule: Rule) -> tuple[object, ...]:
+    return rule.host, rule.pattern, rule.slots
+
+
+def _check_place(strategy: Strategy, previous: SignedStrategy | None) -> None:
+    if previous is None:
+        _require(strategy.version == 1, "version", f"is {strategy.version}, but nothing precedes it", "begin with 1")
+        return
+    wanted = parse_document(previous.document).version + 1
+    if strategy.version != wanted:
+        raise BadStrategy("version", f"is {strategy.version}, the next one is {wanted}", "draft from the newest")
+    if strategy.previous != previous.digest:
+        raise BadStrategy("previous", f"is {strategy.previous[:80]!r}, not {previous.digest}", "draft from the newest")
+
+
+def _check_signatures(signed: SignedStrategy, trusted: Publishers) -> None:
+    valid = signers(signed, trusted)
+    if len(valid) < trusted.threshold:
+        reason = f"{len(valid)} valid of {trusted.threshold} needed from {', '.join(k[:16] for k in trusted.keys)}"
+        raise BadStrategy("signatures", reason, "have more of these publishers sign the same document")
+
+
+def _verifies(document: bytes, signature: Signature) -> bool:
+    try:
+        return verify(DOMAIN, bytes.fromhex(signature.key), document, bytes.fromhex(signature.signature))
+    except ValueError:
+        return False
+
+
+def _check_instants(strategy: Strategy) -> None:
+    _check_range("effective_at", strategy.effective_at, 0, MAX_INSTANT)
+    _check_range("expires_at", strategy.expires_at, strategy.effective_at + 1, MAX_INSTANT)
+    _check_range("next_at", strategy.next_at, strategy.effective_at, strategy.expires_at)
+
+
+def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
+    _check_action(name, rule)
+    if rule.host is not None:
+        sane = 0 < len(rule.host) <= MAX_HOST_CHARS and rule.host == rule.host.lower().strip()
+        _require(
+            sane and rule.host != "*.", f"{name}.host", f"is {rule.host!r}", 'write "host" or "*.suffix", lower case'
+        )
+    if rule.pattern is not None:
+        _require(len(rule.pattern) <= MAX_PATTERN_CHARS, f"{name}.pattern", "is too long", "at most 1,000 characters")
+        try:
+            Pattern(rule.pattern)
+        except BadStrategy as error:
+            raise BadStrategy(f"{name}.pattern", error.reason, error.remedy) from None
+    if rule.slots is not None:
+        first, last = rule.slots
+        _check_range(f"{name}.slots", first, 0, last)
+        _check_range(f"{name}.slots", last, first, 2**strategy.slot_bits - 1)
+    if rule.max_depth is not None:
+        _check_range(f"{name}.max_depth", rule.max_depth, 0, MAX_NUMBER)
+    if rule.min_delay_s is not None:
+        _check_range(f"{name}.min_delay_s", rule.min_delay_s, 0, MAX_DELAY_S)
+
+
+def _check_action(name: str, rule: Rule) -> None:
+    """`peer` goes with prefer, `depth` with spread, and with nothing else."""
+    for field, value, action in (("peer", rule.peer, "prefer"), ("depth", rule.depth, "spread")):
+        _require(
+            (value is not None) == (rule.action == action),
+            f"{name}.{field}",
+            f"is {value!r} in a rule that says {rule.action!r}",
+            f'give it with "action": "{action}" and only there',
+        )
+    if rule.peer is not None:
+        _check_hex(f"{name}.peer", rule.peer, KEY_BYTES)
+    if rule.depth is not None:
+        _check_range(f"{name}.depth", rule.depth, 0, MAX_SPREAD)
+
+
+def _check_addresses(strategy: Strategy) -> None:
+    _check_count("bootstrap", strategy.bootstrap, MAX_LISTED)
+    for address in strategy.bootstrap:
+        parse_address(address)
+    _check_count("declared_prefixes", strategy.declared_prefixes, MAX_LISTED)
+    for prefix in strategy.declared_prefixes:
+        try:
+            ipaddress.ip_network(prefix)
+        except ValueError as error:
+            raise BadStrategy("declared_prefixes", f"{prefix!r}: {error}", 'write "10.0.0.0/8" or "fd00::/8"') from None
+
+
+def _require(true: bool, field: str, reason: str, remedy: str) -> None:
+    if not true:
+        raise BadStrategy(field, reason, remedy)
+
+
+def _check_range(field: str, value: float, low: float, high: float) -> None:
+    _require(isfinite(value) and low <= value <= high, field, f"is {value}", f"choose {low} … {high}")
+
+
+def _check_count(field: str, values: Iterable[object], most: int) -> None:
+    count = len(tuple(values))
+    _require(count <= most, field, f"has {count} entries", f"at most {most}")
+
+
+def _check_hex(field: str, value: str, length: int) -> None:
+    try:
+        sane = len(bytes.fromhex(value)) == length and len(value) == 2 * length and value == value.lower()
+    except ValueError:
+        sane = False
+    _require(sane, field, f"is {value[:80]!r}", f"write {2 * length} lower-case hex digits")

@@ -1,0 +1,244 @@
+"""The answering end of the TLS channel: one TCP listener a family on the peers' port.
+
+The first byte of a connection says what it is: 0x16 begins a TLS handshake and goes to aiohttp's server protocol,
+"C" a CONNECT for the relay, anything else is closed. A request proves its sender before its body is read; who proves
+nothing within PROVE_S is disconnected. Bodies, connections, requests a peer and bytes in memory are all bounded.
+"""
+
+import asyncio
+import errno
+import logging
+import re
+import socket
+import ssl
+from collections import Counter
+from hashlib import sha256
+
+from aiohttp import web
+
+from dht.clock import Clock
+from dht.errors import BadMessage, BadSignature, InputError, LocalError, RemoteError
+from dht.identity.node_key import Identity
+from dht.keys import NodeId
+from dht.rate_limit import Buckets
+from dht.transport.certificate import server_context
+from dht.transport.relay import Relay
+from dht.transport.request_auth import Gate, Signed, Target
+from dht.transport.transport import MAX_BODY_BYTES, Answerer, MayRelay
+from dht.wire.contact import Address
+
+log = logging.getLogger(__name__)
+
+PATH = re.compile(r"/v1/([A-Za-z][A-Za-z0-9]{0,63})")
+TIME_HEADER = "Dse-Time"
+
+MAX_CONNECTIONS = 1024
+MAX_CONNECTIONS_OF_ONE = 128  # from one address; a whole demo network shares 127.0.0.1
+MAX_REQUESTS_OF_ONE = 16  # answered at once for one peer
+MAX_BYTES_HELD = 64 << 20  # of request bodies at once
+MAX_BYTES_HELD_OF_ONE = 16 << 20  # two of the largest bodies: one identity cannot shut the others out
+REQUESTS_S, REQUESTS_BURST = 200.0, 400.0  # taken from one peer a second
+PROVE_S = 15.0
+ANSWER_S = 60.0
+STOP_S = 1.0  # for the requests in progress when the node stops
+KEEP_S = 75.0  # longer than the client keeps a connection, so that no request meets a closing one
+
+
+class ChannelServer:
+    """Listens, proves who asks, and hands each message to the answerer."""
+
+    def __init__(self, identity: Identity, network: str, clock: Clock, addresses: tuple[Address, ...]) -> None:
+        """`addresses`: what to listen on, at most one a family."""
+        self._node_id = identity.node_id
+        self._network = network
+        self._clock = clock
+        self._addresses = addresses
+        self._context = server_context(identity)
+        self._gate = Gate()
+        self._relay = Relay(identity.node_id, network, clock, self._gate)
+        self._buckets = Buckets(REQUESTS_S, REQUESTS_BURST)
+        self._busy: Counter[NodeId] = Counter()
+        self._bytes_held: Counter[NodeId] = Counter()
+        self._unproved: dict[web.RequestHandler, float] = {}
+
+    async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
+        """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
+        loop = asyncio.get_running_loop()
+        broken: asyncio.Future[None] = loop.create_future()
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            try:
+                return await self._respond(request, answerer)
+            except LocalError as error:
+                if not broken.done():
+                    broken.set_exception(error)
+                return self._answer(500, b"this node is stopping")
+
+        server = web.Server(
+            handle,
+            keepalive_timeout=KEEP_S,
+            access_log=None,
+            max_line_size=2048,
+            max_field_size=2048,
+            lingering_time=1.0,
+        )
+        listeners = [_listen(address) for address in self._addresses]
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for listener in listeners:
+                    tasks.create_task(self._accept(tasks, listener, server, may_relay), name="channel-accept")
+                tasks.create_task(self._sweep(), name="channel-sweep")
+                await broken
+        finally:
+            for listener in listeners:
+                listener.close()
+            server.pre_shutdown()
+            await server.shutdown(timeout=STOP_S)
+
+    async def _accept(
+        self, tasks: asyncio.TaskGroup, listener: socket.socket, server: web.Server, may_relay: MayRelay
+    ) -> None:
+        loop = asyncio.get_running_loop()
+        greeting: Counter[str] = Counter()
+        while True:
+            try:
+                sock, address = await loop.sock_accept(listener)
+            except OSError as error:
+                if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED):
+                    raise
+                log.warning("channel cannot accept reason=%s; raise the open file limit", error)
+                await asyncio.sleep(0.5)
+                continue
+            host = str(address[0])
+            if self._is_full(server, host, greeting):
+                sock.close()
+                continue
+            greeting[host] += 1
+            tasks.create_task(self._greet(sock, host, greeting, server, may_relay), name="channel-greet")
+
+    def _is_full(self, server: web.Server, host: str, greeting: Counter[str]) -> bool:
+        hosts = [c.transport.get_extra_info("peername") for c in server.connections if c.transport is not None]
+        same = sum(1 for name in hosts if name and name[0] == host)
+        whole = len(hosts) + greeting.total()
+        return whole >= MAX_CONNECTIONS or same + greeting[host] >= MAX_CONNECTIONS_OF_ONE
+
+    async def _greet(
+        self, sock: socket.socket, host: str, greeting: Counter[str], server: web.Server, may_relay: MayRelay
+    ) -> None:
+        """Find out what a new connection is, and pass it on. A relayed one counts here until it ends."""
+        loop = asyncio.get_running_loop()
+        try:
+            sock.setblocking(False)
+            async with asyncio.timeout(PROVE_S):
+                first = await _peek(sock)
+            if first == b"C":
+                await self._relay.serve(sock, may_relay)
+            elif first == b"\x16":
+                protocol = server()
+                self._unproved[protocol] = self._clock().steady
+                await loop.connect_accepted_socket(
+                    lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=PROVE_S
+                )
+            else:
+                sock.close()
+        except (OSError, TimeoutError, ssl.SSLError) as error:
+            log.debug("connection given up from=%s reason=%s", host, error)
+            sock.close()
+        finally:
+            greeting[host] -= 1
+
+    async def _sweep(self) -> None:
+        """Disconnect those who have proved nothing for PROVE_S."""
+        while True:
+            await asyncio.sleep(5.0)
+            now = self._clock()
+            for protocol, since in list(self._unproved.items()):
+                if now.steady - since > PROVE_S:
+                    del self._unproved[protocol]
+                    protocol.force_close()
+
+    async def _respond(self, request: web.BaseRequest, answerer: Answerer) -> web.Response:
+        """Answer one request; every way that it can be wrong is a status and a line of text."""
+        try:
+            named = PATH.fullmatch(request.path)
+            if request.method != "POST" or named is None:
+                return self._answer(404, b"POST /v1/<MessageName>")
+            target = Target(self._network, self._node_id, "POST", request.path)
+            signed = self._gate.open(request.headers.get("Authorization", ""), target, self._clock())
+        except (BadMessage, BadSignature) as error:
+            return self._answer(401, str(error).encode())
+        self._unproved.pop(request.protocol, None)
+        length = request.content_length
+        if length is None or length > MAX_BODY_BYTES:
+            return self._answer(413, f"a body has a length, at most {MAX_BODY_BYTES} bytes".encode())
+        if not self._admits(signed.asker, length):
+            return self._answer(429, b"too many requests at once; ask again later")
+        self._busy[signed.asker] += 1
+        self._bytes_held[signed.asker] += length
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                return await self._fulfil(request, named[1], signed, answerer)
+        except (RemoteError, InputError) as error:
+            return self._answer(422, str(error).encode()[:1000])
+        except TimeoutError:
+            return self._answer(503, b"this took too long")
+        finally:
+            self._bytes_held[signed.asker] -= length
+            self._busy[signed.asker] -= 1
+            for counter in (self._bytes_held, self._busy):
+                if not counter[signed.asker]:
+                    del counter[signed.asker]
+
+    def _admits(self, asker: NodeId, length: int) -> bool:
+        return (
+            self._busy[asker] < MAX_REQUESTS_OF_ONE
+            and self._bytes_held[asker] + length <= MAX_BYTES_HELD_OF_ONE
+            and self._bytes_held.total() + length <= MAX_BYTES_HELD
+            and self._buckets.take(asker, self._clock().steady)
+        )
+
+    async def _fulfil(self, request: web.BaseRequest, name: str, signed: Signed, answerer: Answerer) -> web.Response:
+        body = bytearray()
+        while chunk := await request.content.readany():
+            body += chunk
+            if len(body) > MAX_BODY_BYTES:
+                return self._answer(413, b"the body is longer than it said")
+        data = bytes(body)
+        if sha256(data).digest() != signed.digest:
+            return self._answer(401, b"the body is not the one that was signed")
+        return self._answer(200, await answerer(signed.asker, name, data, request.remote or ""))
+
+    def _answer(self, status: int, body: bytes) -> web.Response:
+        kind = "application/msgpack" if status == 200 else "text/plain"
+        headers = {TIME_HEADER: f"{self._clock().wall:.3f}", "Content-Type": kind}
+        return web.Response(status=status, body=body, headers=headers)
+
+
+def _listen(address: Address) -> socket.socket:
+    """A listening socket of one family; raises LocalError naming the port and the remedy."""
+    family = socket.AF_INET6 if address.family == 6 else socket.AF_INET
+    sock = socket.socket(family, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.setblocking(False)
+        sock.bind((address.host, address.port))
+        sock.listen(256)
+    except OSError as error:
+        sock.close()
+        remedy = "choose another port, or stop the program that uses it"
+        raise LocalError(f"TCP port {address.port} on {address.host}: {error.strerror}; {remedy}") from None
+    return sock
+
+
+async def _peek(sock: socket.socket) -> bytes:
+    """The first byte of a connection, left unread; b"" at its end."""
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    loop.add_reader(sock, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(sock)
+    return sock.recv(1, socket.MSG_PEEK)

@@ -1,0 +1,230 @@
+"""The heartbeat: who a node is, where it is reached, what it is ready for, signed by itself.
+
+Pure: values and their codec. On the wire it is the 64-byte signature, then the msgpack array of the fields. The
+network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
+of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (members.py).
+"""
+
+import ipaddress
+from functools import lru_cache
+from typing import NamedTuple
+
+import msgspec
+
+from dht.clock import Now
+from dht.config import OPERATOR_CHARS
+from dht.errors import MALFORMED, BadMessage, BadSignature, TooLittleWork
+from dht.identity.node_key import Identity, node_id_of, verify
+from dht.identity.puzzle import work_of
+from dht.keys import MAX_SLOT_BITS, NodeId, Slot
+from dht.slot_set import check_slots, decode_slots
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Contact, Endpoint, Family
+
+HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
+STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
+LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
+MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
+REFUSES_BYTES = 64
+AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
+
+DOMAIN = b"heartbeat\0"
+
+
+class Load(msgspec.Struct, frozen=True, array_like=True):
+    """Shares in use, 0–100: processor, memory, disk quota, bandwidth."""
+
+    cpu: int = 0
+    memory: int = 0
+    disk: int = 0
+    network: int = 0
+
+
+class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
+    """One signed sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
+
+    `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` and `leased`
+    are slot sets of 2**slot_bits slots. `due`: URLs that wait to be fetched here. `member` is false for a bare
+    bootstrap node, which owns nothing.
+    """
+
+    public_key: bytes
+    sequence: int
+    sent_at: float
+    expires_at: float
+    endpoints: tuple[tuple[bytes, int, int], ...]
+    stable: bool = True
+    member: bool = True
+    strategy_version: int = 0
+    slot_bits: int = 8
+    ready: bytes = b""
+    leased: bytes = b""
+    due: int = 0
+    load: Load = Load()
+    operator: str = ""  # who runs it, as declared; owners of a slot are of different operators where there are enough
+    nonce: int = 0  # the identity's puzzle, solved
+    leaving: bool = False  # it stops: not live from now on, a member until its grace is over
+    refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
+
+    @property
+    def node_id(self) -> NodeId:
+        return node_id_of(self.public_key)
+
+    @property
+    def contact(self) -> Contact:
+        return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints))
+
+    @property
+    def ready_slots(self) -> frozenset[Slot]:
+        return decode_slots(self.ready, self.slot_bits)
+
+    @property
+    def leased_slots(self) -> frozenset[Slot]:
+        return decode_slots(self.leased, self.slot_bits)
+
+
+class Graces(NamedTuple):
+    """How long a silent node stays a member, by the strategy in force: a server, and a machine that sleeps."""
+
+    stable_s: float = STABLE_GRACE_S
+    laptop_s: float = LAPTOP_GRACE_S
+
+    def of(self, stable: bool) -> float:
+        """For a node that says of itself what it is."""
+        return self.stable_s if stable else self.laptop_s
+
+
+GRACES = Graces()
+
+
+class Opened(msgspec.Struct, frozen=True):
+    """A verified heartbeat with what follows from it, computed once however often gossip brings it."""
+
+    raw: bytes
+    heartbeat: Heartbeat
+    contact: Contact
+    families: frozenset[Family]
+    prefix: int  # first 4 bytes of the id
+    sequence: int
+    line: int  # of a digest: both, 32 bits each
+    words: bytes  # what it says that a peer may act on; all else changes with every heartbeat
+
+    @property
+    def ready(self) -> frozenset[Slot]:
+        """Decoded at each call: kept sets would let a stranger's four bytes hold megabytes."""
+        return self.heartbeat.ready_slots
+
+    @property
+    def leased(self) -> frozenset[Slot]:
+        return self.heartbeat.leased_slots
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Heartbeat)
+
+
+@lru_cache(maxsize=8192)
+def pack_endpoint(endpoint: Endpoint) -> tuple[bytes, int, int]:
+    """The wire form of an endpoint."""
+    return ipaddress.ip_address(endpoint.host).packed, endpoint.udp_port, endpoint.tcp_port
+
+
+@lru_cache(maxsize=8192)
+def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
+    """Read the wire form; raises ValueError where address or ports are none."""
+    return Endpoint(str(ipaddress.ip_address(packed[0])), packed[1], packed[2])
+
+
+def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
+    """The wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
+    body = _encoder.encode(heartbeat)
+    data = identity.sign(DOMAIN + network, body) + body
+    if len(data) > HEARTBEAT_LIMIT_BYTES:
+        raise ValueError(f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
+    return data
+
+
+def open_heartbeat(
+    data: bytes, now: Now, network: bytes, reach: Reach, graces: Graces = GRACES, puzzle_bits: int = 0
+) -> Opened:
+    """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones, of
+    these TooLittleWork where its identity has less than `puzzle_bits` behind it.
+
+    Its author's strategy may be another version, so it expires when `graces`, the reader's, say so at the latest.
+    """
+    opened = open_heartbeat_once(data, network, reach, puzzle_bits)
+    check_time(opened, now, graces)
+    return opened
+
+
+def check_time(opened: Opened, now: Now, graces: Graces) -> None:
+    """What time can change about a heartbeat; raises BadMessage where it is of the future, or has expired."""
+    heartbeat = opened.heartbeat
+    if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
+        ahead_s = heartbeat.sent_at - now.wall
+        raise BadMessage(opened.contact.node_id.hex(), f"heartbeat is {ahead_s:.0f} s ahead of this node's clock")
+    if heartbeat.expires_at <= now.wall or heartbeat.sent_at + graces.of(heartbeat.stable) <= now.wall:
+        raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
+
+
+def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
+    """What follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot sets."""
+    contact = heartbeat.contact
+    check_slots(heartbeat.ready, heartbeat.slot_bits)
+    check_slots(heartbeat.leased, heartbeat.slot_bits)
+    prefix, sequence = int.from_bytes(contact.node_id[:4], "big"), heartbeat.sequence
+    line = prefix << 32 | sequence
+    return Opened(raw, heartbeat, contact, contact.families, prefix, sequence, line, _words(heartbeat))
+
+
+def _words(beat: Heartbeat) -> bytes:
+    """Encoded, so that comparing them is comparing bytes."""
+    stands = beat.endpoints, beat.operator, beat.stable, beat.member, beat.leaving
+    return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
+
+
+@lru_cache(maxsize=16384)
+def open_heartbeat_once(data: bytes, network: bytes, reach: Reach, puzzle_bits: int) -> Opened:
+    """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
+    if len(data) > HEARTBEAT_LIMIT_BYTES:
+        raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
+    try:
+        heartbeat = _decoder.decode(data[64:])
+    except MALFORMED as error:
+        raise BadMessage("", f"heartbeat does not decode: {error}") from error
+    reason = _flaw(heartbeat)
+    if reason:
+        raise BadMessage(node_id_of(heartbeat.public_key).hex(), f"heartbeat {reason}")
+    if puzzle_bits and work_of(heartbeat.public_key, heartbeat.nonce) < puzzle_bits:  # much cheaper than a signature
+        raise TooLittleWork(heartbeat.node_id.hex(), f"its identity has less than {puzzle_bits} bits of work behind it")
+    if not verify(DOMAIN + network, heartbeat.public_key, data[64:], data[:64]):
+        raise BadSignature("heartbeat", "not signed by the key in it for this network")
+    try:
+        opened = read_heartbeat(data, heartbeat)
+    except ValueError as error:
+        raise BadMessage(heartbeat.node_id.hex(), f"heartbeat with a bad endpoint: {error}") from error
+    for endpoint in opened.contact.endpoints:
+        if not reach.allows(endpoint.host):
+            reason = f"heartbeat names the address {endpoint.host}, which this network does not allow"
+            raise BadMessage(heartbeat.node_id.hex(), reason)
+    return opened
+
+
+def _flaw(heartbeat: Heartbeat) -> str:
+    """What breaks a bound, or ""."""
+    sizes = [len(host) for host, _, _ in heartbeat.endpoints]
+    if sizes not in ([4], [16], [4, 16]):
+        return "needs one endpoint a family, IPv4 first"
+    if not 0 < heartbeat.sequence < 1 << 32:
+        return f"with sequence {heartbeat.sequence}"
+    if not 0 < heartbeat.expires_at - heartbeat.sent_at <= MOST_GRACE_S + 1:
+        return "lives longer than any grace"
+    if not 0 <= heartbeat.slot_bits <= MAX_SLOT_BITS or not 0 <= heartbeat.strategy_version < 1 << 32:
+        return "with a strategy version or slot_bits out of range"
+    if len(heartbeat.refuses) > REFUSES_BYTES or len(heartbeat.refuses) % 4:
+        return "with refused hosts out of range"
+    if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
+        return "with an operator or a nonce out of range"
+    if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):
+        return "with a load out of range"
+    return ""

@@ -1,0 +1,141 @@
+"""Small signed records that lie at a point of the key space: host records, slot status, strategy pointers.
+
+Pure: values, their codec and a bounded shelf. The newest sequence of an author wins; readers merge what different
+authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
+"""
+
+from collections.abc import Callable, Iterator
+from math import inf
+
+import msgspec
+
+from dht.clock import Now
+from dht.errors import MALFORMED, BadMessage, BadSignature
+from dht.identity.node_key import Identity, verify
+from dht.keys import KEY_BYTES, Key, NodeId, distance
+
+RECORD_LIMIT_BYTES = 1000
+LIFE_LIMIT_S = 48 * 3600.0  # whoever still means a record writes it again each day
+AUTHORS_LIMIT = 16  # of one point; more would not fit into an answer anyway
+
+DOMAIN = b"small record\0"
+
+
+class SmallRecord(msgspec.Struct, frozen=True, array_like=True):
+    """What an author says at a point, until `expires_at` (Unix seconds) or a higher sequence."""
+
+    key: bytes
+    public_key: bytes
+    sequence: int
+    expires_at: float
+    value: bytes
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(SmallRecord)
+
+
+def sign_record(
+    identity: Identity, network: bytes, *, key: Key, sequence: int, expires_at: float, value: bytes
+) -> bytes:
+    """The wire form: signature, then fields; raises ValueError above 1000 bytes."""
+    body = _encoder.encode(SmallRecord(key, identity.public_key, sequence, expires_at, value))
+    data = identity.sign(DOMAIN + network, body) + body
+    if len(data) > RECORD_LIMIT_BYTES:
+        raise ValueError(f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
+    return data
+
+
+def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
+    """Verify the wire form; raises BadMessage or BadSignature."""
+    if len(data) > RECORD_LIMIT_BYTES:
+        raise BadMessage("", f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
+    try:
+        record = _decoder.decode(data[64:])
+    except MALFORMED as error:
+        raise BadMessage("", f"record does not decode: {error}") from error
+    if not verify(DOMAIN + network, record.public_key, data[64:], data[:64]):
+        raise BadSignature("record", "not signed by the key in it for this network")
+    if len(record.key) != KEY_BYTES or not 0 <= record.sequence < 1 << 63:
+        raise BadMessage("", "record with a key or sequence out of range")
+    if not now.wall < record.expires_at <= now.wall + LIFE_LIMIT_S:
+        raise BadMessage("", "record has expired, or lives for more than 48 h")
+    return record
+
+
+class Shelf:
+    """The records of others that lie here; when full, those furthest from this node give way.
+
+    Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
+    after anybody has done so last. Each of them waits for another time, so mostly one does it for all.
+    """
+
+    def __init__(self, own: NodeId, limit: int, rest_s: Callable[[], float] = lambda: inf) -> None:
+        """`rest_s`: drawn for each record whenever it is stored here, until this node stores it again elsewhere."""
+        self._own, self._rest_s = own, rest_s
+        self._again_at: dict[tuple[bytes, bytes], float] = {}  # steady seconds, by key and author
+        self._limit = limit
+        self._kept: dict[bytes, dict[bytes, tuple[SmallRecord, bytes]]] = {}
+        self._count = 0
+
+    def put(self, record: SmallRecord, data: bytes, at: float = 0.0) -> bool:
+        """Keep a verified record; False where there is no room, or a newer one of this author lies here. `at`: steady
+        seconds."""
+        is_kept = self._put(record, data)
+        if is_kept:
+            self._again_at[record.key, record.public_key] = at + self._rest_s()
+        return is_kept
+
+    def due(self, now: Now) -> bytes | None:
+        """A valid record that should be stored again, None where none should."""
+        self.expire(now)
+        first = min(self._again_at, key=self._again_at.__getitem__, default=None)
+        if first is None or self._again_at[first] > now.steady:
+            return None
+        self._again_at[first] = now.steady + self._rest_s()
+        return self._kept[first[0]][first[1]][1]
+
+    def _put(self, record: SmallRecord, data: bytes) -> bool:
+        authors = self._kept.setdefault(record.key, {})
+        old = authors.get(record.public_key)
+        if old and old[0].sequence >= record.sequence:
+            return old[1] == data
+        if old is None and not self._make_room(record.key, authors):
+            if not authors:
+                del self._kept[record.key]
+            return False
+        self._kept.setdefault(record.key, authors)[record.public_key] = record, data
+        self._count += old is None
+        return True
+
+    def at(self, key: bytes, now: Now) -> Iterator[bytes]:
+        """The valid records at a point, the smallest first, so that many fit into an answer."""
+        found = [data for record, data in self._kept.get(key, {}).values() if record.expires_at > now.wall]
+        return iter(sorted(found, key=lambda data: (len(data), data)))
+
+    def expire(self, now: Now) -> None:
+        """Forget what is over."""
+        for key in list(self._kept):
+            authors = self._kept[key]
+            for author in [a for a, (record, _) in authors.items() if record.expires_at <= now.wall]:
+                del authors[author], self._again_at[key, author]
+                self._count -= 1
+            if not authors:
+                del self._kept[key]
+
+    def __len__(self) -> int:
+        return self._count
+
+    def _make_room(self, key: bytes, authors: dict[bytes, tuple[SmallRecord, bytes]]) -> bool:
+        if len(authors) >= AUTHORS_LIMIT:
+            return False
+        if self._count < self._limit:
+            return True
+        furthest = max((k for k, kept in self._kept.items() if kept), key=lambda k: distance(k, self._own), default=key)
+        if distance(furthest, self._own) <= distance(key, self._own):
+            return False
+        gone = self._kept.pop(furthest)
+        self._count -= len(gone)
+        for author in gone:
+            del self._again_at[furthest, author]
+        return True

@@ -1,0 +1,35 @@
+import itertools
+from random import Random
+
+from dht.clock import Now
+from dht.membership.bootstrap_retry import Doors
+from dht.wire.contact import Address
+
+A, B, C = (Address(f"9.9.9.{n}", 1) for n in (1, 2, 3))
+
+
+def at(steady: float) -> Now:
+    return Now(1e6 + steady, steady)
+
+
+def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out() -> None:
+    doors = Doors(frozenset({4}), Random(1))
+    doors.add([A], at(0))
+    doors.remember([B] + [Address(f"8.8.{n}.1", 1) for n in range(100)], at(0))
+    assert doors.choose(set(), at(0), alone=False) == [A]
+    tried = {address for n in range(200) for address in doors.choose(set(), at(n), alone=True)}
+    assert A in tried
+    assert len(tried) == 1 + 64
+
+
+def test_pauses_grow_while_alone_and_known_addresses_are_left_out() -> None:
+    doors = Doors(frozenset({4}), Random(1))
+    assert doors.next_due == float("inf")
+    doors.add([A, B, Address("2606::1", 1)], at(0))
+    assert sorted(doors.choose({B}, at(0), alone=True)) == [A]
+    dues = []
+    for _ in range(8):
+        dues.append(doors.next_due)
+        doors.choose(set(), at(dues[-1]), alone=True)
+    assert [b - a for a, b in itertools.pairwise(dues)] == [2, 4, 8, 16, 32, 60, 60]
+    assert C not in doors.choose(set(), at(0), alone=True)

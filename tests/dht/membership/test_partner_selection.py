@@ -1,0 +1,52 @@
+"""With whom to exchange: every near peer in turn, the one that grew old first, far and silent ones now and then."""
+
+from collections import Counter
+from random import Random
+
+from dht.membership.partner_selection import OLD_S, Partners
+from dht.membership.table import Members
+from tests.dht.membership.test_table import NODES, OWN, at, beat
+
+IDS = [node.node_id for node in NODES]
+
+
+def scene(live: int) -> Partners:
+    members = Members(OWN)
+    for n in range(12):
+        members.add(beat(n, 1, 0.0 if n < live else -100.0), at(0.0), direct=n < live)
+    return Partners(members, frozenset({4}), Random(1))
+
+
+def test_all_near_peers_have_their_turn() -> None:
+    partners = scene(12)
+    chosen = [peer for _ in range(24) for peer in partners.choose(at(1.0))]
+    assert set(Counter(chosen).values()) == {2}
+
+
+def test_the_silent_are_tried_now_and_then_and_less_with_each_failure() -> None:
+    partners = scene(6)
+    chosen = Counter(peer in IDS[:6] for _ in range(400) for peer in partners.choose(at(1.0)))
+    assert 20 <= chosen[False] <= 90
+    for _ in range(6):
+        for peer in IDS[6:]:
+            partners.failed(peer, at(1.0))
+    assert all(peer in IDS[:6] for _ in range(50) for peer in partners.choose(at(2.0)))
+
+
+def test_who_was_not_heard_of_for_long_comes_first() -> None:
+    members = Members(OWN)
+    for n in range(12):
+        members.add(beat(n, 1, 0.0), at(0.0), direct=True)
+        if n != 4:
+            members.add(beat(n, 2, OLD_S), at(OLD_S), direct=True)
+    partners = Partners(members, frozenset({4}), Random(1))
+    assert partners.choose(at(OLD_S + 1.0)) == [IDS[4]]
+
+
+def test_a_new_peer_is_greeted_unless_it_has_answered() -> None:
+    partners = scene(6)
+    for peer in IDS[:3]:
+        partners.greet(peer)
+    partners.answered(IDS[2])
+    assert [partners.newcomer() for _ in range(3)] == [[IDS[1]], [IDS[0]], []]
+    assert not partners.has_newcomers

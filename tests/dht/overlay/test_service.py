@@ -1,0 +1,243 @@
+"""Whole overlays over real loopback sockets: v4-only, v6-only and dual-stack together."""
+
+import asyncio
+import random
+import socket
+from collections.abc import AsyncIterator, Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+
+from bootstrap.networks import load_network, new_network
+from dht import Address, BadMessage, Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
+from dht import system_clock as clock
+from dht.config import DhtConfig
+from dht.overlay.assembly import Place, open_overlay
+from dht.overlay.service import LiveOverlay
+from dht.strategy.document import encode_document
+from dht.strategy.validation import sign_strategy
+
+PUBLISHER = Identity(b"\1" * 32)
+CONFIG = DhtConfig(allow_private=True)
+ALL = frozenset(Slot(n) for n in range(16))
+
+
+class Hello(Message, frozen=True):
+    text: str
+
+
+class HelloBack(Message, frozen=True):
+    text: str
+    asker: bytes
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="no IPv6 loopback here")
+
+
+def network() -> Network:
+    now = int(clock().wall)
+    fields = {"effective_at": 0, "next_at": now + 10**7, "expires_at": now + 2 * 10**7, "slot_bits": 4}
+    return load_network(new_network("live", [PUBLISHER], Strategy(network="", version=1, **fields)))
+
+
+def free_port(host: str) -> int:
+    """A port free for both UDP and TCP at this moment."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family, socket.SOCK_STREAM) as tcp, socket.socket(family, socket.SOCK_DGRAM) as udp:
+        tcp.bind((host, 0))
+        udp.bind((host, tcp.getsockname()[1]))
+        return int(tcp.getsockname()[1])
+
+
+class House:
+    """Overlays of one test, their executor, and what runs."""
+
+    def __init__(self) -> None:
+        self.executor = ThreadPoolExecutor(1, thread_name_prefix="dht-files")
+        self.network = network()
+        self.tasks: dict[NodeId, asyncio.Task[None]] = {}
+        self.group = asyncio.TaskGroup()
+
+    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: Any) -> LiveOverlay:
+        endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
+        where = Place(endpoints, folder, **place)
+        rng = random.Random(seed)
+        overlay = open_overlay(Identity(bytes([seed]) * 32), self.network, CONFIG, where, clock, rng, self.executor)
+
+        async def answer(asker: NodeId, message: Hello) -> HelloBack:
+            return HelloBack(message.text[::-1], asker)
+
+        overlay.serve(Hello, answer)
+        overlay.announce(ALL, 0)
+        return overlay
+
+    def start(self, overlay: LiveOverlay, *doors: LiveOverlay) -> LiveOverlay:
+        contacts = [door.view.contact(door.node_id) for door in doors]
+        overlay.join(e.udp for contact in contacts if contact is not None for e in contact.endpoints)
+        self.tasks[overlay.node_id] = self.group.create_task(overlay.run())
+        return overlay
+
+    async def stop(self, overlay: LiveOverlay) -> None:
+        task = self.tasks.pop(overlay.node_id)
+        task.cancel()
+        await asyncio.wait([task])
+
+
+@asynccontextmanager
+async def house() -> AsyncIterator[House]:
+    made = House()
+    with made.executor:
+        async with made.group:
+            try:
+                yield made
+            finally:
+                for task in made.tasks.values():
+                    task.cancel()
+
+
+async def until(true: Callable[[], bool], seconds: float) -> None:
+    """Look twenty times a second whether something has become true on the real clock."""
+    for _ in range(int(seconds * 20)):
+        if true():
+            return
+        await asyncio.sleep(0.05)
+    assert true(), f"not within {seconds} s"
+
+
+def holders(*overlays: LiveOverlay) -> list[int]:
+    """How many of the overlays hold each slot."""
+    return [sum(slot in overlay.view.leases() for overlay in overlays) for slot in sorted(ALL)]
+
+
+async def test_a_network_of_one_works_at_once(tmp_path: Path):
+    async with house() as h:
+        alone = h.start(h.open(21, ("127.0.0.1",), tmp_path))
+        await until(lambda: holders(alone) == [1] * 16, 2.0)
+        assert alone.view.owners(Slot(3)) == (alone.node_id,)
+        assert alone.view.ready(Slot(3)) == (alone.node_id,)
+        assert (await alone.ask(alone.node_id, Hello("abc"), HelloBack, timeout_s=1)).text == "cba"
+
+
+@needs_ipv6
+async def test_both_families_are_one_network(tmp_path: Path):
+    async with house() as h:
+        dual = h.start(h.open(31, ("127.0.0.1", "::1")))
+        four = h.start(h.open(32, ("127.0.0.1",)), dual)
+        six = h.start(h.open(33, ("::1",)), dual)
+        everybody = [dual, four, six]
+        await until(lambda: all(len(o.view.live()) == 3 for o in everybody), 5.0)
+
+        answer = await four.ask(six.node_id, Hello("through"), HelloBack, timeout_s=5)
+        assert answer == HelloBack("hguorht", four.node_id)
+        assert (await six.ask(four.node_id, Hello("back"), HelloBack, timeout_s=5)).asker == six.node_id
+        assert {o.view.owners(Slot(5)) for o in everybody} == {dual.view.owners(Slot(5))}
+
+        doubles: list[list[int]] = []
+
+        def settled() -> bool:
+            found = holders(*everybody)
+            doubles.extend([found] if max(found) > 1 else [])
+            return found == [1] * 16
+
+        await until(settled, 12.0)
+        assert not doubles
+        await until(lambda: all(len(o.view.ready(Slot(0))) == 3 for o in everybody), 5.0)
+
+
+@needs_ipv6
+async def test_a_client_of_one_family_reaches_members_of_the_other():
+    async with house() as h:
+        dual = h.start(h.open(35, ("127.0.0.1", "::1")))
+        six = h.start(h.open(36, ("::1",)), dual)
+        client = h.start(h.open(37, ("127.0.0.1",), mode="client"), dual)
+        await until(lambda: {dual.node_id, six.node_id} <= client.view.live(), 6.0)
+        answer = await client.ask(six.node_id, Hello("through"), HelloBack, timeout_s=5)
+        assert answer == HelloBack("hguorht", client.node_id)
+        assert client.node_id not in six.view.members() and client.node_id not in dual.view.live()
+
+
+async def test_a_new_strategy_reaches_everybody_and_a_bad_one_nobody():
+    async with house() as h:
+        first = h.start(h.open(41, ("127.0.0.1",)))
+        second = h.start(h.open(42, ("127.0.0.1",)), first)
+        await until(lambda: len(first.view.live()) == len(second.view.live()) == 2, 5.0)
+        wanted = msgspec.structs.replace(
+            first.strategies.newest, version=2, previous=first.strategies.newest_digest, replicas=2
+        )
+        first.adopt(sign_strategy(encode_document(wanted), PUBLISHER))
+        await until(lambda: second.view.strategy.version == 2, 5.0)
+        assert second.view.strategy.replicas == 2
+        assert second.strategies.newest_digest == first.strategies.newest_digest
+
+
+async def test_a_stopped_peer_is_missed_at_once_and_comes_back_under_its_name(tmp_path: Path):
+    async with house() as h:
+        stays = h.start(h.open(51, ("127.0.0.1",), tmp_path / "a"))
+        leaves = h.start(h.open(52, ("127.0.0.1",), tmp_path / "b"), stays)
+        await until(lambda: len(stays.view.live()) == len(leaves.view.live()) == 2, 5.0)
+        await until(lambda: holders(stays, leaves) == [1] * 16, 12.0)
+        await h.stop(leaves)
+        with pytest.raises(PeerTimeout):
+            await stays.ask(leaves.node_id, Hello("?"), HelloBack, timeout_s=2)
+        assert not stays.view.is_live(leaves.node_id)
+        assert leaves.node_id in stays.view.members()
+        await until(lambda: holders(stays) == [1] * 16, 20.0)
+
+        back = h.start(h.open(52, ("127.0.0.1",), tmp_path / "b"))  # no door: it remembers its peers
+        await until(lambda: stays.view.is_live(back.node_id) and back.view.is_live(stays.node_id), 13.0)
+        assert (await stays.ask(back.node_id, Hello("ab"), HelloBack, timeout_s=3)).text == "ba"
+
+
+async def test_a_bare_bootstrap_node_introduces_and_owns_nothing():
+    async with house() as h:
+        door = h.start(h.open(61, ("127.0.0.1",), member=False))
+        one = h.start(h.open(62, ("127.0.0.1",)), door)
+        two = h.start(h.open(63, ("127.0.0.1",)), door)
+        await until(lambda: all(len(o.view.members()) == 2 for o in (one, two, door)), 6.0)
+        assert not door.view.owned()
+        await until(lambda: holders(one, two) == [1] * 16, 12.0)
+        assert not door.view.leases()
+
+
+async def test_unknown_messages_and_failing_handlers_answer_with_text():
+    async with house() as h:
+        one = h.start(h.open(71, ("127.0.0.1",)))
+        two = h.start(h.open(72, ("127.0.0.1",)), one)
+        await until(lambda: two.view.is_live(one.node_id), 5.0)
+        with pytest.raises(BadMessage, match="answers no HelloBack"):
+            await two.ask(one.node_id, HelloBack("", b""), Hello, timeout_s=2)
+
+        async def stumble(asker: NodeId, message: Hello) -> HelloBack:
+            raise KeyError(message.text)
+
+        one.serve(Hello, stumble)
+        with pytest.raises(BadMessage, match="failed here"):
+            await two.ask(one.node_id, Hello("x"), HelloBack, timeout_s=2)
+        with pytest.raises(PeerTimeout):
+            await two.ask(NodeId(bytes(20)), Hello("x"), HelloBack, timeout_s=2)
+
+
+async def test_garbage_on_udp_does_no_harm():
+    async with house() as h:
+        one = h.start(h.open(81, ("127.0.0.1",)))
+        two = h.start(h.open(82, ("127.0.0.1",)), one)
+        contact = one.view.contact(one.node_id)
+        assert contact is not None
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            for size in range(0, 1400, 7):
+                sock.sendto(random.Random(size).randbytes(size), Address(*contact.endpoints[0].udp))
+        await until(lambda: two.view.is_live(one.node_id), 5.0)
+        assert (await two.ask(one.node_id, Hello("ok"), HelloBack, timeout_s=2)).text == "ko"

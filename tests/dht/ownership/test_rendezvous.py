@@ -1,0 +1,94 @@
+import random
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.keys import NodeId, Slot, distance, slot_start
+from dht.ownership.rendezvous import Placement, _weight, owners
+
+POOL = [NodeId(random.Random(n).randbytes(20)) for n in range(300)]
+members_of = st.lists(st.sampled_from(POOL), min_size=1, max_size=80, unique=True).map(sorted)
+
+
+def slow_ranking(slot: int, bits: int, members: list[NodeId]) -> tuple[NodeId, ...]:
+    start = slot_start(Slot(slot), bits)
+    nearest = sorted(members, key=lambda m: distance(m, start))[:16]
+    return tuple(sorted(nearest, key=lambda m: _weight(m, start), reverse=True))
+
+
+@settings(max_examples=150, deadline=None)
+@given(members_of, st.integers(4, 12), st.data())
+def test_every_node_computes_what_a_full_sort_gives(members: list[NodeId], bits: int, data: st.DataObject) -> None:
+    slot = data.draw(st.integers(0, (1 << bits) - 1))
+    assert Placement(members, bits, 3).ranking(Slot(slot)) == slow_ranking(slot, bits, members)
+
+
+def test_close_ids_and_a_full_table() -> None:
+    near = [NodeId(bytes(19) + bytes([n])) for n in range(40)]
+    far = [NodeId(b"\xff" * 19 + bytes([n])) for n in range(40)]
+    for slot in (0, 1, 128, 255):
+        assert Placement(near + far, 8, 3).ranking(Slot(slot)) == slow_ranking(slot, 8, near + far)
+
+
+def test_small_networks_have_as_many_owners_as_members() -> None:
+    for n in range(1, 7):
+        members = sorted(POOL[:n])
+        for slot in range(256):
+            found = owners(Slot(slot), 8, members, 3)
+            assert len(found) == len(set(found)) == min(3, n)
+            assert set(found) <= set(members)
+
+
+def moved(before: list[NodeId], after: list[NodeId], bits: int, replicas: int) -> float:
+    """Share of (slot, owner) places that changed."""
+    a, b = Placement(before, bits, replicas), Placement(after, bits, replicas)
+    slots = [Slot(s) for s in range(1 << bits)]
+    return sum(len(set(b.owners(s)) - set(a.owners(s))) for s in slots) / (replicas * len(slots))
+
+
+def test_one_join_moves_about_its_share() -> None:
+    shares = []
+    for seed in range(20):
+        rng = random.Random(seed)
+        n = rng.choice([8, 20, 50])
+        ids = [NodeId(rng.randbytes(20)) for _ in range(n + 1)]
+        shares.append(moved(sorted(ids[:n]), sorted(ids), 8, 3) * (n + 1))
+    assert sum(shares) / len(shares) <= 2.0
+    assert max(shares) <= 8.0  # one node among few, by luck of its id
+
+
+def test_doubling_the_slots_keeps_the_even_child_s_owners() -> None:
+    members = sorted(POOL[:60])
+    for slot in range(256):
+        assert owners(Slot(slot), 8, members, 3) == owners(Slot(2 * slot), 9, members, 3)
+
+
+def test_doubling_the_slots_of_a_hundred_nodes_moves_less_than_45_percent_of_the_keys() -> None:
+    for seed in range(5):
+        rng = random.Random(seed)
+        members = sorted(NodeId(rng.randbytes(20)) for _ in range(100))
+        before, after = Placement(members, 10, 3), Placement(members, 11, 3)
+        gained = [len(set(after.owners(Slot(s))) - set(before.owners(Slot(s // 2)))) for s in range(2048)]
+        assert 0.30 < sum(gained) / (3 * 2048) <= 0.45
+        assert not any(gained[::2])
+
+
+@settings(max_examples=80, deadline=None)
+@given(members_of, st.data())
+def test_live_owners(members: list[NodeId], data: st.DataObject) -> None:
+    dead = data.draw(st.sets(st.sampled_from(members)))
+    placement = Placement(members, 6, 3)
+    for slot in map(Slot, range(64)):
+        live = placement.live_owners(slot, lambda m: m not in dead)
+        sticky = [m for m in placement.owners(slot) if m not in dead]
+        assert list(live[: len(sticky)]) == sticky
+        assert len(live) >= min(2, len([m for m in placement.ranking(slot) if m not in dead]))
+        assert len(live) <= max(2, len(sticky))
+
+
+def test_every_slot_belongs_to_somebody() -> None:
+    members = sorted(POOL[:5])
+    placement = Placement(members, 8, 3)
+    owned = [placement.owned(m, lambda m: True) for m in members]
+    assert sum(len(o) for o in owned) == 3 * 256
+    assert max(len(o) for o in owned) <= 256

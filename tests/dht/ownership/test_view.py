@@ -1,0 +1,136 @@
+"""The view: whose word counts for what."""
+
+import random
+from types import SimpleNamespace
+
+import msgspec
+import pytest
+
+from dht.clock import Now
+from dht.identity.node_key import Identity
+from dht.keys import NodeId, Slot
+from dht.membership.table import Members
+from dht.ownership.rendezvous import NEAREST, Placement
+from dht.ownership.view import OverlayView
+from dht.slot_set import encode_slots
+from dht.strategy.document import Strategy
+from dht.wire.contact import Endpoint
+from dht.wire.heartbeat import Heartbeat, pack_endpoint, read_heartbeat
+
+BITS = 4
+SLOTS = [Slot(n) for n in range(1 << BITS)]
+NODES = [Identity(bytes([n]) * 32) for n in range(1, 41)]
+STRATEGY = Strategy(
+    network="00",
+    version=1,
+    effective_at=0,
+    expires_at=1 << 40,
+    next_at=1 << 40,
+    slot_bits=BITS,
+    declared_prefixes=("9.9.9.0/24",),
+)
+
+
+def view_of(own: NodeId, members: Members, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
+    strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
+    return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
+
+
+def hear(members: Members, node: Identity, sequence: int, ready: list[Slot], steady: float) -> None:
+    wall = 1e6 + steady
+    beat = Heartbeat(node.public_key, sequence, wall, wall + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
+    beat = msgspec.structs.replace(beat, slot_bits=BITS, ready=encode_slots(ready))
+    members.add(read_heartbeat(b"", beat), Now(wall, steady), direct=True)
+
+
+def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    for node in NODES[1:]:
+        hear(members, node, 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    view.say_ready(frozenset(SLOTS))
+    placement = Placement(sorted(n.node_id for n in NODES), BITS, STRATEGY.replicas)
+    for slot in SLOTS:
+        assert view.candidates(slot) == placement.ranking(slot)
+        assert set(view.ready(slot)) == set(placement.ranking(slot))
+        assert len(view.ready(slot)) == NEAREST
+        assert all(view.is_ready(node.node_id, slot) for node in NODES)
+
+
+def test_readiness_follows_who_is_a_candidate() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    hear(members, NODES[1], 1, SLOTS, 0.0)
+    view = view_of(own, members, clock)
+    assert all(view.ready(slot) == (NODES[1].node_id,) for slot in SLOTS)
+    for node in NODES[2:]:
+        hear(members, node, 1, [], 0.0)
+    clock.steady = 2.0
+    lost = [slot for slot in SLOTS if NODES[1].node_id not in view.candidates(slot)]
+    assert lost and all(view.ready(slot) == () for slot in lost)
+
+
+def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_switches() -> None:
+    clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    for node in NODES[1:]:
+        hear(members, node, 1, SLOTS[:5], 0.0)
+    strategies = SimpleNamespace(strategy=STRATEGY, former=())
+    strategies.current, strategies.former_bits = lambda now: strategies.strategy, lambda now: strategies.former
+    view = view_of(own, members, clock, strategies)
+    view.say_ready(frozenset(SLOTS[:3]))
+    before = {slot: set(view.ready(slot)) for slot in SLOTS}
+    strategies.strategy, strategies.former = msgspec.structs.replace(STRATEGY, version=2, slot_bits=BITS + 1), (BITS,)
+    clock.steady = 2.0
+    for part in range(2 << BITS):
+        assert before[Slot(part // 2)] <= set(view.ready(Slot(part))), "nobody who has the data is left out"
+        assert set(view.ready(Slot(part))) <= {n.node_id for n in NODES}
+    assert view.own_ready() == {Slot(n) for n in range(6)}
+    strategies.former = ()
+    clock.steady = 4.0
+    hear(members, NODES[1], 2, [], 4.0)
+    assert any(not before[Slot(part // 2)] <= set(view.ready(Slot(part))) for part in range(2 << BITS)), "a day later"
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) -> None:
+    rng, clock, own = random.Random(seed), SimpleNamespace(steady=0.0), NODES[0].node_id
+    members = Members(own)
+    view = view_of(own, members, clock)
+    for sequence in range(1, 60):
+        clock.steady += rng.choice([1.5, 4.0, 20.0])
+        node = rng.choice(NODES[1:])
+        if rng.random() < 0.2:
+            members.suspect(node.node_id, clock.steady)
+        else:
+            hear(members, node, sequence, rng.sample(SLOTS, 5), clock.steady)
+        if rng.random() < 0.3:
+            view.say_ready(frozenset(rng.sample(SLOTS, 3)))
+        fresh = view_of(own, members, clock)
+        fresh.say_ready(view.own_ready())
+        assert view.live() == fresh.live()
+        assert view.owned() == fresh.owned()
+        assert view.teams() == fresh.teams()
+        for slot in SLOTS:
+            assert view.ready(slot) == fresh.ready(slot)
+            assert view.live_owners(slot) == fresh.live_owners(slot) == fresh.teams()[slot]
+
+
+def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() -> None:
+    clock, crowd = SimpleNamespace(steady=0.0), [Identity(n.to_bytes(32, "big")) for n in range(1, 200)]
+    own = crowd[0].node_id
+    members = Members(own)
+    for node in crowd[1:]:
+        hear(members, node, 1, [], 0.0)
+    view = view_of(own, members, clock)
+    placement = Placement(sorted(n.node_id for n in crowd), BITS, STRATEGY.replicas)
+    teams = view.teams()
+    assert 0 < len(teams) < len(SLOTS)
+    assert view.owned() == placement.owned(own, lambda peer: True) <= teams.keys()
+    far = next(node for node in crowd if not members.is_near(node.node_id))
+    members.suspect(far.node_id, 0.0)
+    clock.steady = 2.0
+    assert not view.is_live(far.node_id)
+    assert view.teams() is teams, "a death elsewhere does not concern it"
+    assert all(far.node_id not in view.live_owners(slot) for slot in SLOTS)

@@ -1,0 +1,89 @@
+"""What is worth a place in a packet, to whom; and a PING fits its packet, also where its sender has no heartbeat."""
+
+from collections import Counter
+from random import Random
+from types import SimpleNamespace
+
+import pytest
+
+from dht.config import DhtConfig
+from dht.identity.node_key import Identity
+from dht.membership.neighbourhood import PREFIXES
+from dht.membership.rumours import Rumours
+from dht.membership.table import Members
+from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
+from dht.protocol.self_heartbeat import Herald
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Endpoint
+from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
+from dht.wire.packets import ROOM_BYTES, Ping, body_size
+from node.simulation.forming import form
+from node.simulation.swarm import NETWORK, Swarm
+from tests.dht.membership.test_table import NODES, OWN, at, beat
+
+HERALD = SimpleNamespace(raw=b"", mark=OWN[:4] + bytes(4))
+
+
+def known(sequence: int, turned: int) -> SimpleNamespace:
+    return SimpleNamespace(opened=SimpleNamespace(sequence=sequence), turned=turned)
+
+
+def test_near_peers_get_whatever_is_newer_and_far_ones_what_matters() -> None:
+    for near in (True, False):
+        assert worth(known(1000, 0), 1000, near=near) == 0  # type: ignore[arg-type]
+        assert worth(known(1000, 0), 0, near=near) >= TURNED  # type: ignore[arg-type]
+        assert worth(known(1000, 990), 980, near=near) >= TURNED  # type: ignore[arg-type]
+    assert worth(known(1000, 900), 990, near=True) > NEAR  # type: ignore[arg-type]
+    assert worth(known(1000, 900), 990, near=False) == 0  # type: ignore[arg-type]
+    assert worth(known(1000, 0), 1000 - int(REFRESH_S), near=False) == REFRESH_S  # type: ignore[arg-type]
+
+
+def test_no_digest_however_bent_breaks_an_answer() -> None:
+    members = Members(OWN)
+    for n in range(12):
+        members.add(beat(n, 5, 0.0), at(0.0), direct=True)
+    for first, last in ((0, PREFIXES - 1), (-7, 1 << 70), (1 << 40, -1), (PREFIXES, PREFIXES)):
+        ping = Ping(first, last, b"\1\2\3" * 7, ())
+        news = make_answer(ping, NODES[0].node_id, members, HERALD, Rumours(members), 900)  # type: ignore[arg-type]
+        assert len(news) == (12 if (first, last) in ((0, PREFIXES - 1), (-7, 1 << 70)) else 0)
+
+
+@pytest.mark.parametrize("quiet", [True, False])
+@pytest.mark.parametrize("known", [7, 60, 150])
+def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet: bool):
+    swarm = Swarm(seed=1)
+    swarm.add(known)
+    form(swarm, members=False)
+    identity = Identity(bytes(32))
+    listening = swarm.bees[0].core.own_endpoints
+    herald = Herald(identity, NETWORK, DhtConfig(), Reach(), listening, Random(1), member=True, quiet=quiet)
+    herald.beat(swarm.now)
+    assert bool(herald.raw) is not quiet
+    members = Members(identity.node_id)
+    rumours, rng = Rumours(members), Random(2)
+    for bee in swarm.bees:
+        members.add(open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()), swarm.now)
+        if bee.index % 5 == 0:
+            rumours.add(bee.node_id)
+    for _ in range(20):
+        partner = rng.choice([None, *(bee.node_id for bee in swarm.bees)])
+        ping = make_ping(members, herald, rumours, partner, swarm.now, rng)
+        assert body_size(ping) <= ROOM_BYTES
+        assert ping.heartbeats
+
+
+def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
+    members, rng = Members(OWN), Random(3)
+    crowd = [Identity(n.to_bytes(32, "big")) for n in range(1, 161)]
+    for node in crowd:
+        value = Heartbeat(node.public_key, 1, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
+        members.add(read_heartbeat(b"", value), at(0.0), direct=True)
+    ordered, rounds = members.ids(), 800
+    seen: Counter[bytes] = Counter()
+    for _ in range(rounds):
+        block, first, end = _digested(members, rng, near=False)
+        arc = members.lines.ids(first, end)
+        assert all(block.has(peer) for peer in arc)
+        assert [peer for peer in ordered if block.has(peer)] == arc
+        seen.update(arc)
+    assert min(seen[peer] for peer in ordered) >= rounds * 40 / 199 * 0.6

@@ -1,0 +1,251 @@
+"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+
+from random import Random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.clock import Now
+from dht.config import DhtConfig
+from dht.identity.node_key import Identity
+from dht.protocol.engine import Core
+from dht.protocol.events import MembersChanged, StrategyAhead
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Endpoint
+from dht.wire.heartbeat import open_heartbeat
+from dht.wire.packets import PACKET_LIMIT, Body, Find, Get, Kind, Ping, Put, Stamp, decode_packet, encode_packet
+
+NETWORK = b"network of the tests"
+HERE, THERE, ELSEWHERE = (Address(f"127.0.0.{n}", 8091) for n in (1, 2, 3))
+LOCAL = Reach(allow_private=True)
+
+
+def core(n: int, address: Address = HERE, host: str = "") -> Core:
+    listening = (Endpoint(host or address.host, address.port, address.port),)
+    return Core(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, reach=LOCAL)
+
+
+def at(seconds: float) -> Now:
+    return Now(1_700_000_000.0 + seconds, 100.0 + seconds)
+
+
+def talk(now: Now, nodes: dict[Address, Core], packets: list[tuple[bytes, Address, Address]]) -> list[bytes]:
+    """Deliver (data, target, source) and all that follows; returns every packet seen."""
+    seen = []
+    while packets:
+        data, target, source = packets.pop(0)
+        seen.append(data)
+        if target in nodes:
+            packets += [(d, a, target) for d, a in nodes[target].receive(now, data, source)]
+    return seen
+
+
+def pair() -> tuple[Core, Core, dict[Address, Core], list[bytes]]:
+    a, b = core(1, HERE), core(2, THERE)
+    nodes = {HERE: a, THERE: b}
+    a.poll(at(0))
+    b.join(at(0), [HERE])
+    seen = talk(at(0), nodes, [(d, t, THERE) for d, t in b.poll(at(0))])
+    return a, b, nodes, seen
+
+
+def test_first_contact_by_address_makes_members_of_both() -> None:
+    a, b, _, _ = pair()
+    both = tuple(sorted((a.node_id, b.node_id)))
+    assert a.members.members(at(0.1)) == b.members.members(at(0.1)) == both
+    assert a.members.is_live(b.node_id, at(0.1))
+    assert MembersChanged(1) in a.take_events()
+    assert not a.refused
+
+
+def test_a_node_on_all_addresses_learns_its_own_from_answers() -> None:
+    a, b = core(1, HERE), core(2, THERE, host="0.0.0.0")
+    nodes = {HERE: a, THERE: b}
+    a.poll(at(0))
+    b.join(at(0), [HERE])
+    assert b.own_endpoints == ()
+    for n in range(4):
+        talk(at(n), nodes, [(d, t, THERE) for d, t in b.poll(at(n))])
+    assert [e.host for e in b.own_endpoints] == [THERE.host]
+    known = a.members.find(b.node_id)
+    assert known
+    assert known.opened.contact.endpoints[0].udp == THERE
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=1400))
+def test_any_bytes_are_counted_and_never_answered(data: bytes) -> None:
+    node = core(1)
+    assert node.receive(at(0), data, THERE) == []
+    assert sum(node.refused.values()) == 1
+
+
+PACKETS = list(pair()[3])
+
+
+@settings(max_examples=400, deadline=None)
+@given(st.sampled_from(PACKETS), st.lists(st.tuples(st.integers(0, 1231), st.integers(1, 255)), min_size=1, max_size=5))
+def test_mutations_of_real_packets_do_no_harm(data: bytes, flips: list[tuple[int, int]]) -> None:
+    node = core(1)
+    bent = bytearray(data)
+    for place, flip in flips:
+        bent[place % len(bent)] ^= flip
+    for answer, _ in node.receive(at(0), bytes(bent), THERE):
+        assert len(answer) <= len(bent)
+    node.poll(at(1))
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.sampled_from(list(Kind)), st.binary(max_size=300), st.binary(min_size=8, max_size=8))
+def test_any_body_with_a_right_mac_does_no_harm(kind: Kind, body: bytes, transaction: bytes) -> None:
+    """A member that sends nonsense under a valid MAC."""
+    liar, node = Identity(bytes([9]) * 32), core(1)
+    stamp = Stamp(NETWORK[:4], liar.public_key, 0, bytes(8))
+    key = liar.shared_key(Identity(bytes([1]) * 32).public_key)
+    good = bytearray(encode_packet(stamp, transaction, Ping(0, 0, b"", (body,)), key, size=PACKET_LIMIT))
+    good[1] = kind
+    from dht.wire.packets import _mac  # the liar's own keys are right
+
+    node.receive(at(0), bytes(good[:-16]) + _mac(key, bytes(good[:-16])), THERE)
+    digest = Ping(5, 1 << 40, body, (body, body))
+    for question in (Find(body), Get(body), Put(body[:8], body), digest):
+        packet = encode_packet(stamp, transaction, question, key, size=PACKET_LIMIT)
+        assert all(len(d) <= PACKET_LIMIT for d, _ in node.receive(at(0), packet, THERE))
+
+
+def stranger_asks(node: Core, body: Body, *, size: int = PACKET_LIMIT, mac: bool = True) -> list[bytes]:
+    liar = Identity(bytes([9]) * 32)
+    key = liar.shared_key(Identity(bytes([1]) * 32).public_key) if mac else None
+    packet = encode_packet(Stamp(NETWORK[:4], liar.public_key, 0, bytes(8)), b"t" * 8, body, key, size=size)
+    return [d for d, _ in node.receive(at(1), packet, ELSEWHERE)]
+
+
+def test_answers_are_never_longer_than_questions() -> None:
+    a, _, _, _ = pair()
+    for body in (Find(bytes(20)), Get(bytes(20)), Ping(0, (1 << 32) - 1, b"", ())):
+        for size in (0, 300, 700, PACKET_LIMIT):
+            asked = max(size, len(encode_packet(Stamp(b"1234", bytes(32), 0, bytes(8)), b"t" * 8, body, None)))
+            assert all(len(d) <= asked for d in stranger_asks(a, body, size=size))
+
+
+@pytest.mark.parametrize("body", [Find(bytes(20)), Get(bytes(20)), Put(b"", b"")])
+def test_only_a_ping_goes_without_mac(body: Find | Get | Put) -> None:
+    a, _, _, _ = pair()
+    assert stranger_asks(a, body, mac=False) == []
+    assert a.refused["no MAC"] == 1
+    assert stranger_asks(a, Ping(0, 0, b"", ()), mac=False)
+
+
+def test_a_put_without_token_stores_nothing() -> None:
+    a, _, _, _ = pair()
+    (answer,) = stranger_asks(a, Put(b"12345678", b"record"))
+    assert decode_packet(answer).body == b"\x91\xc2"
+
+
+def test_a_forged_answer_and_another_network_are_refused() -> None:
+    a, b, _, seen = pair()
+    pong = next(d for d in seen if decode_packet(d).kind is Kind.PONG)
+    assert b.receive(at(0.2), pong, HERE) == []
+    assert b.refused["answer that nobody asked for"] == 1
+    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    a.receive(at(0.2), ping[:2] + b"oops" + ping[6:], THERE)
+    assert a.refused["another network"] == 1
+
+
+def test_a_flood_from_one_address_is_cut_off_and_others_are_served() -> None:
+    a, _, _, seen = pair()
+    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    answers = [a.receive(at(1), ping, ELSEWHERE) for _ in range(2000)]
+    assert len([x for x in answers if x]) <= 600
+    assert a.refused["address over its rate"] >= 1400
+    assert a.receive(at(1), ping, THERE)
+
+
+def test_open_requests_and_memory_stay_bounded() -> None:
+    a, _, nodes, _ = pair()
+    talk(at(1), nodes, [(d, t, HERE) for d, t in a.poll(at(1))])
+    for n in range(3000):
+        a.start_lookup(at(1), n.to_bytes(20, "big"), lambda *_: None)
+    assert a.refused["too many open requests"] > 0
+    for n in (60, 120, 180):
+        a.poll(at(n))
+    assert a.next_due > at(180).steady
+
+
+def test_a_newer_strategy_or_a_fork_is_an_event() -> None:
+    a, b, nodes, _ = pair()
+    a.take_events()
+    b.set_strategy(2, b"digest of version two", 8, LOCAL)
+    for n in range(1, 6):
+        talk(at(n), nodes, [(d, t, THERE) for d, t in b.poll(at(n))])
+    assert StrategyAhead(b.node_id, 2) in a.take_events()
+    assert not any(isinstance(e, StrategyAhead) for e in b.take_events())
+    known = a.members.find(b.node_id)
+    assert known
+    assert known.opened.heartbeat.strategy_version == 2
+
+
+def test_a_suspected_peer_is_asked_and_back_with_its_next_heartbeat() -> None:
+    a, b, nodes, _ = pair()
+    a.suspect(at(1), b.node_id)
+    assert not a.members.is_live(b.node_id, at(1))
+    b.announce(ready=b"\x00\x05", leased=b"", due=0)
+    talk(at(2), nodes, [(d, t, THERE) for d, t in b.poll(at(2))])
+    assert a.members.is_live(b.node_id, at(2))
+
+
+def test_a_restart_with_the_clock_set_back_outruns_its_own_past() -> None:
+    a, b, nodes, _ = pair()
+    again = core(2, THERE)
+    nodes[THERE] = again
+    earlier = Now(at(0).wall - 60, at(0).steady)
+    again.join(earlier, [HERE])
+    for n in range(5):
+        now = Now(earlier.wall + n, earlier.steady + n)
+        packets = [(d, t, THERE) for d, t in again.poll(now)] + [(d, t, HERE) for d, t in a.poll(at(n))]
+        talk(now, nodes, packets)
+    first, last = open_heartbeat(b.own_heartbeat, at(0), NETWORK, LOCAL), a.members.find(b.node_id)
+    assert last
+    assert last.opened.sequence > first.sequence
+
+
+def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
+    """Whoever kept a heartbeat of a peer that died could otherwise make it live again at every newcomer."""
+    a, b = core(1, HERE), core(2, THERE)
+    b.poll(at(0))
+    body = Ping(0, (1 << 32) - 1, b"", (b.own_heartbeat,))
+    stamp = Stamp(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
+    packet = encode_packet(stamp, b"t" * 8, body, None, size=PACKET_LIMIT)
+    assert a.receive(at(100), packet, ELSEWHERE)
+    assert a.members.find(b.node_id) is not None
+    assert not a.members.is_live(b.node_id, at(100))
+
+
+def test_a_flood_from_all_addresses_of_one_ipv6_prefix_is_cut_off_too() -> None:
+    a, _, _, seen = pair()
+    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    answers = [a.receive(at(1), ping, Address(f"2001:db8::{n:x}", 8091)) for n in range(2000)]
+    assert len([x for x in answers if x]) <= 600
+    assert a.receive(at(1), ping, Address("2001:db8:0:1::1", 8091))
+
+
+def test_a_peer_is_met_where_it_answered_and_asked_where_it_only_says_it_is() -> None:
+    a, b, nodes, _ = pair()
+    for n in range(1, 4):
+        talk(at(n), nodes, [(d, t, HERE) for d, t in a.poll(at(n))])
+    assert a.has_met(at(4), b.node_id, THERE)
+    assert not a.has_met(at(4), b.node_id, ELSEWHERE)
+    sent = [target for _, target in a.poll(at(4))]
+    assert sent.count(THERE) >= 1
+    a.has_met(at(4), b.node_id, ELSEWHERE)
+    assert not a.poll(at(4)), "one question in a while, or a relay is a weapon"
+
+
+def test_former_members_are_knocked_at_when_their_heartbeats_have_expired() -> None:
+    _, b, _, _ = pair()
+    late, day = core(3, ELSEWHERE), 86_400.0
+    late.remember(at(day), [b.own_heartbeat])
+    assert late.members.members(at(day)) == (late.node_id,)
+    assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
+    assert not late.refused

@@ -1,0 +1,93 @@
+"""Real UDP on loopback: both families, garbage, a port in use."""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from random import Random
+
+import pytest
+
+from dht.clock import system_clock
+from dht.config import DhtConfig
+from dht.identity.node_key import Identity
+from dht.protocol.engine import Core
+from dht.protocol.events import Event
+from dht.protocol.udp_driver import Datagrams, PortUnavailable, bind_udp
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Address, Endpoint
+
+HOSTS = {"4": ("127.0.0.1",), "6": ("::1",), "both": ("127.0.0.1", "::1")}
+
+
+def has_ipv6() -> bool:
+    try:
+        bind_udp(Address("::1", 0)).close()
+    except PortUnavailable:
+        return False
+    return True
+
+
+class Peer:
+    def __init__(self, families: str, *, on_event: Callable[[Event], None] = lambda _: None) -> None:
+        self.sockets = [bind_udp(Address(host, 0)) for host in HOSTS[families]]
+        self.addresses = [Address(*s.getsockname()[:2]) for s in self.sockets]
+        listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
+        config = DhtConfig(allow_private=True)
+        reach = Reach(allow_private=True)
+        self.core = Core(Identity.generate(), b"loopback", config, Random(1), listening=listening, reach=reach)
+        self.datagrams = Datagrams(self.core, system_clock, self.sockets, on_event)
+
+
+async def until(claim: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5.0):
+        while not claim():  # noqa: ASYNC110 (nothing tells when a packet was counted)
+            await asyncio.sleep(0.02)
+
+
+@pytest.mark.skipif(not has_ipv6(), reason="this machine has no IPv6 loopback")
+async def test_v4_only_and_v6_only_learn_of_each_other_through_a_dual_stack_peer() -> None:
+    peers = [Peer(f) for f in ("both", "4", "6")]
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(p.datagrams.run()) for p in peers]
+        for peer in peers[1:]:
+            peer.core.join(system_clock(), peers[0].addresses)
+            peer.datagrams.kick()
+        everyone = tuple(sorted(p.core.node_id for p in peers))
+        await until(lambda: all(p.core.members.members(system_clock()) == everyone for p in peers))
+        for task in tasks:
+            task.cancel()
+    assert all(s.fileno() == -1 for p in peers for s in p.sockets), "sockets are closed with run"
+
+
+async def test_garbage_does_no_harm() -> None:
+    peer = Peer("4")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(peer.datagrams.run())
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as stranger:
+            for data in (b"", b"x", bytes(1232), b"\x01\x01" + bytes(1230), bytes(60_000)):
+                stranger.sendto(data, peer.addresses[0])
+        await until(lambda: sum(peer.core.refused.values()) >= 5)
+        task.cancel()
+
+
+async def test_what_breaks_inside_ends_the_run() -> None:
+    def broken(_event: Event) -> None:
+        raise RuntimeError("a fault of ours")
+
+    a, b = Peer("4", on_event=broken), Peer("4")
+    with pytest.raises(ExceptionGroup) as failure:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(b.datagrams.run())
+            group.create_task(a.datagrams.run())
+            a.core.join(system_clock(), b.addresses)
+            await asyncio.sleep(5.0)
+    assert "a fault of ours" in str(failure.value.exceptions)
+
+
+def test_a_port_in_use_is_named_with_a_remedy() -> None:
+    with bind_udp(Address("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+        with pytest.raises(PortUnavailable, match=rf"127.0.0.1 port {port}: the port is in use; .*node.peer_port"):
+            bind_udp(Address("127.0.0.1", port))
+    with pytest.raises(PortUnavailable, match="no such address"):
+        bind_udp(Address("203.0.113.7", 0))

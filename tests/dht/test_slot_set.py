@@ -1,0 +1,53 @@
+from collections.abc import Callable
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.errors import BadMessage
+from dht.keys import Slot
+from dht.slot_set import check_slots, decode_slots, encode_slots
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.integers(4, 16).flatmap(lambda bits: st.tuples(st.just(bits), st.sets(st.integers(0, (1 << bits) - 1)))))
+def test_what_goes_in_comes_out(case: tuple[int, set[int]]) -> None:
+    bits, slots = case
+    assert decode_slots(encode_slots(Slot(s) for s in slots), bits) == slots
+
+
+@pytest.mark.parametrize(
+    ("slots", "limit"),
+    [(range(256), 4), (range(0, 256, 2), 34), ([7, 99, 200], 4), (range(3, 250), 4), (range(0, 256, 17), 17), ([], 0)],
+)
+def test_usual_sets_are_small(slots: range, limit: int) -> None:
+    assert len(encode_slots(Slot(s) for s in slots)) <= limit
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.binary(max_size=80), st.integers(0, 16))
+def test_any_bytes_give_bounded_slots_or_an_error(data: bytes, bits: int) -> None:
+    try:
+        slots = decode_slots(data, bits)
+    except BadMessage:
+        return
+    assert all(0 <= s < 1 << bits for s in slots)
+
+
+def test_slots_out_of_range_are_refused() -> None:
+    for slots in ([256], range(250, 260), range(0, 300, 2)):
+        with pytest.raises(BadMessage):
+            decode_slots(encode_slots(Slot(s) for s in slots), 8)
+
+
+@settings(max_examples=500, deadline=None)
+@given(st.one_of(st.binary(max_size=80), st.sets(st.integers(0, 300)).map(encode_slots)), st.integers(0, 16))
+def test_checking_refuses_what_decoding_refuses(data: bytes, bits: int) -> None:
+    def is_refused(read: Callable[[bytes, int], object]) -> bool:
+        try:
+            read(data, bits)
+        except BadMessage:
+            return True
+        return False
+
+    assert is_refused(check_slots) == is_refused(decode_slots)

@@ -1,0 +1,289 @@
+"""The TLS channel over real loopback sockets: who is who, bounds, garbage, the relay."""
+
+import asyncio
+import random
+import socket
+import ssl
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+
+import aiohttp
+import pytest
+
+from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, LocalError, NodeId, PeerTimeout
+from dht import system_clock as clock
+from dht.transport.request_auth import Target, sign_request
+from dht.transport.tls_channel import Channel
+from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
+
+NETWORK = "ab" * 20
+ALICE, BOB, CAROL = (Identity(bytes([n]) * 32) for n in (11, 12, 13))
+
+
+def has_ipv6() -> bool:
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_STREAM) as sock:
+            sock.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
+needs_ipv6 = pytest.mark.skipif(not has_ipv6(), reason="no IPv6 loopback here")
+
+
+def free_port(host: str = "127.0.0.1") -> int:
+    with socket.socket(socket.AF_INET6 if ":" in host else socket.AF_INET, socket.SOCK_STREAM) as sock:
+        sock.bind((host, 0))
+        return int(sock.getsockname()[1])
+
+
+async def echo(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
+    if name == "Refuse":
+        raise InputError("not today\nreally")
+    if name == "Hang":
+        await asyncio.sleep(60)
+    if name == "Break":
+        raise LocalError("disk is gone")
+    return asker + name.encode() + body
+
+
+def anything(asker: NodeId, host: str, port: int) -> bool:
+    return True
+
+
+class Host:
+    """A running channel with its contact."""
+
+    def __init__(self, identity: Identity, hosts: tuple[str, ...]) -> None:
+        self.endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
+        addresses = tuple(Address(e.host, e.tcp_port) for e in self.endpoints)
+        self.identity = identity
+        self.contact = Contact(identity.node_id, self.endpoints)
+        self.channel = Channel(identity, NETWORK, addresses, clock, random.Random(identity.node_id))
+        self.heard: list[str] = []
+        self.came = asyncio.Event()
+
+    async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
+        self.heard.append(name)
+        self.came.set()
+        return await echo(asker, name, body, host)
+
+    async def ask(self, route: Route, name: str = "Echo", body: bytes = b"", timeout_s: float = 5.0) -> bytes:
+        return await self.channel.ask(route, name, body, timeout_s=timeout_s)
+
+
+@asynccontextmanager
+async def running(*hosts: Host, may_relay: Callable[[NodeId, str, int], bool] = anything) -> AsyncIterator[None]:
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(host.channel.run(host.answer, may_relay)) for host in hosts]
+        await asyncio.sleep(0)
+        try:
+            yield
+        finally:
+            for task in tasks:
+                task.cancel()
+
+
+async def test_a_message_and_its_answer_cross_with_the_askers_true_id():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice, bob):
+        answer = await alice.ask(Route(bob.contact), "Echo", b"hello")
+        assert answer == ALICE.node_id + b"Echohello"
+        big = bytes(MAX_BODY_BYTES - 64)
+        assert len(await alice.ask(Route(bob.contact), "Echo", big)) == len(big) + 24
+        assert abs(alice.channel.clock_offset_s()) < 2
+
+
+async def test_a_peer_with_another_key_gets_no_byte():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice, bob):
+        with pytest.raises(BadMessage, match="another key"):
+            await alice.ask(Route(Contact(CAROL.node_id, bob.endpoints)))
+        assert await alice.ask(Route(bob.contact))
+
+
+async def test_refusals_come_back_as_one_line_of_text():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice, bob):
+        with pytest.raises(PeerRefused, match="not today really"):
+            await alice.ask(Route(bob.contact), "Refuse")
+        with pytest.raises(PeerRefused):
+            await alice.ask(Route(bob.contact), "no/such")
+
+
+async def test_silence_and_absence_are_told_apart():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice, bob):
+        with pytest.raises(PeerTimeout) as slow:
+            await alice.ask(Route(bob.contact), "Hang", timeout_s=0.2)
+        assert not isinstance(slow.value, PeerGone)
+        with pytest.raises(PeerGone):
+            await alice.ask(Route(Contact(CAROL.node_id, (Endpoint("127.0.0.1", 1, free_port()),))))
+
+
+async def test_a_restarted_peer_is_reached_over_a_new_connection():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice):
+        async with running(bob):
+            assert await alice.ask(Route(bob.contact))
+        async with running(bob):
+            assert await alice.ask(Route(bob.contact))
+
+
+async def test_requests_for_others_replays_and_strangers_are_refused():
+    bob = Host(BOB, ("127.0.0.1",))
+    unverified = ssl.create_default_context()
+    unverified.check_hostname, unverified.verify_mode = False, ssl.CERT_NONE
+    url = f"https://127.0.0.1:{bob.endpoints[0].tcp_port}/v1/Echo"
+
+    def header(recipient: NodeId = BOB.node_id, body: bytes = b"x", network: str = NETWORK) -> dict[str, str]:
+        target = Target(network, recipient, "POST", "/v1/Echo")
+        return {"Authorization": sign_request(ALICE, target, body, clock(), b"n" * 12)}
+
+    async with running(bob), aiohttp.ClientSession() as session:
+
+        async def status(headers: dict[str, str], body: bytes = b"x") -> int:
+            async with session.post(url, data=body, headers=headers, ssl=unverified) as response:
+                return response.status
+
+        assert await status({}) == 401
+        assert await status({"Authorization": "DSE1 a b c d e"}) == 401
+        assert await status(header(recipient=CAROL.node_id)) == 401
+        assert await status(header(network="cd" * 20)) == 401
+        assert await status(header(), body=b"y") == 401
+        fresh = header()
+        assert await status({k: v.replace((b"n" * 12).hex(), (b"m" * 12).hex()) for k, v in fresh.items()}) == 401
+        assert await status(fresh) == 401  # its nonce was used with the wrong body
+
+
+async def test_garbage_does_no_harm():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    rng = random.Random(1)
+    heads = [
+        b"",
+        b"\x16",
+        b"\x16\x03\x01",
+        b"C",
+        b"CONNECT ",
+        b"GET / HTTP/1.1\r\n\r\n",
+        b"\x16" + b"A" * 9000,
+        b"C" * 9000,
+    ]
+    async with running(alice, bob):
+        for head in heads:
+            reader, writer = await asyncio.open_connection("127.0.0.1", bob.endpoints[0].tcp_port)
+            writer.write(head + rng.randbytes(200))
+            writer.write_eof()
+            with suppress(ConnectionError):
+                await asyncio.wait_for(reader.read(), 5)
+            writer.close()
+        assert await alice.ask(Route(bob.contact))
+
+
+async def test_a_port_in_use_names_itself_and_the_remedy():
+    alice = Host(ALICE, ("127.0.0.1",))
+    taken = socket.create_server(("127.0.0.1", alice.endpoints[0].tcp_port))
+    with taken, pytest.raises(LocalError, match=rf"TCP port {alice.endpoints[0].tcp_port}.*choose another"):
+        await alice.channel.run(echo, anything)
+
+
+async def test_a_failure_of_this_machine_stops_it_loudly():
+    alice, bob = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",))
+    async with running(alice):
+        with pytest.raises(BaseExceptionGroup) as failed:
+            async with asyncio.TaskGroup() as group:
+                group.create_task(bob.channel.run(echo, anything))
+                await asyncio.sleep(0)
+                with pytest.raises((PeerRefused, PeerGone)):
+                    await alice.ask(Route(bob.contact), "Break")
+                await asyncio.sleep(60)
+        assert failed.group_contains(LocalError, match="disk is gone")
+
+
+@needs_ipv6
+async def test_one_family_asks_the_other_through_a_dual_stack_peer():
+    alice, carol = Host(ALICE, ("127.0.0.1",)), Host(CAROL, ("::1",))
+    relay = Host(BOB, ("127.0.0.1", "::1"))
+    async with running(alice, carol, relay):
+        there = await alice.ask(Route(carol.contact, relay.contact), "Echo", b"six")
+        back = await carol.ask(Route(alice.contact, relay.contact), "Echo", bytes(2_000_000))
+        assert there == ALICE.node_id + b"Echosix"
+        assert len(back) == 2_000_024
+        with pytest.raises(BadMessage, match="another key"):  # a relay that connects to somebody else
+            await alice.ask(Route(Contact(ALICE.node_id, carol.endpoints), relay.contact))
+
+
+@needs_ipv6
+async def test_a_relay_serves_members_endpoints_only():
+    alice, carol = Host(ALICE, ("127.0.0.1",)), Host(CAROL, ("::1",))
+    relay = Host(BOB, ("127.0.0.1", "::1"))
+    async with running(alice, carol), running(relay, may_relay=lambda asker, host, port: False):
+        with pytest.raises(PeerTimeout):
+            await alice.ask(Route(carol.contact, relay.contact))
+
+
+async def test_a_lying_relay_is_refused():
+    """The relay answers the TLS handshake itself, with its own key: the asker must not send its request."""
+    alice, mallory, carol = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",)), Host(CAROL, ("127.0.0.1",))
+
+    async def lie(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(b"HTTP/1.1 200 Connected\r\n\r\n")
+        inner, outer = await asyncio.open_connection("127.0.0.1", mallory.endpoints[0].tcp_port)
+
+        async def pump(source: asyncio.StreamReader, sink: asyncio.StreamWriter) -> None:
+            while data := await source.read(65536):
+                sink.write(data)
+            sink.close()
+
+        async with asyncio.TaskGroup() as ways:
+            ways.create_task(pump(reader, outer))
+            ways.create_task(pump(inner, writer))
+
+    port = free_port()
+    liar = await asyncio.start_server(lie, "127.0.0.1", port)
+    async with liar, running(alice, mallory):
+        with pytest.raises(BadMessage, match="another key"):
+            await alice.ask(Route(carol.contact, Contact(BOB.node_id, (Endpoint("127.0.0.1", port, port),))))
+    assert not mallory.heard
+
+
+async def test_one_peer_s_bodies_leave_room_for_the_others(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("dht.channelserver.MAX_BYTES_HELD_OF_ONE", 1000)
+    alice, bob, carol = (Host(who, ("127.0.0.1",)) for who in (ALICE, BOB, CAROL))
+    async with running(alice, bob, carol), asyncio.TaskGroup() as group:
+        hanging = group.create_task(alice.ask(Route(bob.contact), "Hang", bytes(900)))
+        await bob.came.wait()
+        with pytest.raises(PeerTimeout):
+            await alice.ask(Route(bob.contact), "Echo", bytes(200))
+        assert await carol.ask(Route(bob.contact), "Echo", bytes(900))
+        hanging.cancel()
+
+
+async def test_a_relay_passes_tls_only():
+    bob = Host(BOB, ("127.0.0.1",))
+    heard = bytearray()
+
+    async def listen(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        heard.extend(await reader.read(100))
+        writer.close()
+
+    port = free_port()
+    place = f"127.0.0.1:{port}"
+    victim = await asyncio.start_server(listen, "127.0.0.1", port)
+
+    async def tunnel(first: bytes) -> bytes:
+        target = Target(NETWORK, BOB.node_id, "CONNECT", place)
+        signed = sign_request(ALICE, target, b"", clock(), random.Random(first).randbytes(12))
+        reader, writer = await asyncio.open_connection("127.0.0.1", bob.endpoints[0].tcp_port)
+        writer.write(f"CONNECT {place} HTTP/1.1\r\nProxy-Authorization: {signed}\r\n\r\n".encode() + first)
+        answer = await reader.read()
+        writer.close()
+        return answer
+
+    async with victim, running(bob):
+        assert (await tunnel(b"GET / HTTP/1.1\r\n\r\n")).startswith(b"HTTP/1.1 200")
+        assert not heard
+        await tunnel(b"\x16 hello")
+        assert heard == b"\x16 hello"

@@ -1,0 +1,121 @@
+import msgspec
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.clock import Now
+from dht.errors import BadMessage, BadSignature, RemoteError
+from dht.identity.node_key import Identity
+from dht.keys import Slot
+from dht.slot_set import encode_slots
+from dht.wire.address_policy import Reach
+from dht.wire.contact import Endpoint
+from dht.wire.heartbeat import Graces, Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
+
+NODE = Identity(b"n" * 32)
+NET = b"network"
+NOW = Now(1_000_000.0, 50.0)
+ANY = Reach(allow_private=True)
+PUBLIC = pack_endpoint(Endpoint("9.9.9.9", 8091, 8091))
+
+
+def beat(**fields: object) -> Heartbeat:
+    usual = Heartbeat(NODE.public_key, 7, NOW.wall, NOW.wall + 43_200, (PUBLIC,), load=Load(1, 2, 3))
+    return msgspec.structs.replace(usual, **fields)
+
+
+def test_a_heartbeat_says_what_was_signed() -> None:
+    ready = frozenset(Slot(s) for s in range(0, 256, 5))
+    v6 = pack_endpoint(Endpoint("2606:4700::1", 1, 2))
+    data = sign_heartbeat(NODE, beat(ready=encode_slots(ready), due=12, endpoints=(PUBLIC, v6)), NET)
+    opened = open_heartbeat(data, NOW, NET, Reach())
+    assert len(data) <= 250
+    assert (opened.ready, opened.leased, opened.heartbeat.due) == (ready, frozenset(), 12)
+    assert opened.contact.node_id == NODE.node_id
+    assert [e.host for e in opened.contact.endpoints] == ["9.9.9.9", "2606:4700::1"]
+
+
+def test_the_largest_slot_sets_fit() -> None:
+    slots = encode_slots(Slot(s) for s in range(0, 3000, 2))
+    assert len(sign_heartbeat(NODE, beat(slot_bits=16, ready=slots, leased=slots), NET)) <= 1000
+    with pytest.raises(ValueError, match="1000 is the limit"):
+        sign_heartbeat(NODE, beat(ready=bytes(900)), NET)
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"sent_at": NOW.wall + 121, "expires_at": NOW.wall + 1000}, "ahead of this node's clock"),
+        ({"sent_at": NOW.wall - 100, "expires_at": NOW.wall - 1}, "has expired"),
+        ({"expires_at": NOW.wall + 31 * 86400}, "lives longer than any grace"),
+        ({"sent_at": NOW.wall - 13 * 3600, "expires_at": NOW.wall + 3600}, "has expired"),
+        ({"sequence": 0}, "sequence"),
+        ({"sequence": 1 << 32}, "sequence"),
+        ({"endpoints": ()}, "one endpoint a family"),
+        ({"endpoints": (PUBLIC, PUBLIC)}, "one endpoint a family"),
+        ({"endpoints": ((b"\x09" * 4, 0, 1),)}, "bad endpoint"),
+        ({"endpoints": ((bytes(10) + b"\xff\xff\x7f\0\0\1", 1, 1),)}, "bad endpoint"),
+        ({"endpoints": ((b"\x7f\0\0\1", 1, 1),)}, "127.0.0.1, which this network does not allow"),
+        ({"ready": b"\x02" + bytes(99)}, "bitmap"),
+        ({"load": Load(101)}, "load"),
+    ],
+)
+def test_bounds(fields: dict[str, object], reason: str) -> None:
+    with pytest.raises(BadMessage, match=reason):
+        open_heartbeat(sign_heartbeat(NODE, beat(**fields), NET), NOW, NET, Reach())
+
+
+def test_another_network_or_signer_does_not_count() -> None:
+    with pytest.raises(BadSignature):
+        open_heartbeat(sign_heartbeat(NODE, beat(), NET), NOW, b"other", ANY)
+    with pytest.raises(BadSignature):
+        open_heartbeat(sign_heartbeat(Identity.generate(), beat(), NET), NOW, NET, ANY)
+
+
+def test_private_addresses_pass_where_declared() -> None:
+    for host, reach, ok in [
+        ("10.1.2.3", Reach(("10.1.0.0/16",)), True),
+        ("10.2.2.3", Reach(("10.1.0.0/16",)), False),
+        ("fd00::1", Reach(("fd00::/8",)), True),
+        ("::1", ANY, True),
+        ("::1", Reach(), False),
+        ("224.0.0.1", ANY, False),
+        ("0.0.0.0", ANY, False),
+        ("::ffff:9.9.9.9", ANY, False),
+        ("localhost", ANY, False),
+    ]:
+        assert reach.allows(host) is ok, host
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_mutations_never_pass_and_only_raise_remote_errors(data: st.DataObject) -> None:
+    good = bytearray(sign_heartbeat(NODE, beat(), NET))
+    for _ in range(data.draw(st.integers(1, 4))):
+        good[data.draw(st.integers(0, len(good) - 1))] ^= data.draw(st.integers(1, 255))
+    if bytes(good) == sign_heartbeat(NODE, beat(), NET):
+        return
+    with pytest.raises(RemoteError):
+        open_heartbeat(bytes(good), NOW, NET, ANY)
+
+
+@settings(max_examples=300, deadline=None)
+@given(st.binary(max_size=1300))
+def test_any_bytes_raise_remote_errors(data: bytes) -> None:
+    with pytest.raises(RemoteError):
+        open_heartbeat(data, NOW, NET, ANY)
+
+
+def test_a_heartbeat_that_names_all_slots_in_four_bytes_holds_no_more_than_its_bytes() -> None:
+    everything = encode_slots(Slot(s) for s in range(1 << 16))
+    data = sign_heartbeat(NODE, beat(slot_bits=16, ready=everything, leased=everything), NET)
+    opened = open_heartbeat(data, NOW, NET, Reach())
+    assert len(opened.ready) == 1 << 16
+    assert not any(isinstance(value, frozenset) and len(value) > 2 for value in msgspec.structs.astuple(opened))
+
+
+def test_a_heartbeat_expires_when_the_readers_strategy_says_so_at_the_latest() -> None:
+    data = sign_heartbeat(NODE, beat(sent_at=NOW.wall - 100, expires_at=NOW.wall + 86400, stable=False), NET)
+    assert open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=101.0))
+    with pytest.raises(BadMessage, match="expired"):
+        open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=99.0))

@@ -1,0 +1,102 @@
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht.clock import Now
+from dht.errors import BadMessage, RemoteError
+from dht.identity.node_key import Identity
+from dht.keys import Key, NodeId, distance
+from dht.wire.value_record import LIFE_LIMIT_S, Shelf, SmallRecord, open_record, sign_record
+
+NODE = Identity(b"r" * 32)
+NET = b"network"
+NOW = Now(1_000_000.0, 1.0)
+OWN = NodeId(bytes(20))
+
+
+def signed(
+    key: int = 1, sequence: int = 1, life_s: float = 100.0, value: bytes = b"v", author: Identity = NODE
+) -> bytes:
+    return sign_record(
+        author, NET, key=Key(bytes([key]) * 20), sequence=sequence, expires_at=NOW.wall + life_s, value=value
+    )
+
+
+def put(shelf: Shelf, data: bytes) -> bool:
+    return shelf.put(open_record(data, NOW, NET), data)
+
+
+def test_a_record_says_what_was_signed() -> None:
+    record = open_record(signed(value=b"hello"), NOW, NET)
+    assert record == SmallRecord(bytes([1]) * 20, NODE.public_key, 1, NOW.wall + 100, b"hello")
+    with pytest.raises(ValueError, match="1000 is the limit"):
+        signed(value=bytes(1000))
+
+
+@pytest.mark.parametrize(("life_s", "net"), [(0.0, NET), (LIFE_LIMIT_S + 1, NET), (100.0, b"other")])
+def test_expired_eternal_and_foreign_ones_are_refused(life_s: float, net: bytes) -> None:
+    with pytest.raises(RemoteError):
+        open_record(signed(life_s=life_s), NOW, net)
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.binary(max_size=1100))
+def test_any_bytes_raise_remote_errors(data: bytes) -> None:
+    with pytest.raises(RemoteError):
+        open_record(data, NOW, NET)
+
+
+def test_the_newest_of_each_author_wins() -> None:
+    shelf = Shelf(OWN, 100)
+    other = Identity(b"o" * 32)
+    new, old, theirs = signed(sequence=2), signed(sequence=1), signed(author=other, value=b"longer")
+    assert put(shelf, new)
+    assert not put(shelf, old)
+    assert put(shelf, new), "it lies here already"
+    assert put(shelf, theirs)
+    assert list(shelf.at(bytes([1]) * 20, NOW)) == [new, theirs]
+    shelf.expire(Now(NOW.wall + 200, 201.0))
+    assert len(shelf) == 0
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 3)), max_size=60))
+def test_a_full_shelf_keeps_the_nearest(puts: list[tuple[int, int]]) -> None:
+    shelf = Shelf(OWN, 5)
+    for key, sequence in puts:
+        put(shelf, signed(key=key, sequence=sequence))
+        assert len(shelf) <= 5
+    keys = sorted({bytes([k]) * 20 for k, _ in puts}, key=lambda k: distance(k, OWN))
+    assert all(list(shelf.at(k, NOW)) for k in keys[:5])
+    assert not any(list(shelf.at(k, NOW)) for k in keys[5:])
+
+
+def test_bad_key_lengths_are_refused() -> None:
+    data = sign_record(NODE, NET, key=Key(b"short"), sequence=1, expires_at=NOW.wall + 1, value=b"")
+    with pytest.raises(BadMessage):
+        open_record(data, NOW, NET)
+
+
+def test_a_record_is_due_some_time_after_anybody_stored_it_and_never_when_it_has_gone() -> None:
+    rests = iter([50.0, 70.0, 60.0, 80.0, 90.0, 40.0])
+    shelf, data = Shelf(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
+
+    def at(steady: float) -> Now:
+        return Now(NOW.wall + steady, steady)
+
+    assert shelf.put(open_record(data, NOW, NET), data, 0.0)
+    assert shelf.due(at(49.0)) is None
+    assert shelf.put(open_record(data, NOW, NET), data, 49.0), "another holder was quicker"
+    assert shelf.due(at(118.0)) is None
+    assert shelf.due(at(119.0)) == data
+    assert shelf.due(at(178.0)) is None, "it waits again, whether the others took it or not"
+    assert shelf.due(at(179.0)) == data
+    assert shelf.due(at(1500.0)) is None and len(shelf) == 0
+    assert shelf.due(at(1e9)) is None
+
+
+def test_a_shelf_that_overflows_forgets_when_things_were_due() -> None:
+    shelf = Shelf(OWN, 5, lambda: 1.0)
+    for n in range(1, 60):
+        put(shelf, signed(key=n))
+    assert len(shelf) == len(shelf._again_at) == 5
