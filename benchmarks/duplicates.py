@@ -5,8 +5,9 @@ Known pairs are a page and its mirror, or the page at another time: sites whose 
 only where the exact Jaccard similarity of their words in threes is at least 0.75, by brute force, and as wrong else.
 The peer is simhash of the same text.
 
-Whole mirrors are those sites whose settings say so; every page of every site is read, and what `crawl/aliases.py` asks
-is answered from all that was read. A site that is found to be another one and is not is wrong.
+Whole mirrors are those sites whose settings say so; every page of every site is read, and what
+`crawl/frontier/mirror_detector.py` asks is answered from all that was read. A site that is found to be another one and
+is not is wrong.
 
 `python -m benchmarks.duplicates [--web DIR] [--quick] [--json]`: DIR is a folder of sites; else the demo's sample web.
 """
@@ -23,14 +24,14 @@ from random import Random
 import numpy as np
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl.alias import origin_of
-from crawl.aliases import Aliases
-from crawl.changerate import History
-from crawl.extract import extract
-from crawl.parsed import Parsed, Task
-from crawl.similarity import NEAR_BITS, signature
-from crawl.urls import find_url
-from crawl.visits import State, Visit
+from crawl.canonical_url import find_url
+from crawl.content.extract import extract
+from crawl.content.parse_task import Parsed, Task
+from crawl.content.similarity import NEAR_BITS, signature
+from crawl.frontier.host_alias import origin_of
+from crawl.frontier.mirror_detector import Aliases
+from crawl.schedule.change_rate import History
+from crawl.schedule.url_state import State, Visit
 from node.demo.samplereply import Budget
 from node.demo.samplesite import Site, Times
 from node.demo.sampleweb import unpack_sample

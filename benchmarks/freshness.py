@@ -21,11 +21,11 @@ import msgspec
 
 from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
-from crawl.addressturns import AddressTurns
-from crawl.frontier import Frontier
-from crawl.outcome import read
-from crawl.pace import Census
-from crawl.visits import State
+from crawl.frontier.frontier import Frontier
+from crawl.pipeline.fetch_outcome import read
+from crawl.politeness.address_limits import AddressTurns
+from crawl.schedule.revisit_policy import Census
+from crawl.schedule.url_state import State
 from dht import Now, Slot
 
 DAY_S = 86_400.0

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl.seen import IN_MEMORY, Seen
+from crawl.frontier.url_seen import IN_MEMORY, Seen
 
 BATCH = 1_000
 LOOK_UPS = 200_000

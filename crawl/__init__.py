@@ -4,10 +4,11 @@ Nouns: `Visit`, `Page`, `Crawler`, `Fetcher`, `Parsers`. Read visits, page, keep
 crawler, request, robots, politeness, fetch, story, parsers, extract, links, handover.
 """
 
-from crawl.alias import Alias, AliasQuestion, How, origin_of
+from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
-from crawl.crawler import SAMPLE_EVERY_S, Crawler
-from crawl.decision import Decide, Decision
+from crawl.content.page import Link, Page
+from crawl.content.parse_task import Parsed, Parsers, Task
+from crawl.content.similarity import different_bits
 from crawl.errors import (
     AddressRefused,
     BadHostsFile,
@@ -18,18 +19,21 @@ from crawl.errors import (
     PageUnreadable,
     ParserUnavailable,
 )
-from crawl.fetch import open_fetcher
-from crawl.fetched import Fetched, Fetcher, Late, Locate, nowhere
-from crawl.hours import Hours
-from crawl.inline import InlineParsers
-from crawl.keeper import Keeper
-from crawl.links import Trail, depth_of, refusal_of, waiting
-from crawl.look import Look, Queued, RobotsSay, Stand
-from crawl.page import Link, Page
-from crawl.parsed import Parsed, Parsers, Task
-from crawl.parsers import open_parsers
-from crawl.permits import Permit, Permits
-from crawl.refusals import Refusals, tells_of
+from crawl.fetch.fetcher import open_fetcher
+from crawl.fetch.response import Fetched, Fetcher, Late, Locate, nowhere
+from crawl.fetch_hours import Hours
+from crawl.frontier.admission import Trail, depth_of, refusal_of, waiting
+from crawl.frontier.host_alias import Alias, AliasQuestion, How, origin_of
+from crawl.frontier.url_status import Look, Queued, RobotsSay, Stand
+from crawl.operator_blocklist import Refusals, tells_of
+from crawl.parsing.inline import InlineParsers
+from crawl.parsing.pool import open_parsers
+from crawl.pipeline.crawl_status import CrawlStatus, span
+from crawl.pipeline.crawler import SAMPLE_EVERY_S, Crawler
+from crawl.pipeline.sink import Keeper
+from crawl.policy import Decide, Decision
+from crawl.politeness.site_tokens import Permit, Permits, SiteClocks
+from crawl.schedule.url_state import State, Visit, decode_visit, encode_visit, reach
 from crawl.scope import (
     MAX_SCOPE_CHARS,
     SCOPE_KINDS,
@@ -38,12 +42,6 @@ from crawl.scope import (
     public_suffixes,
     scope_for,
 )
-from crawl.similarity import different_bits
-from crawl.siteclocks import SiteClocks
-from crawl.situation import span
-from crawl.tally import CrawlStatus
-from crawl.urls import canonical_url, is_canonical
-from crawl.visits import State, Visit, decode_visit, encode_visit, reach
 
 __all__ = [
     "MAX_SCOPE_CHARS",

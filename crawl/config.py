@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from crawl.hours import Hours
-from crawl.refusals import Refusals
+from crawl.fetch_hours import Hours
+from crawl.operator_blocklist import Refusals
 
 DAY_S = 86_400.0
 

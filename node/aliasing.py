@@ -1,8 +1,8 @@
 """Finds hosts that are others under another name: the holder of a site's home slot decides, for the network.
 
-What its crawler wants to know (`crawl/aliases.py`) is asked of the owners of the other host: visits of a few of its
-URLs, and of pages that say not quite the same the documents, whose signatures tell. The answer goes into the site's
-host record, from which every holder's crawler hears of it.
+What its crawler wants to know (`crawl/frontier/mirror_detector.py`) is asked of the owners of the other host: visits
+of a few of its URLs, and of pages that say not quite the same the documents, whose signatures tell. The answer goes
+into the site's host record, from which every holder's crawler hears of it.
 """
 
 import asyncio

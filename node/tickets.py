@@ -1,8 +1,8 @@
 """Several nodes crawl a big site that lies in many places, and the site sees one polite crawler.
 
-Who holds the lease of the site's first place keeps its clock (`crawl/siteclocks.py`); the holders of the others ask it
-for a ticket before each request, and say afterwards how long the site must rest. Where nobody holds that lease, nobody
-asks the site. robots.txt is read by each of them, with a ticket.
+Who holds the lease of the site's first place keeps its clock (`crawl/politeness/site_tokens.py`); the holders of the
+others ask it for a ticket before each request, and say afterwards how long the site must rest. Where nobody holds that
+lease, nobody asks the site. robots.txt is read by each of them, with a ticket.
 """
 
 import logging

@@ -22,11 +22,11 @@ class Document(msgspec.Struct, frozen=True, array_like=True):
     text: str = ""
     links: tuple[tuple[str, str], ...] = ()  # (canonical URL, anchor text), bounded
     gone: bool = False
-    signature: bytes = b""  # of the text: two that differ in few bits are near duplicates (crawl/similarity.py)
+    signature: bytes = b""  # of the text: two that differ in few bits are near duplicates (crawl/content/similarity.py)
     description: str = ""  # by the page's own word, as are the two times
     published_at: float = 0.0  # 0.0 unknown
     modified_at: float = 0.0
-    boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/maintext.py)
+    boilerplate: str = ""  # menus, footers and the like, which people see besides `text` (crawl/content/boilerplate.py)
     max_snippet: int = -1  # characters of its text that its author lets others show; -1: any number
     noarchive: bool = False  # its author lets nobody show a copy
 

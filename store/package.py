@@ -28,7 +28,7 @@ from store.record import Draft, Kind, Proof, Record, Version, digest_of
 MAX_RECORDS = 1024  # in one package
 MAX_PACKAGE_BYTES = 15 << 19  # 7.5 MiB before compression: fits a message of 8 MiB even when nothing compresses
 MAX_RECORD_BYTES = 13 << 19  # 6.5 MiB of body and content: one record with its proof always fits a package
-MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/urls.py`
+MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MAX_DEPTH = 10  # of a path: 2**10 = MAX_RECORDS
 MAX_EPOCH = 1 << 48
 MAX_AT_MS = 1 << 48

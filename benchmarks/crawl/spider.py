@@ -22,8 +22,8 @@ from scrapy.http import Response
 from scrapy.resolver import dnscache
 from selectolax.lexbor import LexborHTMLParser
 
-from crawl.fingerprint import fingerprint
-from crawl.similarity import signature
+from crawl.content.fingerprint import fingerprint
+from crawl.content.similarity import signature
 
 HIDDEN = "script,style,noscript,template"
 MAX_LINKS = 1_000  # of a page, as ours

@@ -8,7 +8,7 @@ import pytest
 from aiohttp import web
 
 from crawl import CrawlConfig, InlineParsers, open_fetcher
-from crawl.fetch import HttpFetcher
+from crawl.fetch.fetcher import HttpFetcher
 from dht import system_clock
 from tests.crawl.world import Crawl, Web
 

@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from crawl import CrawlConfig, Fetched, FetchFailed, State, Visit, open_fetcher
-from crawl.fetch import HttpFetcher
-from crawl.outcome import judge, validators
-from crawl.pace import Census
-from crawl.visits import encode_visit
+from crawl.fetch.fetcher import HttpFetcher
+from crawl.pipeline.fetch_outcome import judge, validators
+from crawl.schedule.revisit_policy import Census
+from crawl.schedule.url_state import encode_visit
 from dht import system_clock
 
 MAX_BYTES = 20_000

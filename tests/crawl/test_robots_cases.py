@@ -7,7 +7,7 @@ are those about what our URLs and names cannot be: URLs that are not in canonica
 
 import pytest
 
-from crawl.robots import parse_robots
+from crawl.politeness.robots import parse_robots
 
 ORDER = (
     "disallow: /lost\n\nuser-agent: dse-node\ndisallow: /\nallow: /mine/\nuser-agent: other\ndisallow: /\n"

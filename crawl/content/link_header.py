@@ -1,0 +1,79 @@
+"""Link header fields: links of a response that no markup is needed for, so PDF files have them too.
+
+Pure: header fields in, links out. Source: RFC 8288, sections 3 and B.2. A link whose context is another resource (its
+`anchor`) says nothing of this one and is left out, and so are the deprecated `rev` links.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from crawl.canonical_url import find_url
+from crawl.content.feeds import FEED_TYPES
+
+MAX_LINKS = 32  # of one response
+MAX_FIELD_CHARS = 8_192
+_TARGET = re.compile(r"[\s,]*<([^<>]*)>")
+_QUOTED = r'"(?:[^"\\]|\\.)*+"'  # possessive: a stranger's quotes are tried one way only
+_PARAMETER = re.compile(rf'\s*+;\s*+([^\s=;,"<>]*+)\s*+(?:=\s*+({_QUOTED}|[^\s;,"]*+))?', re.S)
+_REST = re.compile(rf'[^",]*+(?:{_QUOTED}[^",]*+)*+,', re.S)
+_ESCAPE = re.compile(r"\\(.)", re.S)
+
+
+@dataclass(frozen=True, slots=True)
+class HeaderLink:
+    """A link by its canonical URL; `rels` are its relation types, `media_type` its hint, in lower case."""
+
+    url: str
+    rels: frozenset[str]
+    media_type: str
+
+    @property
+    def is_feed(self) -> bool:
+        """Whether it lists the site's newest pages."""
+        return "alternate" in self.rels and self.media_type in FEED_TYPES
+
+
+def links_of(headers: Iterable[tuple[str, str]], url: str) -> list[HeaderLink]:
+    """The links of the response found at a canonical URL that lead to something that can be fetched."""
+    found: list[HeaderLink] = []
+    for name, value in headers:
+        if len(name) != 4 or name.lower() != "link":
+            continue
+        for target, parameters in _parsed(value[:MAX_FIELD_CHARS]):
+            if len(found) >= MAX_LINKS:
+                return found
+            context = find_url(parameters["anchor"], url) if "anchor" in parameters else url
+            link = find_url(target.strip(), url)
+            if link is not None and context == url:
+                media_type = parameters.get("type", "").strip().lower()
+                found.append(HeaderLink(link, frozenset(parameters.get("rel", "").lower().split()), media_type))
+    return found
+
+
+def canonical_of(links: Iterable[HeaderLink], url: str) -> str:
+    """The URL that a response names as its own, where that is another one; "" without one."""
+    named = next((link.url for link in links if "canonical" in link.rels), "")
+    return named if named != url else ""
+
+
+def _parsed(value: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Targets and parameters; what is no link ends the field."""
+    at = 0
+    for _ in range(2 * MAX_LINKS):
+        target = _TARGET.match(value, at)
+        if target is None:
+            return
+        at = target.end()
+        parameters: dict[str, str] = {}
+        while parameter := _PARAMETER.match(value, at):
+            at = parameter.end()
+            text = parameter[2] or ""
+            if text.startswith('"'):
+                text = _ESCAPE.sub(r"\1", text[1:-1])
+            parameters.setdefault(parameter[1].lower(), text)  # the first of each name counts
+        yield target[1], parameters
+        rest = _REST.match(value, at)
+        if rest is None:
+            return
+        at = rest.end()

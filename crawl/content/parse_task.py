@@ -1,0 +1,66 @@
+"""What a parser is given and what it gives: the values that travel to a parser process and back.
+
+Pure: values and a protocol.
+"""
+
+from typing import Literal, Protocol
+
+import msgspec
+
+from crawl.content.page import Link
+from crawl.content.robots_directives import Wishes
+
+Engine = Literal["lexbor", "lxml"]
+
+
+class Task(msgspec.Struct, frozen=True, array_like=True):
+    """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one. `coding`: the
+    content codings that it still has; without them it may have `max_bytes`."""
+
+    url: str
+    body: bytes
+    media_type: str
+    header_charset: str
+    max_links: int
+    max_text_chars: int
+    engine: Engine = "lexbor"
+    agent: str = ""  # our product token: what pages may say to us alone
+    coding: str = ""
+    max_bytes: int = 0
+
+
+class Parsed(msgspec.Struct, frozen=True, array_like=True):
+    """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed.
+
+    `text` is the main text, `boilerplate` all the rest that people see: crawl/content/boilerplate.py."""
+
+    charset: str
+    language: str
+    title: str
+    headings: tuple[str, ...]
+    text: str
+    links: tuple[Link, ...]
+    wishes: Wishes = Wishes()
+    fingerprint: bytes = b""  # of title and text: crawl/content/fingerprint.py
+    signature: bytes = b""  # of the text: crawl/content/similarity.py
+    description: str = ""
+    published_at: float = 0.0  # Unix seconds, 0.0 unknown
+    modified_at: float = 0.0
+    canonical: str = ""  # the URL that the page names as its own, where that is another one
+    boilerplate: str = ""
+    feeds: tuple[str, ...] = ()  # URLs of lists of the site's newest pages
+    content: bytes = b""  # the body without its codings, where it had any
+    content_digest: bytes = b""  # SHA-256 of the body without codings
+
+
+def too_large(max_bytes: int) -> str:
+    """Why a page is not taken."""
+    return f"size: larger than {max_bytes} bytes"
+
+
+class Parsers(Protocol):
+    """Something that parses: processes of their own, a thread, or a script in tests."""
+
+    async def parse(self, task: Task) -> Parsed:
+        """Read one page; raises PageUnreadable where it stalled or crashed every parser; BodyUnfit where its codings
+        are broken, or it is too large."""

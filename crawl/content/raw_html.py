@@ -1,0 +1,40 @@
+"""What an HTML engine found in a page, raw: the value that both engines fill and extract.py judges.
+
+Pure: values.
+"""
+
+from dataclasses import dataclass, field
+
+BLOCKS = (  # elements that begin and end a line of text
+    *("address", "article", "aside", "blockquote", "br", "caption", "dd", "details", "div", "dl", "dt", "fieldset"),
+    *("figcaption", "figure", "footer", "form", "h1", "h2", "h3", "h4", "h5", "h6", "header", "hr", "li", "main"),
+    *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
+)
+BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
+BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
+HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
+MAX_ALTERNATES = 50  # link elements that name another form of the page: translations, feeds
+MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
+
+
+@dataclass(slots=True)
+class Reading:
+    """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
+
+    title: str = ""
+    text: str = ""  # boilerplate and links between the marks of crawl/content/boilerplate.py
+    base: str | None = None  # of the first base element that has one
+    language: str = ""
+    canonical: str | None = None
+    headings: list[str] = field(default_factory=list)
+    metas: list[tuple[str, str]] = field(default_factory=list)  # (lower-case name, content)
+    times: list[tuple[str, str]] = field(default_factory=list)  # (as in dates.py, text)
+    alternates: list[tuple[str, str]] = field(default_factory=list)  # (media type, href)
+    linked_data: str = ""  # JSON-LD
+    links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
+
+
+def time_of(itemprop: str, text: str) -> tuple[str, str]:
+    """An entry for `times`: what a time element is of, and what it says."""
+    name = itemprop.lower()
+    return (name if name in ("datepublished", "datemodified") else "time"), text

@@ -1,0 +1,125 @@
+"""What pages ask of robots: directives in meta elements, in X-Robots-Tag header fields, and on links.
+
+Pure: text in, values out. Directives for everybody and for our product token count together, so that the strictest of
+them holds. Sources: robotstxt.org on meta elements; Google's published treatment of both, with the dates that it takes
+(RFC 822, RFC 850, ISO 8601); WHATWG link types.
+"""
+
+import re
+from collections.abc import Iterable, Iterator
+
+import msgspec
+
+from crawl.content.dates import find_date
+
+DAY_S = 86_400.0
+_MAX_CHARS = 4_096  # of one element or field
+_UNENDORSED = frozenset(("nofollow", "ugc", "sponsored"))  # link types by which a page does not vouch for a link
+_SPLIT = re.compile(r"[\s,;]+")
+_VALUED = frozenset(("unavailable_after", "max-snippet", "max-image-preview", "max-video-preview"))  # take a ":" too
+_AGENT = re.compile(r"(?:\*|[a-z0-9_.-]*[a-z_-][a-z0-9_.-]*)")
+_WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*")
+_DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{1,2}[ -][a-z]{3}[ -]\d{2,4}")
+
+
+class Wishes(msgspec.Struct, frozen=True, array_like=True):
+    """`max_snippet`: characters of its text that may be shown, -1: any number. `unavailable_at`: Unix seconds from
+    which on nothing of it may be, 0.0: never."""
+
+    noindex: bool = False
+    nofollow: bool = False
+    noarchive: bool = False
+    max_snippet: int = -1
+    unavailable_at: float = 0.0
+
+    def and_(self, other: "Wishes") -> "Wishes":
+        """The strictest of both."""
+        if other is NO_WISHES:
+            return self
+        return Wishes(
+            self.noindex or other.noindex,
+            self.nofollow or other.nofollow,
+            self.noarchive or other.noarchive,
+            min((n for n in (self.max_snippet, other.max_snippet) if n >= 0), default=-1),
+            min((at for at in (self.unavailable_at, other.unavailable_at) if at), default=0.0),
+        )
+
+
+NO_WISHES = Wishes()
+
+
+def meta_wishes(metas: Iterable[tuple[str, str]], agent: str) -> Wishes:
+    """What the meta elements (lower-case name, content) ask that are for everybody or for us."""
+    names = {"robots", agent.lower()} - {""}
+    return _wishes(d for name, content in metas if name in names for d in _directives(content, is_header=False))
+
+
+def header_wishes(headers: Iterable[tuple[str, str]], agent: str) -> Wishes:
+    """What the X-Robots-Tag fields ask that are for everybody or for us; a name holds to the end of its field or to the
+    next name."""
+    ours = ("", "*", agent.lower())
+    fields = [value for field, value in headers if len(field) == 12 and field.lower() == "x-robots-tag"]
+    if not fields:
+        return NO_WISHES
+    return _wishes(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
+
+
+def unwanted(wishes: Wishes, now: float) -> str:
+    """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
+    if wishes.noindex:
+        return "noindex"
+    return "unavailable_after" if wishes.unavailable_at and wishes.unavailable_at <= now else ""
+
+
+def is_unendorsed(rel: str) -> bool:
+    """True for a link that is neither to be followed nor to be counted."""
+    return not _UNENDORSED.isdisjoint(_SPLIT.split(rel.lower()))
+
+
+def _directives(text: str, *, is_header: bool) -> Iterator[tuple[str, str, str]]:
+    """(agent, directive, its value), in lower case; agent "" for everybody."""
+    agent = ""
+    parts = re.split("[,;]", text[:_MAX_CHARS].lower())
+    for place, part in enumerate(parts):
+        name, colon, value = (piece.strip() for piece in part.partition(":"))
+        if colon and is_header and name not in _VALUED and _AGENT.fullmatch(name):
+            agent = name
+            name, colon, value = (piece.strip() for piece in value.partition(":"))
+        if not colon:
+            yield from ((agent, word, "") for word in name.split())
+            continue
+        *before, name = name.split() or [""]  # meta elements are written with spaces instead of commas, too
+        yield from ((agent, word, "") for word in before)
+        if _WEEKDAY.fullmatch(value) and place + 1 < len(parts):  # "Friday, 25-Jun-10": the comma ends nothing
+            value = parts[place + 1].strip()
+        yield agent, name, value
+
+
+def _wishes(directives: Iterable[tuple[str, str, str]]) -> Wishes:
+    found = Wishes()
+    for _, name, value in directives:
+        if name in _MEANINGS:
+            found = found.and_(_MEANINGS[name])
+        elif name == "max-snippet" and re.fullmatch(r"[0-9]{1,9}", value):
+            found = found.and_(Wishes(max_snippet=int(value)))
+        elif name == "unavailable_after":
+            found = found.and_(Wishes(unavailable_at=_end_of(value)))
+    return found
+
+
+def _end_of(date: str) -> float:
+    """Unix seconds; a day without a time of day counts to its end; 0.0: no date."""
+    if not _DAY.fullmatch(date):
+        return find_date(date.upper())  # as the T and Z of ISO 8601 have to be
+    start = find_date(date) or find_date(f"{date} 00:00:00")
+    return start + DAY_S if start else 0.0
+
+
+_MEANINGS = {
+    "noindex": Wishes(noindex=True),
+    "nofollow": Wishes(nofollow=True),
+    "none": Wishes(noindex=True, nofollow=True),
+    "noarchive": Wishes(noarchive=True),
+    "nocache": Wishes(noarchive=True),
+    "nosnippet": Wishes(max_snippet=0),
+}

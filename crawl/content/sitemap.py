@@ -1,0 +1,121 @@
+"""Sitemaps: lists of a site's URLs, in XML or plain text, or its feeds (feeds.py).
+
+Pure: bytes in, URLs out. Source: sitemaps.org, which takes feeds for sitemaps, too; RFC 9309, 2.2.4.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime, time
+
+from crawl.canonical_url import find_url
+from crawl.content.dates import find_date
+from crawl.content.feeds import ROOTS, Entries, read_feed, read_json_feed
+from crawl.content.xml_events import Enough, read_xml
+from dht import site_of
+
+_MAX_LOC_CHARS = 4096
+_GZIP_MAGIC = b"\x1f\x8b"
+
+
+@dataclass(frozen=True, slots=True)
+class Sitemap:
+    """What one file lists: pages, or further sitemaps; only URLs of the file's own site, each once."""
+
+    pages: tuple[str, ...]
+    sitemaps: tuple[str, ...]
+    changed_at: dict[str, float] = field(default_factory=dict)  # page: Unix seconds, where its <lastmod> says
+    is_feed: bool = False  # only its newest pages
+    is_cut: bool = False  # there was more than was read
+
+
+class _Reader:
+    """Collects what stands in <loc> and <lastmod>, entry by entry."""
+
+    def __init__(self, limit: int) -> None:
+        self.pages: list[str] = []
+        self.sitemaps: list[str] = []
+        self.lastmods: list[str] = []  # of the pages, "" without one
+        self.is_feed = False
+        self._limit = limit
+        self._entry: dict[str, str] | None = None
+        self._is_root = True
+
+    def start(self, tag: str, _attributes: dict[str, str]) -> None:
+        if self._is_root and tag in ROOTS:
+            self.is_feed = True
+            raise Enough
+        self._is_root = False
+        if tag in ("url", "sitemap"):
+            self._entry = {}
+
+    def end(self, tag: str, text: str) -> None:
+        if self._entry is None:
+            return
+        if tag in ("loc", "lastmod"):
+            self._entry[tag] = text.strip()[:_MAX_LOC_CHARS]
+        elif tag in ("url", "sitemap"):
+            self._take(tag, self._entry)
+            self._entry = None
+
+    def _take(self, tag: str, entry: dict[str, str]) -> None:
+        if "loc" not in entry:
+            return
+        if tag == "sitemap":
+            self.sitemaps.append(entry["loc"])
+        else:
+            self.pages.append(entry["loc"])
+            self.lastmods.append(entry.get("lastmod", ""))
+        if len(self.pages) + len(self.sitemaps) >= self._limit:
+            raise Enough
+
+
+def is_gzip(body: bytes) -> bool:
+    """True for a sitemap.xml.gz that was sent as it lies on the disk."""
+    return body.startswith(_GZIP_MAGIC)
+
+
+def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
+    """Read one sitemap file, or a feed, found at a canonical URL; broken files give what stands before the break."""
+    start = body[:256].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
+    if start == b"{":
+        return _feed(read_json_feed(body, limit), url)
+    lastmods: list[str] = []
+    if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")):
+        reader = _Reader(limit)
+        read_xml(body, reader)
+        if reader.is_feed:
+            return _feed(read_feed(body, limit), url)
+        pages, sitemaps, lastmods = reader.pages, reader.sitemaps, reader.lastmods
+    else:
+        pages, sitemaps = body[: limit * 512].decode("utf-8", "replace").split("\n")[:limit], []
+    taken = _same_site(pages, url)
+    changed_at = _changed_at(pages, map(find_instant, lastmods), url)
+    return Sitemap(taken, _same_site(sitemaps, url), {page: changed_at[page] for page in taken if page in changed_at})
+
+
+def _feed(entries: Entries, url: str) -> Sitemap:
+    taken = _same_site(entries.pages, url)
+    changed_at = _changed_at(entries.pages, (find_date(text) or None for text in entries.dates), url)
+    return Sitemap(taken, (), {page: changed_at[page] for page in taken if page in changed_at}, is_feed=True)
+
+
+def find_instant(text: str) -> float | None:
+    """Unix seconds of a W3C date; the end of the day where it names no time, so that no change is missed."""
+    try:
+        if len(text) == len("2026-11-21"):
+            return datetime.combine(date.fromisoformat(text), time.max, UTC).timestamp()
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        return None
+    return found.timestamp() if found.tzinfo else None
+
+
+def _changed_at(pages: Iterable[str], instants: Iterable[float | None], url: str) -> dict[str, float]:
+    found = ((find_url(page, url), at) for page, at in zip(pages, instants, strict=False) if at is not None)
+    return {page: at for page, at in found if page is not None}
+
+
+def _same_site(texts: list[str], url: str) -> tuple[str, ...]:
+    site = site_of(url)
+    found = (find_url(text.strip(), url) for text in texts if text.strip())
+    return tuple(dict.fromkeys(u for u in found if u is not None and site_of(u) == site))

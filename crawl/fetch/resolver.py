@@ -1,0 +1,122 @@
+"""From a host name to addresses that a crawler may contact: hosts file first, then the system's resolver.
+
+The filter sits here, behind every name that the HTTP client looks up, so that no redirect, cache or second look-up
+can lead a request past it; and the client connects to what came out of here, never to the name. The system does not
+say how long an answer holds, so answers are kept for `dns_ttl_s`; so are failures, for a shorter time. Who asks for a
+name that is being asked for already waits for the same answer.
+"""
+
+import asyncio
+import socket
+from collections import OrderedDict
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from ipaddress import ip_address
+
+from aiohttp.abc import AbstractResolver, ResolveResult
+
+from crawl.config import CrawlConfig
+from crawl.errors import AddressRefused, FamilyMissing
+from crawl.fetch.address_filter import refuse_address
+from dht import Clock
+
+MAX_NAMES = 20_000  # kept at once; 300 bytes each
+MAX_ADDRESSES = 16  # of one name; more are never tried
+FAILURE_TTL_S = 30.0  # a name that was not found is not asked for again so soon
+BUSY_TTL_S = 2.0  # the same where the name server gave no answer: it may in a moment
+_FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
+
+
+class Resolver(AbstractResolver):
+    """aiohttp's resolver. Raises AddressRefused and FamilyMissing; OSError for names that have no address."""
+
+    def __init__(self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], clock: Clock) -> None:
+        self._config, self._hosts, self._clock = config, hosts, clock
+        self._kept: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()  # name: (until, addresses)
+        self._asking: dict[str, asyncio.Future[tuple[str, ...] | None]] = {}
+        self._threads = ThreadPoolExecutor(config.dns_threads, "crawl-dns")
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
+    ) -> list[ResolveResult]:
+        """Addresses of a name in the families that this node uses, IPv6 first where the system says so."""
+        usable = usable_addresses(host, await self._addresses(host), self._config)
+        return [_result(host, address, port) for address in usable]
+
+    async def first(self, host: str) -> str:
+        """The address that is tried first, of a name or of a literal; raises as `resolve`."""
+        try:
+            addresses: Sequence[str] = [str(ip_address(host))]
+        except ValueError:
+            addresses = await self._addresses(host)
+        return usable_addresses(host, addresses, self._config)[0]
+
+    async def close(self) -> None:
+        self._threads.shutdown(wait=False, cancel_futures=True)
+
+    async def _addresses(self, host: str) -> tuple[str, ...]:
+        """All addresses of a name; raises OSError where it has none."""
+        name = host.lower().rstrip(".")
+        if name in self._hosts:
+            return tuple(self._hosts[name])
+        until, addresses = self._kept.get(name, (0.0, ()))
+        if until <= self._clock().steady:
+            addresses = await self._ask(name)
+        if not addresses:
+            raise OSError(f"no address is known for {host}")
+        return addresses
+
+    async def _ask(self, name: str) -> tuple[str, ...]:
+        """Ask the system, once for all who want to know; the answer is kept."""
+        if not self._config.dns:
+            return ()
+        asked = self._asking.get(name)
+        if asked is None:
+            asked = asyncio.get_running_loop().run_in_executor(self._threads, _look_up, name)
+            self._asking[name] = asked
+            asked.add_done_callback(lambda answer: self._learn(name, answer))
+        return await asyncio.shield(asked) or ()  # one who gives up does not end it for others
+
+    def _learn(self, name: str, answer: "asyncio.Future[tuple[str, ...] | None]") -> None:
+        del self._asking[name]
+        if answer.cancelled() or answer.exception():
+            return
+        found = answer.result()
+        ttl_s = BUSY_TTL_S if found is None else self._config.dns_ttl_s if found else FAILURE_TTL_S
+        self._kept[name] = (self._clock().steady + ttl_s, found or ())
+        self._kept.move_to_end(name)
+        if len(self._kept) > MAX_NAMES:
+            self._kept.popitem(last=False)
+
+
+def usable_addresses(host: str, addresses: Sequence[str], config: CrawlConfig) -> list[str]:
+    """Those of a host's addresses that may be contacted, in the families that this node uses.
+
+    Raises AddressRefused where none may be contacted, FamilyMissing where only other families remain.
+    """
+    reasons = {address: refuse_address(address, allow_private=config.allow_private) for address in addresses}
+    allowed = [address for address, reason in reasons.items() if not reason]
+    if not allowed:
+        address, reason = next(iter(reasons.items()))
+        raise AddressRefused(host, address, reason)
+    usable = [address for address in allowed if ip_address(address).version in config.families]
+    if not usable:
+        raise FamilyMissing(host, ip_address(allowed[0]).version)
+    return usable
+
+
+def _look_up(name: str) -> tuple[str, ...] | None:
+    """Ask the system; () where it knows no such name, None where it could not find out. Blocks."""
+    try:
+        found = socket.getaddrinfo(name, None, type=socket.SOCK_STREAM)
+    except socket.gaierror as error:
+        return None if error.errno == socket.EAI_AGAIN else ()
+    except (OSError, UnicodeError):  # no memory, or a label that IDNA cannot hold
+        return ()
+    return tuple(dict.fromkeys(str(address[0]) for *_, address in found))[:MAX_ADDRESSES]
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    family = _FAMILIES[ip_address(address).version]
+    flags = socket.AI_NUMERICHOST | socket.AI_NUMERICSERV
+    return ResolveResult(hostname=host, host=address, port=port, family=family, proto=0, flags=flags)

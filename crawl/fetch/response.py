@@ -1,0 +1,113 @@
+"""What one request brought, and the protocol of whoever makes requests.
+
+Pure: values and a protocol.
+"""
+
+from collections.abc import Awaitable, Callable, Mapping
+from datetime import UTC
+from email.utils import parsedate_to_datetime
+from typing import Protocol
+
+import msgspec
+from msgspec.structs import replace
+
+from crawl.errors import BodyUnreadable
+from crawl.fetch.content_codings import BadCoding, decode_body
+
+
+class Fetched(msgspec.Struct, frozen=True):
+    """One response. `body` is decoded from transfer codings and cut at the fetch's bound; content codings that it still
+    has are named by `coding`: pages are opened where they are parsed."""
+
+    url: str
+    status: int
+    headers: tuple[tuple[str, str], ...]  # as received, bounded
+    body: bytes
+    cut: bool  # the body went on beyond the bound
+    latency_s: float  # from the request to the last byte
+    address: str  # the literal address that answered, "" unknown
+    coding: str = ""  # as in Content-Encoding, in lower case
+
+    def opened(self, cap: int) -> "Fetched":
+        """The same without content codings, at most `cap` bytes of it; raises BodyUnreadable where they are broken."""
+        if not self.coding:
+            return self
+        try:
+            body, cut = decode_body(self.body, self.coding, cap)
+        except BadCoding as error:
+            raise BodyUnreadable(self.url, broken_coding(error)) from error
+        return replace(self, body=body, cut=self.cut or cut, coding="")
+
+    def start(self, size: int) -> bytes:
+        """The first bytes without content codings, b"" where they are broken: whoever reads the page finds out."""
+        try:
+            return self.opened(size).body[:size]
+        except BodyUnreadable:
+            return b""
+
+    def header(self, name: str) -> str:
+        """The first header of that name, "" without one."""
+        name, length = name.lower(), len(name)
+        for key, value in self.headers:
+            if len(key) == length and key.lower() == name:
+                return value
+        return ""
+
+    @property
+    def media_type(self) -> str:
+        """The media type without parameters, lower case; "" where none is given."""
+        return self._content_type().partition(";")[0].strip().lower()
+
+    @property
+    def header_charset(self) -> str:
+        """The charset parameter of Content-Type, "" without one."""
+        for parameter in self._content_type().split(";")[1:]:
+            name, _, value = parameter.partition("=")
+            if name.strip().lower() == "charset":
+                return value.strip().strip("\"'")[:40]
+        return ""
+
+    def _content_type(self) -> str:
+        """Of several that were written into one field the last that is a media type (WHATWG Fetch, 3.2)."""
+        text = self.header("Content-Type")
+        if "," not in text:
+            return text
+        return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
+
+    def retry_after_s(self, now: float) -> float:
+        """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
+        value = self.header("Retry-After").strip()
+        if not value:
+            return 0.0
+        if value.isascii() and value.isdigit():
+            return float(value[:9])
+        try:
+            at = parsedate_to_datetime(value)
+            at = at if at.tzinfo else at.replace(tzinfo=UTC)  # HTTP dates are GMT (RFC 9110, 5.6.7)
+            return max(0.0, at.timestamp() - now)
+        except (ValueError, TypeError, OverflowError):
+            return 0.0
+
+
+class Fetcher(Protocol):
+    """One bounded GET; redirects are answers like any other."""
+
+    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        """Raises FetchFailed, AddressRefused or FamilyMissing."""
+
+
+def broken_coding(error: BadCoding) -> str:
+    """What is said of a body that is not what its codings say."""
+    return f"coding: {error}"
+
+
+Locate = Callable[[str], Awaitable[str]]
+"""The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
+
+Late = Callable[[], float]
+"""Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
+
+
+async def nowhere(url: str) -> str:
+    """A `Locate` that knows nothing: hosts count at their address once they have answered."""
+    return ""

@@ -1,0 +1,98 @@
+"""Guards against traps: endless spaces of URLs that a site makes, on purpose or not.
+
+Pure: a URL in, a reason out. Each bound is far above what pages that people read use.
+Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
+
+Which found URLs become visits: scope, rules and guards, each refusal with its reason.
+
+Pure: URLs in, visits out.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import lru_cache
+
+from crawl.policy import Decide, Decision
+from crawl.schedule.url_state import Visit
+from crawl.scope import is_within
+from dht import split_url
+
+MAX_SEGMENTS = 24
+MAX_REPEATS = 3  # of one path segment: /a/b/a/b/a/b/a/b/ comes from broken relative links
+MAX_PARAMETERS = 12  # more is a faceted search, whose combinations never end
+MAX_HOST_LABELS = 10
+FIRST_YEAR = 1970  # calendars link to every month before and after; pages about real events lie in between
+YEARS_AHEAD = 2
+_YEAR_S = 31_556_952
+_REMEMBERED = 8192  # URLs: each is judged when it is found, often by many pages, and when it is fetched
+_MONTH = r"(?:0?[1-9]|1[0-2])"
+_DATED_PATH = re.compile(rf"/(\d{{4}})[/-]{_MONTH}(?=[/.-]|$)")  # a year counts where a month follows it
+_DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(\d{{4}})-{_MONTH}(?=[-&]|$)")
+
+
+def refuse_url(url: str, now: float) -> str:
+    """Why this canonical URL looks like part of a trap; "" where it does not. `now`: Unix seconds."""
+    return _refused(url, 1970 + int(now // _YEAR_S) + YEARS_AHEAD)
+
+
+@lru_cache(_REMEMBERED)
+def _refused(url: str, last_year: int) -> str:
+    parts = split_url(url)
+    if parts.site.count(".") >= MAX_HOST_LABELS:
+        return "guard: host name too deep"
+    segments = [segment for segment in parts.path.split("/") if segment]
+    if len(segments) > MAX_SEGMENTS:
+        return "guard: path too deep"
+    if len(segments) > MAX_REPEATS and max(Counter(segments).values()) > MAX_REPEATS:
+        return "guard: path repeats itself"
+    if parts.query.count("&") >= MAX_PARAMETERS:
+        return "guard: too many parameters"
+    years = [match[1] for match in _DATED_PATH.finditer(parts.path)]
+    years += [match[1] or match[2] for match in _DATED_QUERY.finditer(parts.query)]
+    if not all(FIRST_YEAR <= int(year) <= last_year for year in years):
+        return "guard: calendar beyond real dates"
+    return ""
+
+
+OUT_OF_SCOPE = "scope"
+
+
+@dataclass(frozen=True, slots=True)
+class Trail:
+    """How URLs were found: links left to follow from them, redirects that led to them, and the scope that they keep."""
+
+    depth: int
+    hops: int
+    scope: str
+    is_sitemap: bool = False
+
+
+def depth_of(depth: int, decision: Decision) -> int:
+    """How many more links may be followed from a URL, by what it came with and what the rules allow it."""
+    return depth if decision.max_depth is None else min(depth, decision.max_depth)
+
+
+def refusal_of(url: str, decision: Decision, now: float) -> str:
+    """Why a URL is not taken, "" where it is. `now`: Unix seconds."""
+    if not decision.allowed:
+        return decision.reason or "rules"
+    return refuse_url(url, now)
+
+
+def waiting(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tuple[list[Visit], list[str]]:
+    """Visits for the URLs that may be taken, each with the depth left to it; and the reasons of the others."""
+    visits: list[Visit] = []
+    reasons: list[str] = []
+    for url in dict.fromkeys(urls):
+        if not is_within(trail.scope, url):
+            reasons.append(OUT_OF_SCOPE)
+            continue
+        decision = decide(url)
+        if reason := refusal_of(url, decision, now):
+            reasons.append(reason)
+        else:
+            depth = depth_of(trail.depth, decision)
+            visits.append(Visit(url, depth, trail.hops, scope=trail.scope, is_sitemap=trail.is_sitemap))
+    return visits, reasons

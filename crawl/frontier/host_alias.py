@@ -1,0 +1,116 @@
+"""One host that is another under a second name: the values, and whether two say the same.
+
+Pure: outcomes in, judgements out. An *origin* is the root URL of a scheme and a site, the *twin* of a URL the same path
+and query at another origin.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from enum import IntEnum
+
+from crawl.content.fingerprint import steady_text
+from crawl.content.similarity import NEAR_BITS, different_bits
+from crawl.schedule.url_state import State, Visit
+from dht import split_url
+
+REASON = "alias of "
+SAME_BITS = 0  # of the main texts' signatures: what says the same but for its margins; near ones may be translations
+Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; origin of the twin redirected to, or ""
+
+
+class How(IntEnum):
+    """What made an origin an alias, and has to go on; the number is on the wire."""
+
+    SAME = 0  # its pages say the same
+    CANONICAL = 1  # its pages name the twins as canonical, and are like them
+    REDIRECTS = 2  # it gives no pages
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """`origin` is another name of `target`, since an instant (Unix seconds)."""
+
+    origin: str
+    target: str
+    since: float = 0.0
+    how: How = How.SAME
+
+    @property
+    def redirects(self) -> bool:
+        return self.how == How.REDIRECTS
+
+    @property
+    def reason(self) -> str:
+        """Why a URL of the origin is not fetched."""
+        return f"{REASON}{self.target}"
+
+    def twin(self, url: str) -> str:
+        """Under which URL the target has what the origin has at this one."""
+        return twin_of(url, self.target)
+
+
+@dataclass(frozen=True, slots=True)
+class AliasQuestion:
+    """Do these answers, by URL, agree with those of their twins at the target?"""
+
+    origin: str
+    target: str
+    answers: Mapping[str, Answer]
+    how: How = How.SAME
+
+    @property
+    def redirects(self) -> bool:
+        return self.how == How.REDIRECTS
+
+    def twins(self) -> list[str]:
+        """URLs whose visits are needed for a judgement."""
+        return [] if self.redirects else [twin_of(url, self.target) for url in self.answers]
+
+    def unlike(self, twins: Mapping[str, Visit]) -> list[str]:
+        """URLs whose signatures are needed besides: of pages and their twins that do not say quite the same."""
+        pairs = ((url, twins.get(twin_of(url, self.target)), answer) for url, answer in self.answers.items())
+        unlike = [(url, twin.url) for url, twin, answer in pairs if twin is not None and _is_unlike(answer, twin)]
+        return [url for pair in unlike for url in pair]
+
+    def verdicts(
+        self, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], *, is_alias: bool
+    ) -> Iterator[tuple[str, bool]]:
+        """Whether answers are those of their twins, oldest first, where that is known. A page whose twin is gone
+        differs; of an alias it is one of those that the alias alone has."""
+        for url, answer in self.answers.items():
+            twin = twins.get(twin_of(url, self.target))
+            if isinstance(answer, str):
+                yield url, self.redirects and answer == self.target
+            elif self.redirects:
+                if answer:
+                    yield url, False
+            elif twin is not None and twin.state == State.GONE:
+                if answer and not is_alias:
+                    yield url, False
+            elif twin is not None and twin.state == State.FETCHED:
+                bits = different_bits(signatures.get(url, b""), signatures.get(twin.url, b""))
+                most = NEAR_BITS if self.how == How.CANONICAL else SAME_BITS
+                yield url, bool(answer) and (not _is_unlike(answer, twin) or bits <= most)
+
+
+def origin_of(url: str) -> str:
+    """The root of a canonical URL's scheme and site."""
+    if end := url.find("/", len("https://")) + 1:
+        return url[:end]
+    parts = split_url(url)
+    return f"{parts.scheme}://{parts.site}/"
+
+
+def twin_of(url: str, origin: str) -> str:
+    """The same path and query elsewhere."""
+    return origin + url[len(origin_of(url)) :]
+
+
+def is_aliased(visit: Visit) -> bool:
+    """Whether it was not fetched for the sake of an alias."""
+    return visit.state == State.REFUSED and visit.reason.startswith(REASON)
+
+
+def _is_unlike(answer: Answer, twin: Visit) -> bool:
+    is_page = isinstance(answer, bytes) and answer and twin.state == State.FETCHED
+    return bool(is_page) and answer != steady_text(twin.history.fingerprint)

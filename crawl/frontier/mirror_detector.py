@@ -1,0 +1,262 @@
+"""Hosts that are other hosts under another name: by redirects of everything, or as whole mirrors.
+
+Pure: outcomes in, questions and judgements out; bounded memory of the origins read last (the words are in alias.py).
+Only what an origin answers itself makes it an alias, so nobody swallows another one by copying it:
+- all of its URLs redirect to their twins at one other origin, and none gave a page; or
+- its pages say what their twins say, and it names the other one itself: by links from half of its pages, or since only
+  one owner can have both names (www and none, http and https); or
+- nearly all of its pages name their twins as canonical, and most of them are at least much like them.
+Candidates are few, and each question reads the visits of some twins, whoever crawls those. An alias is sampled from
+then on, and judged by the samples as before by its pages. A new holder learns all this from visits, but for the names.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from random import Random
+from typing import TypeVar
+from zlib import crc32
+
+from crawl.content.fingerprint import steady_text
+from crawl.frontier.host_alias import Alias, AliasQuestion, Answer, How, is_aliased, origin_of, twin_of
+from crawl.schedule.url_state import State, Visit
+from dht import split_url
+
+LEAST = 8  # URLs that must agree: chance alone hardly makes so many different texts alike at the same paths
+SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
+NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
+ASKED = 16  # twins looked at for one question, at most
+CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
+JUDGED, DIFFERENT = 8, 3  # of the URLs of an alias that were sampled last so many must differ to end it
+ONE_IN = 64  # URLs of an alias that is fetched as if it were none
+AGAIN_S = 604_800.0  # an alias that was withdrawn is not looked at for a week, or it might come and go
+MAX_LINKED = 3  # candidates that pages link to
+_FIRST_WAIT_S, _MOST_WAIT_S = 60.0, 86_400.0  # between questions where no more pages come
+_GROWTH = 1.5  # or so many times as many pages as at the last one
+_MAX_ORIGINS, _MAX_EACH = 2_000, 32  # some 8 kB an origin
+Value = TypeVar("Value")
+
+
+@dataclass(slots=True)
+class _Origin:
+    answers: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
+    read: int = 0  # answers so far
+    pages: int = 0  # of which names were taken
+    canonical: Counter[str] = field(default_factory=Counter)
+    linked: Counter[str] = field(default_factory=Counter)
+    refused: OrderedDict[str, None] = field(default_factory=OrderedDict)  # some of those not fetched
+    sampled: str = ""  # one of these that is to be fetched
+    sample_at: float = 0.0
+    verdicts: OrderedDict[str, bool] = field(default_factory=OrderedDict)  # whether samples agreed, each when it came
+    ask_from: int = LEAST  # answers, or
+    ask_at: float = 0.0
+    wait_s: float = _FIRST_WAIT_S
+    refuted: dict[str, float] = field(default_factory=dict)  # candidates whose pages are others, and when that was seen
+
+
+class Aliases:
+    """What a crawler knows of them. Instants are Unix seconds. `sample_every_s`: of each alias, one URL."""
+
+    def __init__(self, rng: Random, sample_every_s: float) -> None:
+        self._rng, self._sample_every_s = rng, sample_every_s
+        self._origins: OrderedDict[str, _Origin] = OrderedDict()
+        self._in_force: dict[str, Alias] = {}
+        self._withdrawn: OrderedDict[str, float] = OrderedDict()
+
+    def hear(self, site: str, aliases: Iterable[Alias], now: float) -> list[str]:
+        """What a site's host record says now; returns the origins that are no aliases any more."""
+        said, ended = {alias.origin: alias for alias in aliases}, []
+        for origin in (f"http://{site}/", f"https://{site}/"):
+            before, alias = self._in_force.pop(origin, None), said.get(origin)
+            if alias is not None:
+                self._in_force[origin] = alias
+            elif before is not None:
+                ended.append(origin)
+                self._withdrawn[origin] = now
+                _trim(self._withdrawn, _MAX_ORIGINS)
+            if alias != before:
+                self._origins.pop(origin, None)
+        return ended
+
+    @property
+    def sites(self) -> set[str]:
+        """Those that were read here lately."""
+        return {split_url(origin).site for origin in self._origins}
+
+    def in_force(self, origin: str) -> Alias | None:
+        """What an origin is an alias of."""
+        return self._in_force.get(origin)
+
+    def find(self, url: str) -> Alias | None:
+        """The alias for whose sake a URL is not fetched; None where it is to be, be it as a sample."""
+        alias = self._in_force.get(origin_of(url)) if self._in_force else None
+        return None if alias is None or self._is_sample(url, alias) else alias
+
+    def is_over(self, visit: Visit) -> bool:
+        """Whether a URL was not fetched for the sake of an alias that is none any more."""
+        return is_aliased(visit) and origin_of(visit.url) not in self._in_force
+
+    def learn(self, visit: Visit) -> None:
+        """A URL was answered, or was not fetched as one of an alias: now, or before this holder's time."""
+        origin, answer = origin_of(visit.url), _answer(visit)
+        alias = self._in_force.get(origin)
+        if is_aliased(visit) and alias is not None:
+            known = self._known(origin)
+            known.refused[visit.url] = None
+            _trim(known.refused, _MAX_EACH)
+            if not known.sample_at:
+                known.sample_at = visit.visited_at + self._rng.random() * self._sample_every_s
+        elif answer is not None and not visit.is_sitemap and (alias is None or visit.visited_at > alias.since):
+            known = self._known(origin)
+            known.answers.pop(visit.url, None)
+            known.answers[visit.url] = answer
+            known.read += 1
+            known.sampled = "" if known.sampled == visit.url else known.sampled
+            _trim(known.answers, _MAX_EACH)
+
+    def names(self, url: str, canonical: str, links: Iterable[str]) -> None:
+        """A page was read that names another URL as its own ("": none), and links to some. The first pages count."""
+        origin = origin_of(url)
+        known = self._known(origin)
+        if known.pages >= _MAX_EACH:
+            return
+        known.pages += 1
+        if canonical and canonical == twin_of(url, origin_of(canonical)) != url:
+            known.canonical[origin_of(canonical)] += 1
+        for other in {origin_of(link) for link in links if not link.startswith(origin)}:
+            known.linked[other] += 1
+        if len(known.linked) > 2 * _MAX_EACH:
+            known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
+
+    def questions(self, now: float) -> list[AliasQuestion]:
+        """What is to be found out; each is asked again when there is more to go by, or after a while."""
+        return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
+
+    def first_twins(self, question: AliasQuestion) -> list[str]:
+        """Those to look for first. Most guesses are wrong: where none of these is known, too few are left to agree."""
+        twins = question.twins()
+        return twins if question.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
+
+    def judge(
+        self, question: AliasQuestion, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
+    ) -> Alias | None:
+        """What the origin is an alias of, given the visits of the twins and the signatures of unlike pages, by URL, as
+        far as they are known."""
+        alias, back = self._in_force.get(question.origin), self._in_force.get(question.target)
+        is_mutual = back is not None and back.target == question.origin
+        verdicts = dict(question.verdicts(twins, signatures, is_alias=alias is not None))
+        if alias is not None:
+            is_over = is_mutual and _rank(question.origin) < _rank(question.target)
+            return None if is_over or self._differs(question.origin, verdicts) else alias
+        same = sum(verdicts.values())
+        if len(verdicts) >= LEAST and 2 * same < len(verdicts):
+            self._known(question.origin).refuted[question.target] = now
+        least = CANONICAL_SHARE if question.how == How.CANONICAL else SHARE
+        if is_mutual or same < LEAST or same < least * len(verdicts):
+            return None
+        return Alias(question.origin, question.target, now, question.how)
+
+    def _differs(self, origin: str, verdicts: Mapping[str, bool]) -> bool:
+        """Whether an alias has ceased to be one, by its newest samples, of each URL the last."""
+        known = self._known(origin)
+        for url, is_same in verdicts.items():
+            known.verdicts.pop(url, None)
+            known.verdicts[url] = is_same
+        _trim(known.verdicts, JUDGED)
+        return list(known.verdicts.values()).count(False) >= DIFFERENT
+
+    def due_samples(self, now: float) -> list[str]:
+        """URLs of aliases that are to be fetched now, to see whether they still agree."""
+        chosen = []
+        for origin, known in self._origins.items():
+            if known.refused and now >= known.sample_at and origin in self._in_force:
+                url = self._rng.choice(list(known.refused))
+                known.sample_at = now + self._sample_every_s
+                known.sampled = url
+                chosen.append(url)
+        return chosen
+
+    def _ask(self, origin: str, known: _Origin, now: float) -> Iterator[AliasQuestion]:
+        alias = self._in_force.get(origin)
+        if alias is not None:
+            if known.answers:
+                yield AliasQuestion(origin, alias.target, dict(known.answers), alias.how)
+                known.answers.clear()
+            return
+        is_due = known.read >= known.ask_from or 0.0 < known.ask_at <= now
+        if not is_due or now < self._withdrawn.get(origin, -AGAIN_S) + AGAIN_S:
+            return
+        known.ask_from = int(known.read * _GROWTH) + 1
+        known.ask_at, known.wait_s = now + known.wait_s, min(2 * known.wait_s, _MOST_WAIT_S)
+        if target := _redirects_to(known):
+            yield AliasQuestion(origin, target, dict(known.answers), How.REDIRECTS)
+        elif len(pages := _told_apart(known)) >= LEAST:
+            known.refuted = {target: at for target, at in known.refuted.items() if now < at + AGAIN_S}
+            targets = {target: how for target, how in _candidates(origin, known).items() if target not in known.refuted}
+            yield from (AliasQuestion(origin, target, pages, how) for target, how in targets.items())
+
+    def _is_sample(self, url: str, alias: Alias) -> bool:
+        known = self._origins.get(alias.origin)
+        return url == alias.origin or crc32(url.encode()) % ONE_IN == 0 or (known is not None and url == known.sampled)
+
+    def _known(self, origin: str) -> _Origin:
+        known = self._origins.setdefault(origin, _Origin())
+        self._origins.move_to_end(origin)
+        _trim(self._origins, _MAX_ORIGINS)
+        return known
+
+
+def _answer(visit: Visit) -> Answer | None:
+    """What is remembered of an outcome; None where it tells nothing."""
+    match visit.state:
+        case State.FETCHED:
+            return steady_text(visit.history.fingerprint) or None
+        case State.GONE:
+            return b""
+        case State.REDIRECT if visit.status:  # else nobody asked for it
+            target = origin_of(visit.target)
+            return target if visit.target == twin_of(visit.url, target) else ""
+    return None
+
+
+def _redirects_to(known: _Origin) -> str:
+    """To which origin all but a few of the URLs lead, "" where any gave a page."""
+    if any(answer and isinstance(answer, bytes) for answer in known.answers.values()):
+        return ""
+    targets = Counter(answer for answer in known.answers.values() if isinstance(answer, str))
+    return targets.most_common(1)[0][0] if targets else ""
+
+
+def _told_apart(known: _Origin) -> dict[str, Answer]:
+    """The newest pages of which no two say the same: error pages and empty ones are the same everywhere."""
+    apart = {answer: url for url, answer in known.answers.items() if answer and isinstance(answer, bytes)}
+    return {url: answer for answer, url in list(apart.items())[-ASKED:]}
+
+
+def _candidates(origin: str, known: _Origin) -> dict[str, How]:
+    """Of what an origin may be an alias, by its own word or because only its owner can have the other name."""
+    least = max(LEAST, known.pages * SHARE)
+    found = {other: How.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}
+    least = max(LEAST, known.pages * NAMED_SHARE)
+    linked = [other for other, count in known.linked.most_common(MAX_LINKED) if count >= least]
+    return found | {other: How.SAME for other in (*linked, *_plainer(origin)) if other != origin and other not in found}
+
+
+def _plainer(origin: str) -> Iterator[str]:
+    """The other names of an origin that come before it."""
+    parts = split_url(origin)
+    bare = parts.site.removeprefix("www.")
+    if bare != parts.site and "." in bare:
+        yield f"{parts.scheme}://{bare}/"
+    if parts.scheme == "http" and ":" not in parts.site:
+        yield f"https://{parts.site}/"
+
+
+def _rank(origin: str) -> tuple[int, str]:
+    """Of two that each name the other the lesser stays."""
+    return len(origin), origin
+
+
+def _trim(kept: OrderedDict[str, Value], most: int) -> None:
+    while len(kept) > most:
+        kept.popitem(last=False)

@@ -1,0 +1,54 @@
+"""Parsing in a thread of the node itself: for simulators, tests and machines that cannot start processes.
+
+A page that stalls its parser stalls the thread; only `parsers.py` protects from that.
+"""
+
+import asyncio
+from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
+
+from msgspec.structs import replace
+
+from crawl.content.extract import extract
+from crawl.content.media_types import type_flaw
+from crawl.content.parse_task import Parsed, Task, too_large
+from crawl.errors import BodyUnfit, PageUnreadable
+from crawl.fetch.content_codings import BadCoding, decode_body
+from crawl.fetch.response import broken_coding
+
+
+class InlineParsers:
+    """One thread; on a simulated loop, the loop itself."""
+
+    def __init__(self) -> None:
+        self._thread = ThreadPoolExecutor(1, "crawl-parse")
+
+    async def parse(self, task: Task) -> Parsed:
+        """Read one page; raises PageUnreadable."""
+        return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
+
+    def close(self) -> None:
+        """Let the thread end after what it is doing."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+
+def parse_once(task: Task) -> Parsed:
+    """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
+    body = _opened(task) if task.coding else task.body
+    if flaw := type_flaw(task.media_type, task.header_charset, body):
+        raise BodyUnfit(task.url, flaw)
+    try:
+        parsed = extract(replace(task, body=body) if task.coding else task)
+    except Exception as error:  # one crawled page: it may break a parser in any way
+        raise PageUnreadable(task.url, f"parser: {type(error).__name__}: {str(error)[:100]}") from error
+    return replace(parsed, content=body if task.coding else b"", content_digest=sha256(body).digest())
+
+
+def _opened(task: Task) -> bytes:
+    try:
+        body, is_cut = decode_body(task.body, task.coding, task.max_bytes)
+    except BadCoding as error:
+        raise BodyUnfit(task.url, broken_coding(error)) from error
+    if is_cut:
+        raise BodyUnfit(task.url, too_large(task.max_bytes))
+    return body

@@ -1,0 +1,119 @@
+"""One parser process and the pipes to it: frames in, frames out.
+
+Frames are read as they come, several at a time where they are small, so a page costs no task, and nothing is copied but
+what is kept of it.
+"""
+
+import asyncio
+import sys
+from asyncio.subprocess import PIPE
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, suppress
+from typing import cast
+
+from crawl.config import CrawlConfig
+from crawl.errors import ParserUnavailable
+from crawl.parsing.worker import LENGTH_BYTES
+
+START_WITHIN_S = 60.0  # a slow disk on a busy machine; measured 0.3 s
+MAX_FRAME_BYTES = 64_000_000  # above what the bounds of a task allow
+_START = "import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from crawl.parserworker import main; main()"
+
+TakeFrame = Callable[[memoryview], None]
+"""Hears of each frame; raises ValueError for nonsense. The memory is its own only while it is called."""
+
+
+class ParserPipe(asyncio.SubprocessProtocol):
+    """`ended` hears that the process is gone or talks nonsense, and no frame comes any more."""
+
+    def __init__(self, take: TakeFrame, ended: Callable[[], None]) -> None:
+        self._take, self._tell_ended = take, ended
+        self._buffer = bytearray()
+        self._transport: asyncio.SubprocessTransport | None = None
+        self._spoken, self._exited = asyncio.Event(), asyncio.Event()
+        self.has_ended = False
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.SubprocessTransport", transport)  # uvloop's says that it is none
+
+    def pipe_data_received(self, fd: int, data: bytes) -> None:
+        buffer, at = self._buffer, 0
+        buffer += data
+        try:
+            while len(buffer) >= at + LENGTH_BYTES:
+                start = at + LENGTH_BYTES
+                size = int.from_bytes(buffer[at:start], "big")
+                if size > MAX_FRAME_BYTES:
+                    raise ValueError(f"a frame of {size} bytes")
+                if len(buffer) < start + size:
+                    break
+                at = start + size
+                self._hear(start, at)
+        except ValueError:  # msgspec's errors are ValueErrors
+            self._end()
+        del buffer[:at]
+
+    def _hear(self, start: int, end: int) -> None:
+        if not self._spoken.is_set():  # its first frame says that it is ready
+            self._spoken.set()
+        elif not self.has_ended:
+            with memoryview(self._buffer) as whole, whole[start:end] as frame:
+                self._take(frame)
+
+    def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
+        if fd == 1:  # what it had said before it ended was heard
+            self._end()
+
+    def process_exited(self) -> None:
+        self._exited.set()
+
+    def _end(self) -> None:
+        self.ignore()
+        self._spoken.set()
+        self._tell_ended()
+
+    def ignore(self) -> None:
+        """Hear no more frames of it."""
+        self.has_ended = True
+
+    def send(self, data: bytes) -> None:
+        """Queue frames, each with its length before it."""
+        assert self._transport is not None
+        if not self.has_ended:
+            cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0)).write(data)
+
+    async def ready(self) -> None:
+        """Wait for its first, empty frame; raises ParserUnavailable."""
+        try:
+            async with asyncio.timeout(START_WITHIN_S):
+                await self._spoken.wait()
+        except TimeoutError as error:
+            raise ParserUnavailable(f"not ready within {START_WITHIN_S:g} s") from error
+        if self.has_ended:
+            raise ParserUnavailable(f"it ended at once; {sys.executable} says why on the error output")
+
+    async def kill(self) -> None:
+        """End it: one that stalls does not hear anything milder."""
+        assert self._transport is not None
+        with suppress(ProcessLookupError):
+            self._transport.kill()
+        await self._exited.wait()
+        self._transport.close()
+
+
+@asynccontextmanager
+async def started(config: CrawlConfig, take: TakeFrame, ended: Callable[[], None]) -> AsyncIterator[ParserPipe]:
+    """A process that is ready, killed at the end; raises ParserUnavailable."""
+    limits = (f"{config.parser_stall_s}", f"{config.parser_memory_bytes}")
+    command = (sys.executable, "-c", _START, *limits, "\n".join(sys.path))
+    try:
+        _, pipe = await asyncio.get_running_loop().subprocess_exec(
+            lambda: ParserPipe(take, ended), *command, stdin=PIPE, stdout=PIPE, stderr=None
+        )
+    except OSError as error:
+        raise ParserUnavailable(str(error)) from error
+    try:
+        await pipe.ready()
+        yield pipe
+    finally:
+        await pipe.kill()

@@ -1,0 +1,182 @@
+"""Parser processes under a watchdog: a page that stalls or kills a parser costs only itself.
+
+Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
+unanswered: the process is killed, that page goes to the second HTML engine, and if that fails too it is given up; the
+rest of the batch is sent to a new process. Processes are started afresh (no fork), so no lock leaks into them.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import AsyncIterator, Iterable
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+import msgspec
+from msgspec.structs import replace
+
+from crawl.config import CrawlConfig
+from crawl.content.parse_task import Parsed, Parsers, Task
+from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
+from crawl.parsing.inline import InlineParsers
+from crawl.parsing.pipe import ParserPipe, started
+from crawl.parsing.worker import LENGTH_BYTES, Answer
+
+log = logging.getLogger(__name__)
+
+START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot start on this machine
+START_AGAIN_S = 0.5  # the first pause; each is longer by as much
+MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Answer)
+
+
+@dataclass(slots=True)
+class _Job:
+    task: Task
+    result: asyncio.Future[Parsed]
+
+
+class ProcessParsers:
+    """`run` keeps the processes; `parse` waits for one."""
+
+    def __init__(self, config: CrawlConfig) -> None:
+        self._config = config
+        self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=2 * config.parser_batch)
+
+    async def parse(self, task: Task) -> Parsed:
+        """See `crawl.parsed.Parsers`."""
+        job = _Job(task, asyncio.get_running_loop().create_future())
+        await self._jobs.put(job)
+        return await job.result
+
+    async def run(self) -> None:
+        """Serve until cancelled; raises ParserUnavailable."""
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(self._config.parser_processes):
+                tasks.create_task(self._serve(), name=f"parser-{number}")
+
+    async def _serve(self) -> None:
+        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
+        the system kills the youngest where memory is short."""
+        left: deque[_Job] = deque()
+        starts = 0
+        while True:
+            line = _Line(left)
+            try:
+                async with started(self._config, line.take, line.stirred.set) as line.pipe:
+                    starts = 0
+                    while await self._work(line):
+                        pass
+            except ParserUnavailable as error:
+                starts += 1
+                if starts == START_TRIES:
+                    raise
+                log.warning("parser did not start, trying again: %s", error.reason)
+                await asyncio.sleep(START_AGAIN_S * starts)
+
+    async def _work(self, line: "_Line") -> bool:
+        """One batch, with what an earlier process left of its own; False where this process has to go."""
+        left = line.left
+        if not left:
+            left.append(await self._jobs.get())
+        size = sum(len(job.task.body) for job in left)
+        while len(left) < self._config.parser_batch and size < MAX_BATCH_BYTES and not self._jobs.empty():
+            left.append(self._jobs.get_nowait())
+            size += len(left[-1].task.body)
+        line.send(left)
+        if reason := await line.finish(self._config.parser_stall_s):
+            line.blame(reason)
+            return False
+        return True
+
+
+class _Line:
+    """The pages that wait at one process, in its order; `left` outlives it."""
+
+    def __init__(self, left: deque[_Job]) -> None:
+        self.left, self.stirred = left, asyncio.Event()  # set where none is left, or the process has ended
+        self._loop = asyncio.get_running_loop()
+        self._moved_at = 0.0  # when the page that is first became so
+        self.pipe: ParserPipe | None = None
+
+    def send(self, jobs: Iterable[_Job]) -> None:
+        """Queue pages for the process. The pipe holds one batch at most, so there is no need to wait for it."""
+        assert self.pipe is not None
+        self._moved_at = self._loop.time()
+        parts: list[bytes] = []
+        for job in jobs:
+            frame = _encoder.encode(job.task)
+            parts += (len(frame).to_bytes(LENGTH_BYTES, "big"), frame)
+        self.pipe.send(b"".join(parts))
+
+    async def finish(self, stall_s: float) -> str:
+        """Wait until no page is left; else what became of the process. Only the time of the first page counts."""
+        assert self.pipe is not None
+        while self.left:
+            self.stirred.clear()
+            if self.pipe.has_ended:
+                return "parser: crashed"
+            try:
+                async with asyncio.timeout_at(self._moved_at + stall_s):
+                    await self.stirred.wait()
+            except TimeoutError:
+                await asyncio.sleep(0)  # an answer may lie in the pipe, where this process was busy itself
+                if self.left and self._loop.time() >= self._moved_at + stall_s:
+                    self.pipe.ignore()  # an answer that comes now would be taken for another page's
+                    return f"parser: stalled for {stall_s:g} s"
+        return ""
+
+    def take(self, frame: memoryview) -> None:
+        """The first page has its answer; where the first engine only failed, the page joins the end for the second.
+        Raises ValueError."""
+        answer = _decoder.decode(frame)
+        if not self.left:
+            raise ValueError("an answer to nothing")
+        self._moved_at = self._loop.time()
+        if answer.parsed is not None:
+            job = self.left.popleft()
+            if not job.result.done():  # else nobody waits for it any more
+                job.result.set_result(answer.parsed)
+        elif answer.is_final:
+            self._give_up(BodyUnfit(self.left[0].task.url, answer.reason))
+        elif self.blame(answer.reason):
+            self.left.rotate(-1)
+            self.send([self.left[-1]])
+        if not self.left:
+            self.stirred.set()
+
+    def blame(self, reason: str) -> bool:
+        """The first page broke its parser. True: it stays, for the other engine; False: it was given up."""
+        job = self.left[0]
+        log.info("parser failed url=%s engine=%s: %s", job.task.url, job.task.engine, reason)
+        if job.task.engine == "lexbor":
+            job.task = replace(job.task, engine="lxml")
+            return True
+        self._give_up(PageUnreadable(job.task.url, reason))
+        return False
+
+    def _give_up(self, error: PageUnreadable) -> None:
+        """The first page is not read."""
+        job = self.left.popleft()
+        if not job.result.done():
+            job.result.set_exception(error)
+
+
+@asynccontextmanager
+async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
+    """Parsers as configured, ended at the end; a process that cannot start cancels the block: ParserUnavailable."""
+    if config.parser_processes == 0:
+        inline = InlineParsers()
+        try:
+            yield inline
+        finally:
+            inline.close()
+        return
+    parsers = ProcessParsers(config)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(parsers.run(), name="parsers")
+        try:
+            yield parsers
+        finally:
+            running.cancel()

@@ -1,0 +1,98 @@
+"""The inside of a parser process: reads tasks, parses, answers in order. Started by `parsers.py` alone.
+
+Frames on stdin and stdout: a 4-byte big-endian length, then msgpack. The first frame out is empty: ready. The process
+protects the machine from itself: bounded memory, and an alarm that ends it if nobody watches any more.
+"""
+
+import ctypes
+import gc
+import os
+import signal
+import sys
+from contextlib import suppress
+from typing import BinaryIO
+
+import msgspec
+
+from crawl.content.parse_task import Parsed, Task
+from crawl.errors import BodyUnfit, PageUnreadable
+from crawl.parsing.inline import parse_once
+
+LENGTH_BYTES = 4
+_ORPHAN_FACTOR = 3.0  # the node kills a stalled process long before its own alarm does
+_KEPT_BYTES = 33_554_432  # of memory that a page gave back, for the next one; a page of the largest size takes more
+_M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
+_FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all without cycles
+
+
+class Answer(msgspec.Struct, frozen=True, array_like=True):
+    """What became of one task: a reading, or why there is none."""
+
+    parsed: Parsed | None
+    reason: str = ""
+    is_final: bool = False  # no engine reads it
+
+
+def main() -> None:
+    """Arguments: seconds that a page may take, bytes of address space."""
+    stall_s, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the node, which closes our stdin
+    source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # whatever prints must not break the frames
+    _limit_memory(memory_bytes)
+    _keep_memory()
+    _send(sink, b"")
+    decoder, encoder = msgspec.msgpack.Decoder(Task), msgspec.msgpack.Encoder()
+    while (frame := _receive(source)) is not None:
+        _alarm(stall_s * _ORPHAN_FACTOR)
+        _send(sink, encoder.encode(_answer(decoder.decode(frame))))
+        _alarm(0.0)
+
+
+def _answer(task: Task) -> Answer:
+    try:
+        return Answer(parse_once(task))
+    except PageUnreadable as error:
+        return Answer(None, error.reason, isinstance(error, BodyUnfit))
+
+
+def _receive(source: BinaryIO) -> bytes | None:
+    """The next frame; None at the end."""
+    head = source.read(LENGTH_BYTES)
+    if len(head) < LENGTH_BYTES:
+        return None
+    size = int.from_bytes(head, "big")
+    frame = source.read(size)
+    return frame if len(frame) == size else None
+
+
+def _send(sink: BinaryIO, frame: bytes) -> None:
+    sink.write(len(frame).to_bytes(LENGTH_BYTES, "big") + frame)
+    sink.flush()
+
+
+def _alarm(seconds: float) -> None:
+    """End this process after so long, even inside a parser's C code: the signal's default action needs no Python."""
+    if hasattr(signal, "setitimer"):
+        signal.setitimer(signal.ITIMER_REAL, seconds)
+
+
+def _limit_memory(size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # not on Windows
+        return
+    _, most = resource.getrlimit(resource.RLIMIT_AS)
+    bound = size if most == resource.RLIM_INFINITY else min(size, most)
+    resource.setrlimit(resource.RLIMIT_AS, (bound, most))
+
+
+def _keep_memory() -> None:
+    """What a page frees is kept for the next: else the system takes it back and clears it again, 25 page faults each
+    time and 6 % of all CPU. Looks for garbage leave out what every page shares, and are rare."""
+    with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
+        libc = ctypes.CDLL(None)
+        libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)
+        libc.mallopt(_M_MMAP_THRESHOLD, _KEPT_BYTES // 4)
+    gc.freeze()
+    gc.set_threshold(_FEW_COLLECTIONS)

@@ -1,0 +1,321 @@
+"""The crawler: turns taken from the frontier, as many at once as the bounds allow.
+
+The frontier decides what comes next, a turn's two halves (request.py, story.py) do it; this loop only starts turns and
+sleeps. It holds no state that its slots' replicas do not have: who holds a slot next goes on from there.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from random import Random
+
+from msgspec.structs import replace
+
+from crawl.config import CrawlConfig
+from crawl.content.fingerprint import steady_text
+from crawl.content.parse_task import Parsers
+from crawl.errors import SlotLost
+from crawl.fetch.response import Fetcher, Late, Locate, nowhere
+from crawl.frontier.frontier import Frontier, Turn
+from crawl.frontier.host_alias import Alias
+from crawl.frontier.mirror_detector import Aliases
+from crawl.frontier.trap_learning import SiteStats
+from crawl.frontier.url_seen import Seen
+from crawl.frontier.url_seen_async import SeenDesk
+from crawl.frontier.url_status import Look
+from crawl.pipeline.crawl_status import SOON_S, CrawlStatus, Situation, Tally
+from crawl.pipeline.dns_prefetch import Prefetch
+from crawl.pipeline.fetch_stage import Requests
+from crawl.pipeline.handoff import Handover
+from crawl.pipeline.mirror_twin import NoTwins, Twins
+from crawl.pipeline.process_stage import Stories
+from crawl.pipeline.sink import Keeper
+from crawl.pipeline.sitemap_state import Listed, SiteFeeds
+from crawl.policy import Decide
+from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.site_tokens import Free, Permits
+from crawl.schedule.lastmod import Lastmods
+from crawl.schedule.revisit_policy import Census
+from crawl.schedule.url_state import Visit
+from dht import Clock, Slot, site_of
+
+log = logging.getLogger(__name__)
+
+REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
+SAMPLE_EVERY_S = 172_800.0  # two days: a few a week
+
+
+class Crawler:
+    """Fetches the due URLs of the slots that it is told to hold."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        keeper: Keeper,
+        fetcher: Fetcher,
+        parsers: Parsers,
+        decide: Decide,
+        clock: Clock,
+        rng: Random,
+        permits: Permits | None = None,
+        seen_folder: Path | None = None,
+        locate: Locate = nowhere,
+        late: Late = lambda: 0.0,
+        twins: Twins | None = None,
+        sample_every_s: float = SAMPLE_EVERY_S,
+    ) -> None:
+        """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
+        memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
+        asked before each, for the bandwidth limit. `twins`: of URLs of other names of a site. `sample_every_s`: of each
+        of those one URL is fetched."""
+        self._config, self._clock = config, clock
+        self._permits: Permits = permits or Free()
+        self._tally = Tally()
+        census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
+        self._stats = stats
+        self.aliases = aliases = Aliases(Random(rng.random()), sample_every_s)
+        delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
+        addresses = AddressTurns(config.max_open_per_address, delay_s)
+        self._frontier = Frontier(config.max_frontier_urls, addresses, census)
+        self._prefetch = Prefetch(self._frontier, locate)
+        self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
+        handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
+        self._requests = Requests(
+            config,
+            fetcher,
+            decide,
+            census,
+            lastmods,
+            stats,
+            aliases,
+            twins or NoTwins(),
+            self._frontier,
+            clock,
+            Random(rng.random()),
+            locate,
+        )
+        self._listed = Listed()
+        self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
+        sitemaps = self._requests.sitemaps
+        self._stories = Stories(
+            config=config,
+            parsers=parsers,
+            decide=decide,
+            handover=handover,
+            sitemaps=sitemaps,
+            tally=self._tally,
+            census=census,
+            lastmods=lastmods,
+            stats=stats,
+            aliases=aliases,
+            frontier=self._frontier,
+            listed=self._listed,
+            feeds=SiteFeeds(),
+            clock=clock,
+            sitemap_thread=self._thread,
+        )
+        self._idle: list[asyncio.Future[Turn]] = []  # of workers without a turn, for the next one
+        self._asking = 0  # turns whose request is not over
+        self._lent = 0
+        self._late = late
+        self._hindrance = ""
+        self._stopped_at: float | None = None
+        self._changed = asyncio.Event()
+        self._looks_at: float | None = None  # steady: when the loop looks for turns though nothing wakes it
+
+    def close(self) -> None:
+        """Give up the memory of URLs handed over; after `run`, and for good."""
+        self._seen.close()
+
+    def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
+        """The lease of a slot is ours: crawl it from what its replica knows."""
+        self._frontier.hold(slot, epoch, map(self._revived, visits), self._clock())
+        self._changed.set()
+
+    def release(self, slot: Slot) -> None:
+        """The lease has gone: start nothing there from now on; what is open ends and is recorded."""
+        self._frontier.drop(slot)
+
+    def observe(self, slot: Slot, visit: Visit) -> None:
+        """The replica of a held slot has a new visit: a found URL, or somebody's outcome."""
+        self._frontier.observe(slot, self._revived(visit), self._clock())
+        self._stir()
+
+    def again(self, url: str) -> None:
+        """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
+        self._frontier.again(url, self._clock())
+        self._changed.set()
+
+    def hear(self, site: str, aliases: Sequence[Alias]) -> None:
+        """What a site's host record says of its names now; URLs of one that is no alias any more are due at once."""
+        now = self._clock()
+        if ended := self.aliases.hear(site, aliases, now.wall):
+            for url in self._frontier.left_to_twins(tuple(ended)):
+                self._frontier.hasten(url, now)
+            self._changed.set()
+
+    def recall(self, slot: Slot, visit: Visit) -> None:
+        """The replica of a slot that was just gained has this visit."""
+        self.observe(slot, visit)
+        self.aliases.learn(visit)
+        if visit.history.fingerprint and visit.history.seen_at:
+            rebuild = slot, self._frontier.epoch(slot)
+            self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
+
+    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+        """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
+        self._frontier.renumber(slot_of)
+
+    def hinder(self, reason: str) -> None:
+        """Start nothing while something stands against it, which `reason` names; "" ends that."""
+        if reason != self._hindrance:
+            began_at = self._clock().steady if self._stopped_at is None else self._stopped_at
+            self._stopped_at = began_at if reason else None
+            self._hindrance = reason
+            self._changed.set()
+
+    def lend(self, requests: int) -> None:
+        """So many requests more may be open at once: others carry them."""
+        if requests != self._lent:
+            self._lent = requests
+            self._changed.set()
+
+    async def run(self) -> None:
+        """Crawl until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(self._prefetch.run(), name="crawl-prefetch")
+                while True:
+                    self._changed.clear()
+                    self._start(tasks)
+                    await self._rest()
+        finally:
+            self._idle.clear()
+            self._thread.shutdown(wait=False, cancel_futures=True)
+
+    def status(self) -> CrawlStatus:
+        """What it does, and why; cheap enough to be asked every second."""
+        frontier, tally, now = self._frontier, self._tally, self._clock()
+        state, reason = self._situation().told(now)
+        return CrawlStatus(
+            state=state,
+            reason=reason,
+            slots=len(frontier.slots()),
+            waiting=frontier.soon(now, SOON_S) + len(frontier.incomplete),
+            due=frontier.soon(now),
+            open=frontier.open,
+            fetched=tally.fetched,
+            failed=tally.failed,
+            refused=dict(tally.refused),
+            per_s=tally.per_s(now.steady),
+            incomplete=len(frontier.incomplete),
+            broken=len(list(self._requests.politeness.broken())),
+        )
+
+    def look(self, url: str) -> Look:
+        """What is known here of a canonical URL, and what stands before its fetch."""
+        queued = self._frontier.look(url, self._clock())
+        return self._requests.look(site_of(url), url, queued, self._hindrance)
+
+    def listed(self, url: str) -> tuple[str, ...]:
+        """What a sitemap that was handed in, and read here lately, has listed."""
+        return self._listed.find(url)
+
+    def due(self) -> Mapping[Slot, int]:
+        """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
+        return self._frontier.due_work()
+
+    def _situation(self) -> Situation:
+        pending, politeness = self._frontier.open - self._asking, self._requests.politeness
+        return Situation(self._frontier, politeness, self._config, self._hindrance, self._late(), pending)
+
+    @property
+    def rests(self) -> bool:
+        """Whether it has been stopped for so long that others should crawl its slots meanwhile."""
+        return self._stopped_at is not None and self._clock().steady - self._stopped_at >= REST_AFTER_S
+
+    def is_busy(self, slot: Slot) -> bool:
+        """Whether a URL of the slot is being fetched, read or handed to its owners."""
+        return self._frontier.open_in(slot) > 0
+
+    def _revived(self, visit: Visit) -> Visit:
+        """What was left to a twin is due once its site is no alias any more."""
+        return replace(visit, due_at=0.0) if self.aliases.is_over(visit) else visit
+
+    def _start(self, tasks: asyncio.TaskGroup) -> None:
+        while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
+            self._asking += 1
+            if self._idle:
+                self._idle.pop().set_result(turn)
+            else:
+                tasks.create_task(self._work(turn))
+
+    def _has_room(self) -> bool:
+        pending = self._frontier.open - self._asking
+        return (
+            not self._hindrance
+            and self._asking < self._config.max_open_fetches + self._lent
+            and pending < self._config.max_pending_pages
+        )
+
+    def _stir(self) -> None:
+        """Wake the loop where it waits for room, or a turn may be due before it looks by itself."""
+        if self._looks_at is not None and not self._changed.is_set():
+            now = self._clock()
+            wait_s = self._frontier.next_due(now)
+            if wait_s is None or now.steady + wait_s >= self._looks_at:
+                return
+        self._changed.set()
+
+    async def _rest(self) -> None:
+        """Sleep until a turn may be due, or something changes."""
+        now = self._clock()
+        wait_s = self._frontier.next_due(now) if self._has_room() else None
+        if wait_s is not None:
+            wait_s = max(wait_s, self._late())
+        self._looks_at = now.steady + wait_s if wait_s is not None else None
+        loop = asyncio.get_running_loop()
+        wake = loop.call_later(wait_s, self._changed.set) if wait_s is not None else None
+        try:
+            await self._changed.wait()
+        finally:
+            if wake is not None:
+                wake.cancel()
+
+    async def _work(self, turn: Turn) -> None:
+        """One turn after the other: a task of its own costs a turn 20 µs."""
+        while True:
+            await self._use(turn)
+            next_one: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+            self._idle.append(next_one)
+            turn = await next_one
+
+    async def _use(self, turn: Turn) -> None:
+        """One turn from its request to its recorded outcome."""
+        outcome: Visit | None = None
+        try:
+            permit = await self._permits.ask(turn.visit)
+            if permit.wait_s or permit.known is not None:
+                outcome = permit.known
+                self._end_request(turn, permit.wait_s, "")
+                return
+            if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
+                await self._permits.done(turn.visit.url, 0.0)
+                self._end_request(turn, 0.0, "")
+                return
+            step = await self._requests.make(turn)
+            await self._permits.done(turn.visit.url, step.delay_s)  # first, or it might return the next ticket
+            self._end_request(turn, step.delay_s, step.address)
+            outcome = await self._stories.end(turn, step)
+        except SlotLost as error:
+            log.debug("crawl left to another holder url=%s: %s", turn.visit.url, error)
+        finally:
+            self._frontier.settle(turn, outcome, self._clock())
+            self._stir()
+
+    def _end_request(self, turn: Turn, delay_s: float, address: str) -> None:
+        self._frontier.rest(turn, self._clock(), delay_s, address)
+        self._asking -= 1
+        self._stir()

@@ -1,0 +1,39 @@
+"""Names looked up before their hosts' first turn, so that no turn waits for DNS, and hosts that share an address are
+known to do so before the first of them is asked.
+
+A few look-ups at once, and fewer than the resolver has threads: turns that need a name now must not queue behind.
+"""
+
+import asyncio
+
+from crawl.fetch.response import Locate
+from crawl.frontier.frontier import Frontier
+
+AT_ONCE = 4
+LOOK_EVERY_S = 0.5  # for hosts that were found meanwhile
+
+
+class Prefetch:
+    """Looks up the frontier's new hosts."""
+
+    def __init__(self, frontier: Frontier, locate: Locate) -> None:
+        self._frontier, self._locate = frontier, locate
+
+    async def run(self) -> None:
+        """Until cancelled."""
+        free = asyncio.Semaphore(AT_ONCE)
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await free.acquire()  # first: a look-up may take long, and another host be more urgent by then
+                if (site := self._frontier.unplaced()) is not None:
+                    tasks.create_task(self._place(site, free))
+                else:
+                    free.release()
+                    await asyncio.sleep(LOOK_EVERY_S)
+
+    async def _place(self, site: str, free: asyncio.Semaphore) -> None:
+        try:
+            if address := await self._locate(f"http://{site}/"):
+                self._frontier.place(site, address)
+        finally:
+            free.release()

@@ -1,0 +1,219 @@
+"""What a response means for its URL: the policy of one fetch.
+
+Pure: a visit and what was fetched in, a verdict out. Source: RFC 9110; Googlebot's published treatment of statuses.
+"""
+
+from enum import Enum, auto
+
+import msgspec
+from msgspec.structs import replace
+
+from crawl.canonical_url import find_url
+from crawl.config import DAY_S, CrawlConfig
+from crawl.content.fingerprint import is_same, says_the_same
+from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
+from crawl.content.parse_task import too_large
+from crawl.content.robots_directives import header_wishes, unwanted
+from crawl.errors import FetchFailed
+from crawl.fetch.response import Fetched
+from crawl.frontier.host_alias import is_aliased
+from crawl.schedule.change_rate import seen
+from crawl.schedule.due_times import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
+from crawl.schedule.revisit_policy import Census
+from crawl.schedule.url_state import State, Visit
+
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
+_NO_PAGE = (State.REDIRECT, State.REFUSED)
+RETRIED = frozenset((408, 425, 429))
+_MAX_REASON_CHARS = 200
+DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
+KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
+
+
+class Next(Enum):
+    """What to do before the outcome may be recorded."""
+
+    PARSE = auto()  # read the body; then keep and discover
+    GONE = auto()  # keep a gone page
+    REDIRECT = auto()  # discover the target
+    SITEMAP = auto()  # read the list; then discover its pages
+    NOTHING = auto()  # record at once
+
+
+class Verdict(msgspec.Struct, frozen=True):
+    """The visit to record once `next` is done."""
+
+    next: Next
+    visit: Visit
+
+
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: Census) -> Verdict:
+    """What a response means. `now`: Unix seconds."""
+    status = fetched.status
+    before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
+    if visit.is_sitemap and status in (200, 404, 410):
+        return _sitemap(visit, fetched, now, config)
+    if status == 304 and validators(before, now):
+        if reason := unwanted(header_wishes(fetched.headers, config.agent), now):
+            return Verdict(Next.GONE, gone(visit, reason, now, config))
+        return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
+    if status in _REDIRECTS:
+        return _redirected(visit, fetched, now, config)
+    if status in (404, 410):
+        return Verdict(Next.GONE, gone(visit, f"status {status}", now, config))
+    if status in RETRIED or status >= 500:
+        wait_s = fetched.retry_after_s(now)
+        fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
+        failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
+        return Verdict(Next.NOTHING, failure)
+    if status != 200:
+        return Verdict(Next.NOTHING, refused(visit, f"status {status}", now, config))
+    return _answered(visit, fetched, now, config)
+
+
+def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """The URL is not taken; the reason says who refused: robots, rules, a guard, its media type…"""
+    due_at = due_after_refusal(now, config)
+    reason = reason[:_MAX_REASON_CHARS]
+    return replace(visit, state=State.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
+
+
+def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Census) -> tuple[Visit, bool]:
+    """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
+    known = before.history.fingerprint
+    outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
+    is_stored = is_same(known, fingerprint) and before.unavailable_at == visit.unavailable_at
+    if is_stored and not keep_again(before, now):
+        return outcome, False
+    return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
+
+
+def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> Visit | None:
+    """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
+    known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
+    due_at = _soon_enough(known, due_after_look(known, unchanged_until, census))
+    return replace(known, due_at=due_at) if due_at > now and not is_over(visit, now) else None
+
+
+def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> Verdict:
+    """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
+    due_at = due_after_refusal(now, config)
+    reason = "guard: its parameters change nothing"
+    visit = replace(visit, state=State.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason)
+    return Verdict(Next.REDIRECT, visit)
+
+
+def is_outlived(before: Visit, outcome: Visit) -> bool:
+    """Whether the page that is stored of a URL is not what is there any more: its site has said so for good, or there
+    was nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
+    if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
+        return False
+    is_final = outcome.status in _FOR_GOOD or outcome.reason.startswith(OTHER_TYPE)
+    return is_final or before.state in _NO_PAGE
+
+
+def forgotten(visit: Visit) -> Visit:
+    """An outcome once nothing is stored of the page any more."""
+    history = replace(visit.history, fingerprint=b"")  # nothing is stored that it could be the same as
+    return replace(visit, etag="", last_modified="", unavailable_at=0.0, history=history)
+
+
+def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """The page is no more, or does not want to be found."""
+    due_at = due_after_refusal(now, config)
+    return forgotten(replace(visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
+
+
+def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
+    """Nothing was learned about the page; it is tried again later, less and less often."""
+    fails = visit.fails + 1
+    due_at = due_after_failure(fails, now, config, retry_after_s)
+    reason = reason[:_MAX_REASON_CHARS]
+    return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
+
+
+def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """Nobody who would fetch it is there just now; it never counts as hopeless: others may hold the slot next."""
+    fails = min(visit.fails, config.max_fails - 1)
+    return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
+
+
+def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
+    """The outcome of a fetch that brought no response."""
+    return failed(replace(visit, status=0), error.reason, now, config)
+
+
+def keep_again(visit: Visit, now: float) -> bool:
+    """Whether what is stored of a page grows old, so that it has to be stored anew though it is the same."""
+    return now - visit.history.kept_at > KEEP_AGAIN_S
+
+
+def is_over(visit: Visit, now: float) -> bool:
+    """Whether the page did not want to be found any more from some instant before now; only it says if that holds."""
+    return 0.0 < visit.unavailable_at <= now
+
+
+def validators(visit: Visit, now: float) -> dict[str, str]:
+    """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
+    headers = {}
+    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now) and not is_over(visit, now):
+        if visit.etag:
+            headers["If-None-Match"] = visit.etag
+        if visit.last_modified:
+            headers["If-Modified-Since"] = visit.last_modified
+    return headers
+
+
+def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    location = fetched.header("Location").strip()
+    if not location:
+        return Verdict(Next.NOTHING, refused(visit, "redirect without a target", now, config))
+    target = find_url(location, visit.url)
+    if target is None:
+        return Verdict(Next.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
+    if target == visit.url:
+        return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
+    if visit.hops >= config.max_hops:
+        return Verdict(Next.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
+    due_at = due_after_redirect(now, config)
+    outcome = replace(visit, state=State.REDIRECT, target=target, due_at=due_at, fails=0)
+    return Verdict(Next.REDIRECT, outcome)
+
+
+def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
+        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
+    if fetched.cut:
+        return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
+    return Verdict(Next.PARSE, _found(visit, fetched, now, config))
+
+
+def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Visit:
+    """A page or a list, until it is read."""
+    return replace(
+        visit,
+        state=State.FETCHED,
+        due_at=due_after_redirect(now, config),
+        fails=0,
+        etag=fetched.header("ETag")[:_MAX_REASON_CHARS],
+        last_modified=fetched.header("Last-Modified")[:64],
+    )
+
+
+def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+    """A sitemap that was handed in is no page: nothing of it is stored."""
+    if fetched.status != 200:
+        return Verdict(Next.NOTHING, refused(visit, f"sitemap: status {fetched.status}", now, config))
+    return Verdict(Next.SITEMAP, _found(visit, fetched, now, config))
+
+
+def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit:
+    """A look at the content of a page that is stored, or will be."""
+    looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
+    return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, census)))
+
+
+def _soon_enough(visit: Visit, due_at: float) -> float:
+    """Not after the instant from which on the page does not want to be found: then it is read again."""
+    return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at

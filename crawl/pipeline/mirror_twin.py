@@ -1,0 +1,59 @@
+"""What became of a URL's twin, which another crawler may see to, and what that means for a URL of an alias.
+
+Pure: a protocol, and a visit and its twin in, an outcome out.
+"""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from msgspec.structs import replace
+
+from crawl.canonical_url import is_canonical
+from crawl.config import DAY_S, CrawlConfig
+from crawl.frontier.admission import refusal_of
+from crawl.frontier.host_alias import Alias, is_aliased
+from crawl.pipeline.fetch_outcome import refused
+from crawl.policy import Decide
+from crawl.schedule.url_state import State, Visit
+from crawl.scope import carried_along, is_within
+
+LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
+_BACKOFF = 4.0  # the others wait longer and longer, up to a day
+
+
+class Twins(Protocol):
+    """Visits of any URLs, from their owners; what nobody knows, or answers for, is missing."""
+
+    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]: ...
+
+
+class NoTwins:
+    """Nothing is known of URLs elsewhere."""
+
+    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
+        return {}
+
+
+def may_stand_in(visit: Visit, twin: str, decide: Decide, now: float) -> bool:
+    """Whether a URL may be left to its twin: who crawls one host wants that host, and rules win."""
+    scope = carried_along(visit.scope, visit.url, twin)
+    return is_canonical(twin) and is_within(scope, twin) and not refusal_of(twin, decide(twin), now)
+
+
+def left_to_twin(visit: Visit, alias: Alias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:
+    """The outcome of not fetching a URL of an alias; None where it must be fetched all the same, since it may be a page
+    that only the alias has. A twin that was not fetched yet is looked at again soon, so that no such page is lost."""
+    if twin is not None and _has_nothing(twin, visit.url):
+        return None
+    outcome = replace(refused(visit, alias.reason, now, config), target=alias.twin(visit.url))
+    if alias.redirects or (twin is not None and twin.state in (State.FETCHED, State.REDIRECT, State.REFUSED)):
+        return outcome
+    looks = visit.fails + 1 if is_aliased(visit) else 1
+    wait_s = min(LOOK_S * _BACKOFF ** min(looks - 1, 16), DAY_S)
+    return replace(outcome, due_at=now + wait_s, fails=looks)
+
+
+def _has_nothing(twin: Visit, url: str) -> bool:
+    """Whether a twin is no page, must not be fetched, or leads back."""
+    is_refused = twin.state == State.REFUSED and twin.reason.startswith(("robots", "guard: soft 404"))
+    return twin.state == State.GONE or is_refused or twin.target == url

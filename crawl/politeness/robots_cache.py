@@ -1,0 +1,183 @@
+"""The robots.txt of each site: fetched once, kept for a day, asked before every fetch.
+
+RFC 9309, 2.3: redirects are followed (5), 4xx means that everything is allowed, 5xx and silence that nothing is until
+it answers; rules that were had before serve on in the meantime. 429 counts as 5xx: it says nothing about rules.
+Each call of `ask` makes one request, so that a redirect waits for a turn of the host that it leads to.
+"""
+
+import asyncio
+from collections import OrderedDict
+from dataclasses import dataclass
+
+from crawl.canonical_url import find_url
+from crawl.config import CrawlConfig
+from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.fetch.response import Fetched, Fetcher
+from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
+from crawl.schedule.due_times import due_after_failure
+from dht import Clock, split_url
+
+MAX_REDIRECTS = 5  # RFC 9309, 2.3.1.2
+MAX_RULES = 500_000  # kept of all sites together, 200 bytes each; the sites asked longest ago are forgotten first
+MANY_BYTES = 65_536  # above, reading takes more than the event loop should: 25 ms; 99.9 % of robots.txt are smaller
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+
+
+@dataclass(frozen=True, slots=True)
+class Barred:
+    """A site whose rules could not be had: fetch nothing there until `until` (Unix seconds)."""
+
+    reason: str
+    until: float
+    fails: int
+    for_good: bool = False  # its address is one that must not be contacted
+
+
+Access = Robots | Barred
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What one request brought: the rules, None where it only led on; and what politeness needs of the answer."""
+
+    access: Access | None
+    answer: Fetched | None
+    reason: str = ""  # why there is no answer
+
+
+@dataclass(frozen=True, slots=True)
+class _Way:
+    """Where the redirects of a site's robots.txt have led so far."""
+
+    url: str
+    hops: int
+
+
+class RobotsCache:
+    """Rules by origin (scheme and site)."""
+
+    def __init__(self, config: CrawlConfig, fetcher: Fetcher, clock: Clock) -> None:
+        self._config, self._fetcher, self._clock = config, fetcher, clock
+        self._kept: OrderedDict[str, tuple[float, Access]] = OrderedDict()  # origin: (until wall, rules)
+        self._rules = 0  # of all sites together
+        self._ways: OrderedDict[str, _Way] = OrderedDict()
+
+    def find(self, url: str) -> Access | None:
+        """What is known and still fresh of a URL's site; None: ask."""
+        origin = _origin(url)
+        until, access = self._kept.get(origin, (0.0, None))
+        if until > self._clock().wall:
+            return access
+        way = self._ways.get(origin)
+        until, found = self._kept.get(_origin(way.url), (0.0, None)) if way and _is_robots(way.url) else (0.0, None)
+        if isinstance(found, Robots) and until > self._clock().wall:  # it was read in the meantime
+            self._keep(origin, until, found)
+            return found
+        return None
+
+    def next_url(self, url: str) -> str:
+        """What the next `ask` will request for a URL's site: its robots.txt, or where that redirects."""
+        origin = _origin(url)
+        way = self._ways.get(origin)
+        return way.url if way else f"{origin}/robots.txt"
+
+    async def ask(self, url: str) -> Asked:
+        """Make one request for the robots.txt of a URL's site, and keep what it says."""
+        origin = _origin(url)
+        before = self._kept.get(origin, (0.0, None))[1]
+        way = self._ways.pop(origin, None) or _Way(f"{origin}/robots.txt", 0)
+        access, answer = await self._request(way.url)
+        if access is None and answer is not None:
+            access = self._lead_on(origin, way, answer)
+        if access is None:
+            return Asked(self.find(url), answer)
+        reason = access.reason if isinstance(access, Barred) else ""
+        if isinstance(access, Barred):
+            access = self._barred(access, before, answer)
+        now = self._clock().wall
+        until = access.until if isinstance(access, Barred) else now + self._config.robots_ttl_s
+        if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
+            until = now + self._config.retry_base_s
+        elif isinstance(access, Robots) and _is_robots(way.url):
+            self._keep(_origin(way.url), until, access)
+        self._keep(origin, until, access)
+        return Asked(access, answer, reason)
+
+    def give_up_way(self, url: str) -> None:
+        """Nobody may go where the robots.txt of a URL's site redirects: as if that led nowhere."""
+        self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
+
+    async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
+        """One request; no access where it redirects."""
+        try:
+            most = self._config.max_robots_bytes
+            answer = (await self._fetcher.fetch(url, {}, most)).opened(most)
+        except AddressRefused as error:
+            return Barred(f"address: {error.reason}", 0.0, 0, for_good=True), None
+        except (FetchFailed, FamilyMissing) as error:
+            reason = error.reason if isinstance(error, FetchFailed) else str(error)
+            return Barred(f"robots.txt unreachable: {reason}", 0.0, 0), None
+        if answer.status in _REDIRECTS:
+            return None, answer
+        return await self._read(answer), answer
+
+    def _lead_on(self, origin: str, way: _Way, answer: Fetched) -> Access | None:
+        """Remember where a redirect leads; what leads nowhere is as good as no robots.txt."""
+        target = find_url(answer.header("Location"), way.url)
+        if target is None or target == way.url or way.hops >= MAX_REDIRECTS:
+            return ALLOW_ALL
+        self._ways[origin] = _Way(target, way.hops + 1)
+        if len(self._ways) > self._config.max_robots_hosts:
+            self._ways.popitem(last=False)
+        return None
+
+    def _keep(self, origin: str, until: float, access: Access) -> None:
+        self._ways.pop(origin, None)
+        self._drop(origin)
+        self._kept[origin] = (until, access)
+        self._rules += _size(access)
+        while len(self._kept) > self._config.max_robots_hosts or (self._rules > MAX_RULES and len(self._kept) > 1):
+            self._drop(next(iter(self._kept)))
+
+    def _drop(self, origin: str) -> None:
+        _, access = self._kept.pop(origin, (0.0, ALLOW_ALL))
+        self._rules -= _size(access)
+
+    async def _read(self, answer: Fetched) -> Access:
+        if answer.status == 429 or answer.status >= 500:
+            return Barred(f"robots.txt unreachable: status {answer.status}", 0.0, 0)
+        if answer.status != 200:
+            return ALLOW_ALL
+        body = answer.body
+        if answer.cut:  # the last line is not what the site wrote
+            body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
+        args = body, self._config.agent, self._config.max_sitemaps
+        if len(body) <= MANY_BYTES:
+            return parse_robots(*args)
+        return await asyncio.get_running_loop().run_in_executor(None, parse_robots, *args)
+
+    def _barred(self, barred: Barred, before: Access | None, answer: Fetched | None) -> Access:
+        """Old rules serve on; without them the wait grows with each failure, and is not shorter than Retry-After."""
+        if isinstance(before, Robots) and not barred.for_good:
+            return before
+        now = self._clock().wall
+        if barred.for_good:
+            return Barred(barred.reason, now + self._config.robots_ttl_s, 0, for_good=True)
+        fails = min((before.fails if isinstance(before, Barred) else 0) + 1, self._config.max_fails)
+        wait_s = answer.retry_after_s(now) if answer else 0.0
+        return Barred(barred.reason, due_after_failure(fails, now, self._config, wait_s), fails)
+
+
+def _origin(url: str) -> str:
+    parts = split_url(url)
+    return f"{parts.scheme}://{parts.site}"
+
+
+def _is_robots(url: str) -> bool:
+    return url == f"{_origin(url)}/robots.txt"
+
+
+def _size(access: Access) -> int:
+    if isinstance(access, Barred):
+        return 1
+    return 1 + len(access.rules) + (0 if access.decoded is access.rules else len(access.decoded))

@@ -1,0 +1,112 @@
+"""How long a page waits for its next visit, so that the visits there are go where they gain most.
+
+Pure: a census of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average, so it needs no
+number of pages and every node that follows it alone follows it together. Three strategies:
+- "gain": the copies are fresh for the greatest share of time. The freshness of a page that changes at rate λ and is
+  visited each I seconds is (1 − e^−λI) / λI; at the optimum one more visit gains the same everywhere, µ say:
+  (1 − (1 + λI)·e^−λI) / λ = µ. A page with λ ≥ 1/µ gains too little from any visit and waits as long as may be.
+  Source: Cho & Garcia-Molina, Effective Page Refresh Policies for Web Crawlers, 2003.
+- "changed": each page is visited once it has probably changed, by the same probability everywhere.
+- "all": each page is visited alike.
+The last two are the strategies of WebGather's incremental crawler, to compare with.
+"""
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from math import exp, inf, log, log2, sqrt
+from typing import Literal
+
+from crawl.config import CrawlConfig
+from crawl.schedule.change_rate import change_rate
+from crawl.schedule.url_state import State, Visit
+
+Strategy = Literal["gain", "changed", "all"]
+
+_STEPS = 2  # bins to a doubling of the rate: the pace of a bin is that of its middle, at most 19 % away
+_ROUNDS = 40  # of bisection over e^80: to 1e-10 of the threshold's logarithm
+_LOG_LEAST, _LOG_MOST = -20.0, 60.0  # of the threshold times seconds, beyond what bounded intervals can ask for
+_STALE_SHARE = 16  # a pace is worked out anew when this part of the census has changed
+_STALE_LEAST = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """Intervals by change rate. `threshold`: µ in seconds for "gain", the expected changes λI for "changed"."""
+
+    strategy: Strategy
+    threshold: float
+    usual_s: float
+    least_s: float
+    most_s: float
+
+    def interval_s(self, rate: float) -> float:
+        """Seconds between two visits of a page that changes so often (changes a second)."""
+        if self.strategy == "all":
+            return self.usual_s
+        changes = self.threshold if self.strategy == "changed" else changes_for_gain(self.threshold * rate)
+        return min(max(changes / rate, self.least_s), self.most_s)
+
+
+def changes_for_gain(share: float) -> float:
+    """The r > 0 with 1 − (1 + r)·e^−r = share; ∞ from 1 on. Newton's method; the left side rises from 0 to 1."""
+    if share >= 1.0:
+        return inf
+    r = sqrt(2.0 * share) if share < 0.5 else 1.0 - log(1.0 - share)
+    for _ in range(50):
+        decay = exp(-r)
+        step = (1.0 - (1.0 + r) * decay - share) / (r * decay) if r * decay > 0.0 else 0.0
+        r = r - step if step < r else r / 2.0
+        if abs(step) < 1e-9 * r:
+            break
+    return r
+
+
+def pace_for(rates: Mapping[float, int], config: CrawlConfig) -> Pace:
+    """The pace that spends the budget on pages of these rates (changes a second: pages)."""
+    bounds = (config.revisit_s, config.min_revisit_s, config.max_revisit_s)
+    if config.revisit == "all" or not rates:
+        return Pace("all", 0.0, *bounds)
+    budget = sum(rates.values()) / config.revisit_s
+    low, high = _LOG_LEAST, _LOG_MOST
+    for _ in range(_ROUNDS):
+        pace = Pace(config.revisit, exp((low + high) / 2), *bounds)
+        spent = sum(pages / pace.interval_s(rate) for rate, pages in rates.items())
+        low, high = ((low + high) / 2, high) if spent > budget else (low, (low + high) / 2)
+    return Pace(config.revisit, exp(high), *bounds)
+
+
+class Census:
+    """How many of the known pages change how often, and the pace for them."""
+
+    def __init__(self, config: CrawlConfig) -> None:
+        self._config = config
+        self._bins: Counter[int] = Counter()
+        self._pages = 0
+        self._changed = 0
+        self._pace = pace_for({}, config)
+
+    def add(self, visit: Visit) -> None:
+        """A page is known from now on."""
+        self._count(visit, 1)
+
+    def remove(self, visit: Visit) -> None:
+        """What `add` counted is known no more, or differently."""
+        self._count(visit, -1)
+
+    def rate(self, visit: Visit) -> float:
+        """Changes a second, as far as can be told."""
+        return change_rate(visit.history, self._config.revisit_s)
+
+    def pace(self) -> Pace:
+        """The pace for the pages known now, or lately."""
+        if self._changed > max(_STALE_LEAST, self._pages // _STALE_SHARE):
+            rates = {2.0 ** (bin / _STEPS): pages for bin, pages in self._bins.items() if pages > 0}
+            self._pace, self._changed = pace_for(rates, self._config), 0
+        return self._pace
+
+    def _count(self, visit: Visit, pages: int) -> None:
+        if visit.state in (State.FETCHED, State.FAILED) and visit.history.seen_at:
+            self._bins[round(log2(self.rate(visit)) * _STEPS)] += pages
+            self._pages += pages
+            self._changed += 1

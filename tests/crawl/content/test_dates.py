@@ -1,0 +1,43 @@
+from datetime import UTC, datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawl.content.dates import EARLIEST, LATEST, find_date, find_dates
+
+
+@pytest.mark.parametrize(
+    ("text", "instant"),
+    [
+        ("2024-05-06", datetime(2024, 5, 6, tzinfo=UTC)),
+        ("2024/05/06", datetime(2024, 5, 6, tzinfo=UTC)),
+        (" 2024-05-06T07:08:09Z\n", datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)),
+        ("2024-05-06T07:08:09+0200", datetime(2024, 5, 6, 5, 8, 9, tzinfo=UTC)),
+        ("2024-05-06 07:08", datetime(2024, 5, 6, 7, 8, tzinfo=UTC)),
+        ("Mon, 06 May 2024 07:08:09 GMT", datetime(2024, 5, 6, 7, 8, 9, tzinfo=UTC)),
+    ],
+)
+def test_dates_as_they_are_written(text: str, instant: datetime) -> None:
+    assert find_date(text) == instant.timestamp()
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "0001-01-01", "9999-12-31", "2024-13-01", "06.05.2024", "May"])
+def test_what_is_no_date(text: str) -> None:
+    assert find_date(text) == 0.0
+
+
+def test_the_most_explicit_source_counts() -> None:
+    linked = '{"@type": "Article", "datePublished": "2020-01-01", "author": {}}'
+    named = [("date", "2019-01-01"), ("article:modified_time", "2021-01-01"), ("time", "2018-01-01")]
+    year = {n: datetime(n, 1, 1, tzinfo=UTC).timestamp() for n in range(2017, 2022)}
+    assert find_dates(linked, named) == (year[2020], year[2021])
+    assert find_dates("", named) == (year[2019], year[2021])
+    assert find_dates("", [("time", "no date"), ("time", "2018-01-01")]) == (year[2018], 0.0)
+    assert find_dates("", [("date", "2019-01-01"), ("lastmod", "2017-01-01")]) == (year[2019], year[2019])
+    assert find_dates("", []) == (0.0, 0.0)
+
+
+@given(st.text(max_size=100) | st.text("0123456789-:TZ+/ JanMo,", max_size=40))
+def test_any_text_is_read(text: str) -> None:
+    assert find_date(text) == 0.0 or EARLIEST <= find_date(text) <= LATEST

@@ -1,0 +1,71 @@
+"""What a body is, beside what its server says."""
+
+import pytest
+
+from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.errors import BodyUnfit, PageUnreadable
+from crawl.parsing.inline import parse_once
+from crawl.pipeline.fetch_outcome import Next, judge
+from crawl.pipeline.process_stage import task_of
+from crawl.schedule.revisit_policy import Census
+
+CONFIG = CrawlConfig()
+CENSUS = Census(CONFIG)
+JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256))
+
+
+def outcome(kind: str | None, body: bytes) -> tuple[Next, str]:
+    headers = (("Content-Type", kind),) if kind is not None else ()
+    fetched = Fetched("http://a.test/", 200, headers, body, False, 0.1, "192.0.2.1")
+    verdict = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
+    assert (verdict.visit.state == State.REFUSED) == (verdict.next == Next.NOTHING)
+    if verdict.next == Next.PARSE:
+        try:
+            parse_once(task_of(fetched, CONFIG))
+        except BodyUnfit as error:
+            return Next.NOTHING, error.reason
+        except PageUnreadable:
+            pass  # it was read as what it says: a PDF that ends early
+    return verdict.next, verdict.visit.reason
+
+
+@pytest.mark.parametrize(
+    ("kind", "body"),
+    [
+        ("text/html", b"<p>words"),
+        ("text/html", b"words alone"),
+        ("text/html, text/html; charset=utf-8", b"<p>words"),
+        ("text/html;charset=gbk, */*", b"<p>words"),
+        ("text/html", "<p>words".encode("utf-16-le")),
+        ("text/plain", b"RIFF is a format, and ID3 another"),
+        ("text/plain", b"\x1b[1mbold\x1b[0m, form feed \x0c and all"),
+        ("text/plain", b"\xff\xfe" + "words".encode("utf-16-le")),
+        ("text/plain; charset=utf-16le", "words".encode("utf-16-le")),
+        ("application/pdf", b"\r\n%PDF-1.7 and so on"),
+        (None, b"\n <!DOCTYPE html><p>words"),
+        (None, b"<title>old page</title>"),
+        ("", b"<!-- made by hand --><p>words"),
+        ("*/*", b"<HTML><p>words"),
+        ("unknown/unknown", b"<body>"),
+    ],
+)
+def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None:
+    assert outcome(kind, body) == (Next.PARSE, "")
+
+
+@pytest.mark.parametrize(
+    ("kind", "body", "reason"),
+    [
+        ("text/html", JPEG, "media type: text/html, but it is something else"),
+        ("text/html", b"%PDF-1.7", "media type: text/html, but it is something else"),
+        ("text/plain", b"PK\3\4\x14\0", "media type: text/plain, but it is something else"),
+        ("text/plain", b"what a program prints\x00\x01", "media type: text/plain, but it is no text"),
+        ("application/pdf", b"<html>log in first", "media type: application/pdf, but it is no PDF"),
+        ("application/octet-stream", b"<html>", "media type: application/octet-stream"),
+        (None, b"words alone", "media type: unknown"),
+        (None, b"<titles>", "media type: unknown"),
+        (None, JPEG, "media type: unknown"),
+    ],
+)
+def test_what_cannot_be_is_refused_with_the_reason(kind: str | None, body: bytes, reason: str) -> None:
+    assert outcome(kind, body) == (Next.NOTHING, reason)

@@ -1,0 +1,62 @@
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl.content.sitemap import Sitemap, parse_sitemap
+from crawl.pipeline.sitemap_state import SitemapQueue
+
+HERE = "http://a.test/sitemap.xml"
+
+
+def test_pages_of_the_site_are_listed_once() -> None:
+    body = b"""<?xml version="1.0"?><urlset xmlns="http://www.sitemaps.org/schemas/sitemap/0.9">
+    <url><loc> http://a.test/1?a=1&amp;b=2 </loc><lastmod>2026</lastmod></url><url><loc>http://a.test/2#x</loc></url>
+    <url><loc>http://b.test/3</loc></url><url><loc>http://a.test/2</loc></url></urlset>"""
+    assert parse_sitemap(body, HERE, 10).pages == ("http://a.test/1?a=1&b=2", "http://a.test/2")
+    assert len(parse_sitemap(body, HERE, 1).pages) == 1
+
+
+def test_an_index_lists_sitemaps_and_a_text_file_pages() -> None:
+    index = b"<sitemapindex><sitemap><loc>http://a.test/s1.xml</loc></sitemap></sitemapindex>"
+    assert parse_sitemap(index, HERE, 10) == Sitemap((), ("http://a.test/s1.xml",))
+    assert parse_sitemap(b"http://a.test/1\r\n\nhttp://a.test/2\n", HERE, 10).pages == (
+        "http://a.test/1",
+        "http://a.test/2",
+    )
+
+
+def test_entities_are_never_expanded() -> None:
+    body = b"""<!DOCTYPE x [<!ENTITY a "aaaaaaaaaa"><!ENTITY b "&a;&a;&a;&a;">]>
+    <urlset><url><loc>http://a.test/&b;</loc></url></urlset>"""
+    assert parse_sitemap(body, HERE, 10).pages == ()
+
+
+PIECES = (
+    *("<url>", "</url>", "<loc>", "</loc>", "<lastmod>", "</lastmod>", "<sitemap>", "http://a.test/x", "x", "&", "<!"),
+    *("2026-01-01", "0001-01-01T00:00:00+23:59", "9999-12-31", "T24:00Z", "\ufeff", "\0", "\ud800", "<![CDATA["),
+    *('<?xml version="1.0" encoding="utf-7"?>', "\n", "http://[", "&#xfffe;"),
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.binary(max_size=300)
+    | st.lists(st.sampled_from(PIECES), max_size=30)
+    .map("".join)
+    .map(lambda text: text.encode("utf-8", "surrogatepass"))
+)
+def test_rubbish_never_fails(body: bytes) -> None:
+    parse_sitemap(body, HERE, 10)
+
+
+def test_the_queue_is_bounded_and_keeps_to_the_site() -> None:
+    queue = SitemapQueue(per_site=2, sites=1)
+    queue.start("a.test", ["http://a.test/1", "http://b.test/x", "http://a.test/1"], 3, "a.test")
+    assert queue.take("a.test") == ("http://a.test/1", 3, "a.test")
+    queue.add("a.test", ["http://a.test/1", "http://a.test/2", "http://a.test/3"])
+    assert queue.take("a.test") == ("http://a.test/2", 3, "a.test")
+    assert queue.take("a.test") is None
+    queue.start("b.test", ["http://b.test/1"], 0, "")
+    assert queue.take("b.test") is None
+    queue.start("b.test", ["http://b.test/1"], 1, "")
+    assert queue.take("a.test") is None
+    assert queue.take("b.test") == ("http://b.test/1", 1, "")

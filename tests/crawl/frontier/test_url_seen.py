@@ -1,0 +1,79 @@
+"""What was handed over is known exactly, whether it lies in memory or in files."""
+
+from pathlib import Path
+from random import Random
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from crawl.errors import SeenUnwritable
+from crawl.frontier.sorted_run import BLOCK, MemoryRun, RunFile, merged
+from crawl.frontier.url_seen import Seen
+
+KEY = bytes(16)
+A, B = "http://a.test/a", "http://a.test/b"
+
+
+def url(number: int) -> str:
+    return f"http://h{number % 7}.test/{number}"
+
+
+def test_a_link_is_news_once_unless_deeper() -> None:
+    seen = Seen(None, KEY)
+    assert seen.are_news([(A, 0), (B, 0)]) == [True, True]
+    seen.add([(A, 1), (A, 0)])
+    assert seen.are_news([(A, 1), (A, 0), (A, 2), (B, 1)]) == [False, False, True, True]
+    seen.add([(A, 100_000)])
+    assert seen.are_news([(A, 200_000)]) == [False]
+
+
+@settings(max_examples=25, deadline=None)
+@given(st.integers(0, 10**6))
+def test_files_and_memory_agree_with_a_dictionary(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
+    rng, oracle = Random(seed), dict[str, int]()
+    folder = tmp_path_factory.mktemp("seen")
+    with Seen(folder, KEY, gathered=rng.choice((50, 300)), in_memory=rng.choice((0, 400, 5_000))) as seen:
+        for _ in range(rng.randrange(5, 30)):
+            found = [(url(rng.randrange(3_000)), rng.randrange(4)) for _ in range(rng.randrange(1, 200))]
+            assert seen.are_news(found) == [oracle.get(each, -1) < depth for each, depth in found]
+            seen.add(found)
+            for each, depth in found:
+                oracle[each] = max(depth, oracle.get(each, -1))
+        asked = [(url(n), depth) for n in range(3_000) for depth in (0, 3)]
+        assert seen.are_news(asked) == [oracle.get(each, -1) < depth for each, depth in asked]
+    assert not list(folder.iterdir())
+
+
+def test_runs_are_few_small_on_disk_and_gone_after_a_start(tmp_path: Path) -> None:
+    seen = Seen(tmp_path, KEY, gathered=1_000, in_memory=0)
+    for start in range(0, 50_000, 500):
+        seen.add([(url(n), 1) for n in range(start, start + 500)])
+    files = list(tmp_path.iterdir())
+    assert len(files) <= 3
+    assert sum(file.stat().st_size for file in files) <= 10 * 50_000
+    again = Seen(tmp_path, KEY)
+    assert not list(tmp_path.iterdir()) and again.are_news([(url(1), 1)]) == [True]
+
+
+def test_a_run_holds_any_hash_at_any_place_of_its_blocks(tmp_path: Path) -> None:
+    for length in (1, BLOCK - 1, BLOCK, BLOCK + 1, 3 * BLOCK):
+        hashes = np.linspace(0, 2**64 - 1, length, dtype=np.float64).clip(0, 2**64 - 2**12).astype(np.uint64)
+        hashes[-1] = np.uint64(2**64 - 1)
+        depths = (np.arange(length) % 256).astype(np.uint8)
+        run = RunFile.write(tmp_path / "1.run", iter([(hashes, depths)]))
+        assert (run.depths(hashes) == depths).all()
+        assert (run.depths(hashes[:-1] + np.uint64(1)) == -1).all()
+        assert [run.place(each) for each in hashes[:3]] == list(range(min(3, length)))
+        (all_hashes, all_depths), *rest = merged(run, MemoryRun(hashes[:1], depths[:1] + np.uint8(9)))
+        assert (all_hashes == hashes).all() and all_depths[0] == 9 and not rest
+        run.close()
+
+
+def test_a_disk_that_does_not_take_it_is_said_with_a_remedy(tmp_path: Path) -> None:
+    seen = Seen(tmp_path / "seen", KEY, gathered=1, in_memory=0)
+    seen.add([(A, 1)])
+    (tmp_path / "seen").rmdir()
+    with pytest.raises(SeenUnwritable, match="free some space"):
+        seen.add([(B, 1)])

@@ -1,0 +1,138 @@
+"""Parser processes: what they read, and what happens to those that hang or die. Real processes, real hostile pages."""
+
+import asyncio
+import gzip
+import os
+import signal
+import sys
+from collections.abc import Awaitable, Sequence
+from hashlib import sha256
+from pathlib import Path
+
+import pytest
+from msgspec.structs import replace
+
+from crawl import CrawlConfig, PageUnreadable, Parsed, ParserUnavailable, Task, open_parsers
+from crawl.content.extract import extract
+from crawl.errors import BodyUnfit
+
+CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
+STALLS_LEXBOR = b"<div>" * 200_000  # more than 55 s; libxml2 takes milliseconds
+
+
+def task(body: bytes, url: str = "http://a.test/", charset: str = "utf-8") -> Task:
+    return Task(url, body, "text/html", charset, 100, 10_000)
+
+
+async def test_pages_are_read_side_by_side() -> None:
+    async with open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(parsers.parse(task(f"<title>{n}</title>".encode()))) for n in range(100)]
+    assert [job.result().title for job in jobs] == [str(n) for n in range(100)]
+
+
+async def test_a_page_that_stalls_costs_only_itself() -> None:
+    """Only it goes to the second engine: the others of its batch say what the first one reads."""
+    good = task(b"<p>one<svg><title>drawn</title></svg><table><b>two</table>")
+    reading = extract(good).text
+    assert reading != extract(replace(good, engine="lxml")).text
+    hostile = task(b'words <a href="/on">on</a>' + STALLS_LEXBOR)
+    async with asyncio.timeout(20), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(parsers.parse(t)) for t in (good, hostile, good)]
+    texts = [job.result().text for job in jobs]
+    assert texts[0] == texts[2] == reading
+    assert "words" in texts[1]
+
+
+async def test_bodies_are_opened_where_they_are_parsed() -> None:
+    """Within a bound; what is broken or too large costs no second try, and nobody else."""
+    page = b"<title>Packed</title>" + b"<p>words" * 1000
+    packed = replace(task(gzip.compress(page)), coding="gzip", max_bytes=10_000)
+    broken = replace(packed, body=packed.body[:10] + b"\xff" * 50)
+    large = replace(packed, max_bytes=1000)
+    async with asyncio.timeout(20), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        jobs = [tasks.create_task(parsers.parse(t)) for t in (packed, task(page))]
+        failures = [tasks.create_task(error_of(parsers.parse(t))) for t in (broken, large)]
+    read, plain = (job.result() for job in jobs)
+    assert (read.title, read.content, read.content_digest) == ("Packed", page, sha256(page).digest())
+    assert (plain.title, plain.content, plain.content_digest) == ("Packed", b"", read.content_digest)
+    assert isinstance(failures[0].result(), BodyUnfit)
+    assert str(failures[1].result()).endswith("size: larger than 1000 bytes")
+
+
+async def test_a_page_that_neither_engine_reads_is_given_up() -> None:
+    config = replace(CONFIG, parser_stall_s=0.3)
+    bomb = task(b"<p>x" * 1_000_000 + STALLS_LEXBOR)
+    async with asyncio.timeout(60), open_parsers(config) as parsers, asyncio.TaskGroup() as tasks:
+        given_up = tasks.create_task(failure(parsers.parse(bomb)))
+        good = tasks.create_task(parsers.parse(task(b"fine")))
+    assert given_up.result().startswith("parser: stalled")
+    assert good.result().text == "fine"
+
+
+async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        assert (await parsers.parse(task(b"first"))).text == "first"
+        (worker,) = children()
+        os.kill(worker, signal.SIGSTOP)  # so that all of the batch is there when it dies
+        jobs = [tasks.create_task(parsers.parse(task(b"page %d" % n))) for n in range(20)]
+        await asyncio.sleep(0)
+        os.kill(worker, signal.SIGKILL)
+        texts = [(await job).text for job in jobs]
+        assert children() != [worker]
+    assert texts == [f"page {n}" for n in range(20)]
+
+
+async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
+        job = tasks.create_task(parsers.parse(task(b"patient")))
+        killed: list[int] = []
+        for _ in range(2):
+            killed += await started(killed)
+            os.kill(killed[-1], signal.SIGKILL)
+    assert job.result().text == "patient"
+
+
+async def started(known: Sequence[int]) -> list[int]:
+    """The worker that is not known, as soon as there is one."""
+    for _ in range(2_000):
+        if found := [pid for pid in children() if pid not in known]:
+            return found
+        await asyncio.sleep(0.005)
+    raise AssertionError("no worker was started")
+
+
+def children() -> list[int]:
+    """The processes that this one has started and that live."""
+    return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
+
+
+async def error_of(reading: Awaitable[Parsed]) -> Exception | None:
+    try:
+        await reading
+    except PageUnreadable as error:
+        return error
+    return None
+
+
+async def failure(reading: Awaitable[Parsed]) -> str:
+    try:
+        await reading
+    except PageUnreadable as error:
+        return error.reason
+    return ""
+
+
+@pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
+async def test_a_machine_without_parser_processes_says_so(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "executable", python)
+    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    with pytest.raises(BaseExceptionGroup) as failed:
+        async with open_parsers(CONFIG) as parsers:
+            await parsers.parse(task(b"x"))
+    assert failed.group_contains(ParserUnavailable)
+
+
+async def test_inline_parsers_read_the_same() -> None:
+    async with open_parsers(replace(CONFIG, parser_processes=0)) as parsers:
+        assert (await parsers.parse(task(b"<title>Inline</title>text"))).title == "Inline"

@@ -1,0 +1,149 @@
+"""What responses mean and when URLs come back: the policies, by their tables."""
+
+import pytest
+from msgspec.structs import replace
+
+from crawl import CrawlConfig, Fetched, State, Visit
+from crawl.config import DAY_S
+from crawl.frontier.host_alias import REASON
+from crawl.pipeline.fetch_outcome import KEEP_AGAIN_S, Next, failed, gone, is_outlived, judge, read, validators
+from crawl.schedule.change_rate import History
+from crawl.schedule.revisit_policy import Census
+
+NOW = 1_700_000_000.0
+CONFIG = CrawlConfig()
+VISIT = Visit(url="http://a.test/", depth=2)
+CENSUS = Census(CONFIG)
+OLD, SAME_TO_READERS, NEW = b"exact--1main---1", b"exact--2main---1", b"exact--3main---2"
+
+
+def response(status: int, **headers: str) -> Fetched:
+    named = tuple((name.replace("_", "-"), value) for name, value in headers.items())
+    return Fetched("http://a.test/", status, named, b"<html>", False, 0.1, "192.0.2.1")
+
+
+@pytest.mark.parametrize(
+    ("status", "headers", "then", "state", "due_s"),
+    [
+        (200, {"Content_Type": "text/html"}, Next.PARSE, State.FETCHED, 7 * DAY_S),
+        (200, {}, Next.PARSE, State.FETCHED, 7 * DAY_S),
+        (200, {"Content_Type": "image/png"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (304, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),  # we did not ask for it
+        (301, {"Location": "/x"}, Next.REDIRECT, State.REDIRECT, 7 * DAY_S),
+        (301, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (302, {"Location": "ftp://a.test/"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (404, {}, Next.GONE, State.GONE, 30 * DAY_S),
+        (403, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
+        (503, {"Retry_After": "120"}, Next.NOTHING, State.FAILED, 120),
+        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, Next.NOTHING, State.FAILED, 3600),
+        (500, {"Retry_After": "-5"}, Next.NOTHING, State.FAILED, 30),
+        (429, {"Retry_After": "9" * 400}, Next.NOTHING, State.FAILED, DAY_S),
+    ],
+)
+def test_statuses(status: int, headers: dict[str, str], then: Next, state: State, due_s: float) -> None:
+    verdict = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
+    assert (verdict.next, verdict.visit.state) == (then, state)
+    assert verdict.visit.due_at == NOW + due_s
+    assert verdict.visit.visited_at == NOW
+
+
+def look(before: Visit, fingerprint: bytes, now: float) -> tuple[Visit, bool]:
+    """A page is asked for, answers 200 and is read."""
+    return read(judge(before, response(200, ETag='"1"'), now, CONFIG, CENSUS).visit, before, fingerprint, now, CENSUS)
+
+
+def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
+    visit, is_news = look(VISIT, OLD, NOW)
+    assert is_news and visit.history.fingerprint == OLD and visit.history.changes == 0
+    visit, is_news = look(visit, OLD, NOW + DAY_S)
+    assert not is_news and visit.history.unchanged_s == DAY_S
+    visit, is_news = look(visit, SAME_TO_READERS, NOW + 2 * DAY_S)  # its clock went on: stored, but no change
+    assert is_news and visit.history.unchanged_s == 2 * DAY_S and visit.history.changes == 0
+    visit, is_news = look(visit, NEW, NOW + 3 * DAY_S)
+    assert is_news and (visit.history.changes, visit.history.changed_s) == (1, DAY_S)
+    visit = judge(visit, response(304), NOW + 4 * DAY_S, CONFIG, CENSUS).visit
+    assert visit.state == State.FETCHED and visit.history.unchanged_s == 3 * DAY_S
+    visit, is_news = look(gone(visit, "status 404", NOW + 5 * DAY_S, CONFIG), NEW, NOW + 6 * DAY_S)
+    assert is_news  # it came back as it was, but what is stored says that it is gone
+
+
+def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    verdict = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
+    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (Next.GONE, State.GONE, "noindex")
+
+
+def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    visit = failed(visit, "status 503", NOW + DAY_S, CONFIG)
+    visit, is_news = look(visit, OLD, NOW + 3 * DAY_S)
+    assert not is_news and visit.history.unchanged_s == 3 * DAY_S
+
+
+def test_a_page_that_never_changes_is_stored_anew_before_its_document_expires() -> None:
+    visit, _ = look(VISIT, OLD, NOW)
+    assert validators(visit, NOW + KEEP_AGAIN_S - 1) and not validators(visit, NOW + KEEP_AGAIN_S + 1)
+    visit, is_news = look(visit, OLD, NOW + KEEP_AGAIN_S + 1)
+    assert is_news and visit.history.changes == 0
+
+
+def test_failures_wait_longer_and_then_rest() -> None:
+    visit, waits = VISIT, []
+    for _ in range(6):
+        visit = failed(visit, "why", NOW, CONFIG)
+        waits.append(visit.due_at - NOW)
+    assert waits == [30, 120, 480, 1920, 7680, 30 * DAY_S]
+    assert judge(visit, response(200), NOW, CONFIG, CENSUS).visit.fails == 0
+
+
+def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
+    history = History(seen_at=int(NOW), kept_at=int(NOW))
+    known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
+    assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
+    assert validators(replace(known, state=State.REFUSED), NOW) == {}
+
+
+@pytest.mark.parametrize(
+    ("location", "reason"),
+    [
+        ("", "redirect without a target"),
+        ("  ", "redirect without a target"),
+        ("javascript:alert(1)", "redirect to what cannot be fetched: javascript:alert(1)"),
+        ("http://a.test/#top", "redirect to itself"),
+    ],
+)
+def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
+    verdict = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
+    assert (verdict.visit.state, verdict.visit.reason) == (State.REFUSED, reason)
+
+
+FETCHED, REDIRECT, REFUSED, FAILED = State.FETCHED, State.REDIRECT, State.REFUSED, State.FAILED
+
+
+@pytest.mark.parametrize(
+    ("before", "now", "status", "reason", "outlived"),
+    [
+        (FETCHED, REDIRECT, 301, "", True),
+        (FETCHED, REDIRECT, 308, "", True),
+        (FETCHED, REDIRECT, 302, "", False),  # for a while, it says
+        (REDIRECT, REDIRECT, 302, "", True),
+        (FETCHED, REFUSED, 401, "status 401", True),
+        (FETCHED, REFUSED, 403, "status 403", False),  # perhaps this node's address alone
+        (REFUSED, REFUSED, 403, "status 403", True),
+        (FAILED, REFUSED, 403, "status 403", False),
+        (FETCHED, REFUSED, 200, "media type: image/png", True),
+        (FETCHED, REFUSED, 200, "robots", False),
+        (REFUSED, REFUSED, 200, "robots", True),
+        (FAILED, FAILED, 500, "status 500", False),
+        (FETCHED, FETCHED, 200, "", False),
+        (REFUSED, REFUSED, 200, f"{REASON}http://b.test/", False),
+    ],
+)
+def test_a_stored_page_goes_when_its_site_has_none_any_more(
+    before: State, now: State, status: int, reason: str, outlived: bool
+) -> None:
+    stored = replace(VISIT, state=before, history=History(fingerprint=OLD))
+    outcome = replace(stored, state=now, status=status, reason=reason)
+    assert is_outlived(stored, outcome) is outlived
+    assert not is_outlived(replace(stored, history=History()), outcome), "nothing is stored"
+    assert not is_outlived(replace(stored, is_sitemap=True), outcome)

@@ -1,0 +1,60 @@
+"""Why the crawler does what it does: the first thing that stands in its way, with its figures."""
+
+from random import Random
+
+import pytest
+
+from crawl import CrawlConfig, Visit, span
+from crawl.frontier.frontier import Frontier
+from crawl.pipeline.crawl_status import Situation
+from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.host_delay import Politeness
+from crawl.schedule.revisit_policy import Census
+from dht import Now, Slot
+
+CONFIG = CrawlConfig(max_pending_pages=3, breaker_fails=1)
+NOW = Now(1e9, 100.0)
+
+
+def situation(
+    *due_at: float, holds: bool = True, hindrance: str = "", late_s: float = 0.0, pending: int = 0
+) -> Situation:
+    frontier = Frontier(100, AddressTurns(4, 0.0), Census(CONFIG))
+    if holds:
+        visits = [Visit(f"http://h{n}.test/", 1, due_at=at) for n, at in enumerate(due_at)]
+        frontier.hold(Slot(0), 1, visits, NOW)
+    return Situation(frontier, Politeness(CONFIG, Random(1)), CONFIG, hindrance, late_s, pending)
+
+
+@pytest.mark.parametrize(
+    ("now", "state", "says"),
+    [
+        (situation(0.0, hindrance="disk full", pending=9), "paused", "disk full"),
+        (situation(0.0, late_s=7.0, pending=3), "waiting", "3 pages wait until their owners acknowledge them"),
+        (situation(0.0, late_s=7.0), "waiting", "crawl.max_bytes_s is used up: the next fetch begins in 7 s"),
+        (situation(0.0, 0.0), "waiting", "all 2 due URLs wait until their sites may be asked again, the first in 0 s"),
+        (situation(holds=False), "idle", "holds no lease"),
+        (situation(1e9 + 30), "waiting", "1 URLs are due within a minute, the first in 30 s"),
+        (situation(1e9 + 7200), "idle", "all 1 URLs known here were visited; the next one is due again in 2 hours"),
+        (situation(), "idle", "no URL is known"),
+    ],
+)
+def test_the_first_thing_that_stands_in_the_way_is_told(now: Situation, state: str, says: str) -> None:
+    told, reason = now.told(NOW)
+    assert told == state and reason.startswith(says)
+
+
+def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
+    now = situation(0.0, 0.0)
+    turn = now.frontier.pop(NOW)
+    assert turn is not None
+    assert now.told(NOW) == ("crawling", "1 URLs in flight, 1 wait for their host's turn")
+    now.frontier.rest(turn, NOW, 5.0)
+    now.frontier.settle(turn, None, NOW)
+    now.politeness.after_failure("h0.test", NOW.steady, "time", 1.0)
+    assert "asked once in a while alone: h0.test (1 requests in a row failed, last: time)" in now.told(NOW)[1]
+
+
+def test_spans_are_read_easily() -> None:
+    spans = [span(s) for s in (5.4, 119.0, 120.0, 7_200.0, 200_000.0)]
+    assert spans == ["5 s", "119 s", "2 minutes", "2 hours", "2 days"]

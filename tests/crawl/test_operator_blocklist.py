@@ -1,0 +1,63 @@
+"""What an operator refuses: hosts exactly, domains with all below, patterns; and what peers hear of it."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from crawl import CrawlConfig, Refusals, tells_of
+from crawl.operator_blocklist import MAX_TOLD
+from dht import host_matches
+
+LABELS = st.lists(st.sampled_from(["a", "b", "example", "org"]), min_size=1, max_size=4).map(".".join)
+ENTRIES = st.lists(st.tuples(st.sampled_from(["", "*."]), LABELS).map("".join), max_size=6)
+
+
+@pytest.mark.parametrize(
+    ("entry", "refused", "allowed"),
+    [
+        ("example.org", "https://example.org/x", "https://www.example.org/x"),
+        ("*.example.org", "http://a.b.example.org:8080/", "http://badexample.org/"),
+        ("/\\?print=/", "http://a.test/p?print=1", "http://a.test/print"),
+        ("/^https?://[^/]*\\.test/x/", "http://a.test/x", "http://a.test/y"),
+    ],
+)
+def test_an_entry_names_what_it_says_and_nothing_else(entry: str, refused: str, allowed: str) -> None:
+    refusals = Refusals((entry,))
+    assert refusals.reason(refused) == f'crawl.refuse "{entry}"'
+    assert refusals.reason(allowed) == ""
+
+
+@pytest.mark.parametrize(
+    "entry",
+    [
+        "",
+        "*.",
+        "http://a.test/",
+        "a.test/x",
+        "A.test",
+        "a b",
+        "*.*.a",
+        ".a.test",
+        "a.test.",
+        "/(/",
+        "/" + "x" * 1001 + "/",
+    ],
+)
+def test_what_is_no_entry_is_refused_by_the_configuration(entry: str) -> None:
+    with pytest.raises(ValueError, match=r"^refuse: "):
+        CrawlConfig(refuse=(entry,))
+    with pytest.raises(ValueError, match=r"^refuse: has 1001 entries"):
+        CrawlConfig(refuse=tuple(f"h{n}.test" for n in range(1001)))
+
+
+@given(ENTRIES, LABELS)
+def test_peers_know_of_exactly_the_hosts_that_are_refused(entries: list[str], host: str) -> None:
+    refusals, url = Refusals(tuple(entries)), f"http://{host}/page"
+    assert tells_of(refusals.told, url) == bool(refusals.reason(url)) == any(host_matches(e, host) for e in entries)
+
+
+def test_what_is_told_is_bounded_and_patterns_are_not_told() -> None:
+    many = Refusals((*(f"h{n}.test" for n in range(100)), "/x/"))
+    assert len(many.told) == 4 * MAX_TOLD and len(many) == 101
+    assert Refusals(("/x/",)).told == b""
+    assert not tells_of(b"", "http://a.test/")
