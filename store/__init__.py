@@ -5,19 +5,19 @@ rows, frames, sites, cells, catalog, ledger, records (one node's disk); then rec
 reader, steward, replicator (the team).
 """
 
-from store.catalog import Change
-from store.cells import Summary
 from store.config import StoreConfig
-from store.disk import Disk, FolderDisk, MemoryDisk
-from store.document import Document, decode_document, encode_document
+from store.disk.catalog import Change
+from store.disk.cell_sums import Summary
+from store.disk.file_system import Disk, FolderDisk, MemoryDisk
+from store.disk.record_store import RecordStore
+from store.disk.row_table import Row
 from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
-from store.hostrecord import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
-from store.messages import SlotReport, SlotReportReply
-from store.package import Signer, url_of, verify_record
-from store.record import Draft, Kind, Proof, Record, Version, digest_of
-from store.records import RecordStore
-from store.replicator import Replicator, ReplicatorStatus
-from store.rows import Row
+from store.record.document import Document, decode_document, encode_document
+from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
+from store.record.package import Signer, url_of, verify_record
+from store.record.record import Draft, Kind, Proof, Record, Version, digest_of
+from store.replication.messages import SlotReport, SlotReportReply
+from store.replication.replicator import Replicator, ReplicatorStatus
 
 __all__ = [
     "BadDraft",

@@ -27,8 +27,8 @@ from dht.strategy.document import SignedStrategy
 from dht.transport.request_auth import Target, sign_request
 from dht.wire.packets import Ping, Stamp, encode_packet
 from store import Kind, Version
-from store.messages import ReconcileStep
-from store.reconcile import FORM, Mode, Range, item, mark
+from store.record.range_reconciliation import FORM, Mode, Range, item, mark
+from store.replication.messages import ReconcileStep
 from tests.store.support import draft, records
 
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)

@@ -10,7 +10,7 @@ from node.holding import Holding, slot_range
 from node.ingest import visit_draft
 from node.teams import report_of
 from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
-from store.package import sign_package
+from store.record.package import sign_package
 
 DAY, BITS = 20_000, 4
 CLOCK = Now(DAY * 86_400.0, 10.0)

@@ -7,7 +7,7 @@ import msgspec
 
 from dht import Identity, Now, document_id, placement_key
 from store import Document, Draft, Kind, Record, StoreConfig, encode_document
-from store.package import sign_package
+from store.record.package import sign_package
 
 DAY = 20_000
 WALL = DAY * 86400.0

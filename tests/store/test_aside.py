@@ -3,7 +3,7 @@
 import threading
 
 from store import MemoryDisk, RecordStore
-from store.records import ASIDE_BYTES
+from store.disk.record_store import ASIDE_BYTES
 from tests.store.support import CONFIG, StillClock, draft, records
 
 

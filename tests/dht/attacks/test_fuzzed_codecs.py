@@ -26,7 +26,7 @@ from dht.wire.value_record import open_record
 from node.ingest import visit_flaw
 from store import Kind
 from store.errors import BadReplica
-from store.package import checker, open_package, pack
+from store.record.package import checker, open_package, pack
 from tests.dht.attacks.town import NETWORK, Town
 from tests.store.support import draft, records
 

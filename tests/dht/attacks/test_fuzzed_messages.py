@@ -54,7 +54,9 @@ from node.lists import AskListed, ToldListed
 from node.orders import FetchAnswer, FetchOrder
 from node.seeds import HandSeeds, SeedsTaken
 from node.teams import Report, ReportRequest
-from store.messages import (
+from store.record.range_reconciliation import FORM, Mode, Range
+from store.record.record import Kind
+from store.replication.messages import (
     FetchRecords,
     FetchReply,
     PutPackage,
@@ -67,8 +69,6 @@ from store.messages import (
     SlotState,
     Wanted,
 )
-from store.reconcile import FORM, Mode, Range
-from store.record import Kind
 
 ID, HASH = b"i" * 20, b"h" * 32
 FETCH, FETCHED = (

@@ -1,0 +1,230 @@
+"""The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
+
+`rows` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
+removed, for a while: both together are the change log. `cells` keeps, per 1/65,536 of the key space and expiry day, how
+many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
+slot_bits is. A row never points past durable bytes: segments are synced before it is written.
+"""
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import NamedTuple
+
+from dht import DocumentId, Key
+from store import cells, frames, rows, sites
+from store.disk.cell_sums import Counted, Summary
+from store.disk.file_system import Disk
+from store.disk.row_table import Row
+from store.disk.segments import Place
+from store.errors import DiskFull, StoreCorrupt
+from store.record.record import Kind
+
+FORMAT = 3
+_SCHEMA = f"""
+{rows.SCHEMA}
+CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
+CREATE INDEX gone_by_id ON gone (id);
+{cells.SCHEMA}
+CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
+  PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
+CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
+PRAGMA user_version = {FORMAT};
+"""
+_CHANGES = """
+SELECT sequence, kind, id, prefix, path, 0 FROM records CROSS JOIN sites USING (site) WHERE sequence > ?1
+UNION ALL SELECT sequence, kind, id, key, x'', 1 FROM gone WHERE sequence > ?1 ORDER BY 1 LIMIT ?2"""
+
+
+class Change(NamedTuple):
+    """One line of the change log: the record changed last at `sequence`, and whether it went."""
+
+    sequence: int
+    kind: Kind
+    id: DocumentId
+    key: Key
+    removed: bool
+
+
+class Catalog:
+    """The index of one disk. `writer` calls come from the store's writer thread, `rows` from the thread that looks
+    through ranges for peers, other reads from the event loop."""
+
+    def __init__(self, disk: Disk) -> None:
+        """Open or create; raises StoreCorrupt where the file is damaged or of another format."""
+        self._disk = disk
+        self._path = f"{disk.path}/catalog.sqlite"
+        self._ours = _OurErrors(self._path)
+        with self._ours:
+            self.writer = disk.database()
+            self.reader = disk.database()
+            self._looker = disk.database()
+            (found,) = self.writer.execute("PRAGMA user_version").fetchone()
+            if found == 0:
+                self.writer.executescript(_SCHEMA)
+            elif found < FORMAT:
+                raise StoreCorrupt(self._path, f"format {found} of an older program", "it is rebuilt from the segments")
+            elif found > FORMAT:
+                raise StoreCorrupt(self._path, f"format {found}, this program reads {FORMAT}", "use the newer program")
+            elif not self.note("clean"):
+                (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
+                if verdict != "ok":
+                    raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
+            self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
+            self._next = self.sequence
+
+    def close(self) -> None:
+        self._disk.release(self.reader)
+        self._disk.release(self._looker)
+        self._disk.release(self.writer)
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """One atomic change of the index; rolled back on any error."""
+        with self._ours:
+            self.writer.execute("BEGIN IMMEDIATE")
+            try:
+                yield
+                self.write_note("sequence", self._next)
+                self.writer.execute("COMMIT")
+                self.sequence = self._next
+            except BaseException:
+                self.writer.execute("ROLLBACK")
+                self._next = self.sequence
+                raise
+
+    def note(self, name: str) -> bytes | int | None:
+        """A remembered value."""
+        row = self.writer.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
+        return row[0] if row else None
+
+    def write_note(self, name: str, value: bytes | int) -> None:
+        self.writer.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
+
+    # writer thread
+
+    def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[Row | None]:
+        """The live rows of records, in order."""
+        with self._ours:
+            return rows.named(self.writer, list(names))
+
+    def put(self, come: Sequence[Row], replaced: Sequence[Row | None]) -> None:
+        """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
+        went = [row for row in replaced if row is not None]
+        if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
+            self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
+        rows.strike(self.writer, went)
+        rows.add(self.writer, come, self._next + 1)
+        self._next += len(come)
+        sites.leave(self.writer, {r.key for r in went} - {r.key for r in come})
+        self._count(went, come)
+
+    def remove(self, went: Sequence[Row], today: int) -> None:
+        """Turn live rows into tombstones inside a transaction."""
+        rows.strike(self.writer, went)
+        values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
+        self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
+        self._next += len(went)
+        sites.leave(self.writer, [row.key for row in went])
+        self._count(went, ())
+
+    def move(self, moved: Sequence[Row], places: Sequence[Place]) -> None:
+        """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
+        rows.move(self.writer, moved, places)
+
+    def forget_tombstones(self, before_day: int) -> None:
+        """Drop tombstones older than a day inside a transaction; cursors before the newest of them start from zero."""
+        (newest,) = self.writer.execute("SELECT max(sequence) FROM gone WHERE day < ?", (before_day,)).fetchone()
+        if newest is not None:
+            self.writer.execute("DELETE FROM gone WHERE day < ?", (before_day,))
+            self.write_note("horizon", max(newest, int(self.note("horizon") or 0)))
+
+    def expired(self, today: int, limit: int) -> list[Row]:
+        """Live rows whose expiry day is past."""
+        with self._ours:
+            found: list[Row] = []
+            for cell in cells.expired(self.writer, today):
+                found += [r for r in rows.between(self.writer, *cells.keys_of(cell)) if r.expires_day < today]
+                if len(found) >= limit:
+                    break
+            return found[:limit]
+
+    def inside(self, first: bytes, last: bytes) -> list[Row]:
+        """Live rows of a key range, all kinds."""
+        with self._ours:
+            return list(rows.between(self.writer, first, last))
+
+    def rows_in(self, segment: int) -> list[Row]:
+        """Live rows whose frames lie in a segment, in the order of the file."""
+        with self._ours:
+            return rows.in_segment(self.writer, segment)
+
+    def live_bytes(self) -> dict[int, int]:
+        """Bytes of live records by segment."""
+        with self._ours:
+            return frames.live_bytes(self.writer)
+
+    def checkpoint(self) -> None:
+        """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
+        with self._ours:
+            self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+
+    # looking thread
+
+    def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
+        """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
+        with self._ours:
+            full = map(cells.keys_of, cells.occupied(self._looker, first, last, least))
+            ranges = [(max(first, low), min(last, high)) for low, high in full]
+            return [site for part in ranges for site in rows.counted(self._looker, *part, kind, least)]
+
+    def rows(self, first: bytes, last: bytes) -> list[Row]:
+        """Live rows of a key range, all kinds."""
+        with self._ours:
+            return list(rows.between(self._looker, first, last))
+
+    # event loop
+
+    def find(self, kind: Kind, id: DocumentId) -> Row | None:
+        with self._ours:
+            return rows.find(self.reader, kind, id)
+
+    def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
+        """Live rows of a key range; by key and id, but for those of a site that holds very many."""
+        with self._ours:
+            yield from rows.between(self.reader, first, last, kind)
+
+    def changes(self, after: int, limit: int) -> list[Change]:
+        with self._ours:
+            found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
+            return [Change(s, rows.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
+
+    def summary(self, first: bytes, last: bytes, today: int) -> Summary:
+        with self._ours:
+            return cells.summary(self.reader, first, last, today)
+
+    def occupied(self) -> list[int]:
+        """Numbers of the cells that hold anything."""
+        with self._ours:
+            return cells.occupied(self.reader)
+
+    def _count(self, gone: Sequence[Row], come: Sequence[Row]) -> None:
+        changes = [(-1, row) for row in gone] + [(1, row) for row in come]
+        cells.count(self.writer, (Counted(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes))
+
+
+class _OurErrors:
+    """SQLite's errors as ours. A class, since look-ups are so short that a generator would be a tenth of them."""
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, sqlite3.Error):
+            return
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+            raise DiskFull(self._path, "no space left") from error
+        raise StoreCorrupt(self._path, str(error), "stop, delete it, start: it is rebuilt from the segments") from error

@@ -1,0 +1,101 @@
+"""Sums over the key space: per 1/65,536 of it and expiry day, how many records there are and a fingerprint of them.
+
+They ride in the catalog's transactions, so that a slot's summary costs a handful of rows whatever slot_bits is. The
+fingerprint is the sum of the records' marks modulo 2**256: made for reports, since sums can be steered by whoever may
+choose many records; reconciliation hashes the marks themselves.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
+from sqlite3 import Connection
+from typing import NamedTuple
+
+from store.disk.sql_batches import portions
+from store.record.range_reconciliation import mark
+from store.record.record import Kind, ShortVersion
+
+CELL_BITS = 16
+SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INTEGER, visits INTEGER, fingerprint BLOB,
+  PRIMARY KEY (cell, expires_day)) WITHOUT ROWID;"""
+_MOD = 1 << 256
+
+
+class Summary(NamedTuple):
+    """What lies in a key range. Equal fingerprints mean equal sets of (kind, id, version)."""
+
+    documents: int
+    visits: int
+    fingerprint: bytes  # 32 bytes
+
+
+class Counted(NamedTuple):
+    """A record that came (sign 1) or went (sign -1)."""
+
+    sign: int
+    kind: Kind
+    id: bytes
+    key: bytes
+    version: ShortVersion
+    expires_day: int
+
+
+def cell_of(key: bytes) -> int:
+    """The number of the cell that a key falls into."""
+    return int.from_bytes(key[: CELL_BITS // 8], "big")
+
+
+def prefix_of(cell: int) -> bytes:
+    """What all keys of a cell begin with."""
+    return cell.to_bytes(CELL_BITS // 8, "big")
+
+
+def keys_of(cell: int) -> tuple[bytes, bytes]:
+    """First and last key of a cell."""
+    prefix = prefix_of(cell)
+    return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
+
+
+def count(database: Connection, changes: Iterable[Counted]) -> None:
+    """Add to the sums what came and went, inside the caller's transaction."""
+    sums: dict[tuple[int, int], list[int]] = {}
+    for sign, kind, id, key, version, expires_day in changes:
+        entry = sums.setdefault((cell_of(key), expires_day), [0, 0, 0])
+        entry[0 if kind == Kind.DOCUMENT else 1] += sign
+        entry[2] += sign * int.from_bytes(mark(kind, id, version), "big")
+    for cell, day, documents, visits, fingerprint in _known(database, list(sums)):
+        entry = sums[cell, day]
+        entry[0] += documents
+        entry[1] += visits
+        entry[2] += int.from_bytes(fingerprint, "big")
+    kept = [(*where, n, m, (total % _MOD).to_bytes(32, "big")) for where, (n, m, total) in sums.items() if n or m]
+    empty = [where for where, (n, m, _) in sums.items() if not n and not m]
+    database.executemany("INSERT OR REPLACE INTO cells VALUES (?,?,?,?,?)", kept)
+    database.executemany("DELETE FROM cells WHERE cell = ? AND expires_day = ?", empty)
+
+
+def _known(database: Connection, wanted: Sequence[tuple[int, int]]) -> Iterator[tuple[int, int, int, int, bytes]]:
+    """The sums that there are, by cell and day."""
+    for part in portions(wanted):
+        names = f"WITH part (a, b) AS (VALUES {','.join(['(?,?)'] * len(part))})"
+        query = f"{names} SELECT cells.* FROM part CROSS JOIN cells ON cell = a AND expires_day = b"  # no scan of cells
+        yield from database.execute(query, [n for where in part for n in where or (None, None)]).fetchall()
+
+
+def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summary:
+    """What lies in a key range that is made of whole cells, without what has expired."""
+    query = "SELECT documents, visits, fingerprint FROM cells WHERE cell BETWEEN ? AND ? AND expires_day > ?"
+    rows = database.execute(query, (cell_of(first), cell_of(last), today)).fetchall()
+    total = sum(int.from_bytes(f, "big") for _, _, f in rows) % _MOD
+    return Summary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
+
+
+def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:
+    """Cells that hold anything, or so many records at least, of those that a key range touches."""
+    where = "cell BETWEEN ? AND ? GROUP BY cell HAVING sum(documents + visits) >= ?"
+    values = (cell_of(first), cell_of(last), least)
+    return [cell for (cell,) in database.execute(f"SELECT cell FROM cells WHERE {where} ORDER BY cell", values)]
+
+
+def expired(database: Connection, before: int) -> list[int]:
+    """Cells that hold anything that expired before a day."""
+    rows = database.execute("SELECT DISTINCT cell FROM cells WHERE expires_day < ?", (before,)).fetchall()
+    return [cell for (cell,) in rows]

@@ -1,0 +1,46 @@
+"""Rewriting sparse segments, a few megabytes at a time, so that the writer thread is never away for long.
+
+A sealed segment whose live share fell below the configured one has its live frames copied to the newest segment; then
+the index is made durable and the file deleted. A crash in between leaves both copies, of which the index knows one.
+"""
+
+from collections import deque
+
+from store.config import StoreConfig
+from store.disk.ledger import Ledger
+from store.disk.row_table import Row
+
+_STEP_BYTES = 4 << 20
+
+
+class Compaction:
+    """The rewriting of one segment after the other. `step` belongs to the writer thread."""
+
+    def __init__(self, ledger: Ledger, config: StoreConfig) -> None:
+        self._ledger, self._below = ledger, config.compact_below
+        self._segment = 0  # being rewritten, 0 for none
+        self._rows: deque[Row] = deque()
+
+    def step(self) -> bool:
+        """Copy a few megabytes, or finish a segment; False when no segment is sparse enough."""
+        if not self._segment and not self._choose():
+            return False
+        rows, size = [], 0
+        while self._rows and size < _STEP_BYTES:
+            rows.append(self._rows.popleft())
+            size += rows[-1].place.share_bytes
+        if rows:
+            self._ledger.rewrite(rows)
+        if not self._rows:
+            self._ledger.delete_segment(self._segment)
+            self._segment = 0
+        return True
+
+    def _choose(self) -> bool:
+        segments, live = self._ledger.segments, self._ledger.catalog.live_bytes()
+        shares = [(live.get(n, 0) / max(1, segments.size(n)), n) for n in segments.numbers[:-1]]
+        share, segment = min(shares, default=(1.0, 0))
+        if share >= self._below:
+            return False
+        self._segment, self._rows = segment, deque(self._ledger.catalog.rows_in(segment))
+        return True

@@ -1,0 +1,256 @@
+"""Segments and catalog in step: every change of the store, one after the other.
+
+A commit writes frames, syncs them, then changes the index in one transaction that also notes how far the segments
+are covered. So after a crash anywhere the index is behind the segments or level with them, never ahead; opening
+replays what it lacks and cuts a torn tail off. An index that is lost, damaged or does not fit the segments is rebuilt
+from them under a new incarnation. All methods belong to the store's writer thread.
+"""
+
+import logging
+import secrets
+from collections.abc import Sequence
+from itertools import groupby
+
+import msgspec
+
+from dht import DocumentId
+from store.config import StoreConfig
+from store.disk.catalog import Catalog
+from store.disk.file_system import Disk
+from store.disk.quota import Quota
+from store.disk.record_group import decode_group, encode_group, parts_of
+from store.disk.row_table import Row
+from store.disk.segments import Frame, Place, Segments, Type
+from store.errors import DiskFull, StoreCorrupt
+from store.record.package import decode_head, depth_of, encode_head, url_of
+from store.record.record import Kind, Record, ShortVersion, Version
+
+log = logging.getLogger(__name__)
+_STEP = 512  # rows or frames in one transaction while replaying or removing
+
+
+class Ledger:
+    """The store's write side. Opening it recovers from whatever a crash left."""
+
+    def __init__(self, disk: Disk, config: StoreConfig) -> None:
+        self._disk = disk
+        self._quota = Quota(config.quota_bytes, config.reserve_bytes)
+        self.segments = Segments(disk, config.segment_bytes, config.compression_level)
+        self.catalog = self._open_catalog()
+        self._replay()
+        incarnation = self.catalog.note("incarnation")
+        with self.catalog.transaction():
+            if not isinstance(incarnation, bytes):
+                incarnation = secrets.token_bytes(16)
+                self.catalog.write_note("incarnation", incarnation)
+            self.catalog.write_note("clean", 0)
+        self.incarnation: bytes = incarnation
+
+    @property
+    def path(self) -> str:
+        return self._disk.path
+
+    def close(self) -> None:
+        with self.catalog.transaction():
+            self.catalog.write_note("clean", 1)
+        self.catalog.checkpoint()
+        self.catalog.close()
+
+    def commit(self, records: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
+        """Make the newer ones durable and return those versions. Raises DiskFull, having changed nothing."""
+        newest: dict[tuple[Kind, DocumentId], Record] = {}
+        for record in records:
+            other = newest.get((record.kind, record.id))
+            if other is None or _beats(record, other.version.short, other.key):
+                newest[record.kind, record.id] = record
+        rows = self.catalog.rows_of((r.kind, r.id) for r in newest.values())
+        pairs = zip(newest.values(), rows, strict=True)
+        fresh = [(r, row) for r, row in pairs if not row or _beats(r, row.version, row.key)]
+        if not fresh:
+            return {}
+        self._index(self._keep([r for r, _ in fresh]), [row for _, row in fresh])
+        return {(r.kind, r.id): r.version for r, _ in fresh}
+
+    def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[Row]:
+        """Write records to the newest segment, small ones together, and say where each lies, in order."""
+        parts = parts_of(records)
+        frames = [self._frame([records[n] for n in part]) for part in parts]
+        places = self._append(frames, check=check)
+        rows: dict[int, Row] = {}
+        for part, place in zip(parts, places, strict=True):
+            for number, n in enumerate(part):
+                own = place if len(part) == 1 else place.of(number, len(part))
+                rows[n] = _row(records[n], own)
+        return [rows[n] for n in range(len(records))]
+
+    def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
+        if len(records) > 1:
+            return self.segments.encode(Type.GROUP, encode_group(records), b"")
+        return self.segments.encode(Type.RECORD, encode_head(records[0]), records[0].content or b"")
+
+    def drop(self, first: bytes, last: bytes, rows: Sequence[Row], today: int) -> None:
+        """Give away the records of a key range, `rows` being the live ones in it."""
+        head = msgspec.msgpack.encode((first, last, today))
+        self._append([self.segments.encode(Type.DROP, head, b"")], check=False)
+        for start in range(0, len(rows), _STEP):
+            self.remove(rows[start : start + _STEP], today)
+
+    def remove(self, rows: Sequence[Row], today: int) -> None:
+        """Take rows out of the index; their frames are dead until compaction."""
+        with self.catalog.transaction():
+            self.catalog.remove(rows, today)
+            self._cover()
+
+    def forget_tombstones(self, before_day: int) -> None:
+        """Let the change log forget removals older than a day."""
+        with self.catalog.transaction():
+            self.catalog.forget_tombstones(before_day)
+
+    def rewrite(self, rows: Sequence[Row]) -> None:
+        """Copy live frames to the newest segment, so that an older one may go."""
+        own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
+        frames = [self.segments.raw(row.place) for row in own]
+        places = self._append(frames, check=False) if frames else []
+        moved = self._keep(self._opened(shared), check=False) if shared else []
+        with self.catalog.transaction():
+            self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
+            self._cover()
+
+    def _opened(self, rows: Sequence[Row]) -> list[Record]:
+        """Records that lie in groups; each group is read once where its rows stand together."""
+        found: list[Record] = []
+        for place, members in groupby(rows, lambda row: row.place._replace(part=0)):
+            frame = self.segments.read(place, content=False)
+            assert frame is not None  # the one thread that deletes segments is this one
+            group = decode_group(frame.head)
+            found += [group.record(row.place.part >> 8) for row in members]
+        return found
+
+    def delete_segment(self, segment: int) -> None:
+        """Forget a sealed segment that holds nothing alive any more, once the index says so durably."""
+        self.catalog.checkpoint()
+        self.segments.delete(segment)
+
+    def no_room(self, incoming_bytes: int) -> str:
+        """Why so many bytes more would be refused, "" where they would not."""
+        return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
+
+    def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[Place]:
+        refusal = self.no_room(sum(len(data) for data, _ in frames)) if check else ""
+        if refusal:
+            raise DiskFull(self._disk.path, refusal)
+        return self.segments.append(frames)
+
+    def _index(self, rows: Sequence[Row], replaced: Sequence[Row | None]) -> None:
+        """Put durable rows into the index; where it is full, take their frames back so that both stay in step."""
+        try:
+            with self.catalog.transaction():
+                self.catalog.put(rows, replaced)
+                self._cover()
+        except DiskFull:
+            self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
+            raise
+
+    def _cover(self) -> None:
+        self.catalog.write_note("covered_segment", self.segments.newest)
+        self.catalog.write_note("covered_bytes", self.segments.size(self.segments.newest))
+
+    def _open_catalog(self) -> Catalog:
+        """The index, or an empty one where it cannot be trusted."""
+        try:
+            catalog = Catalog(self._disk)
+            problem = self._misfit(catalog)
+            if not problem:
+                return catalog
+            catalog.close()
+        except StoreCorrupt as error:
+            problem = str(error)
+            if "newer program" in error.remedy:
+                raise
+        log.warning("store index is rebuilt from segments path=%s reason=%s", self._disk.path, problem)
+        self._disk.drop_database()
+        return Catalog(self._disk)
+
+    def _misfit(self, catalog: Catalog) -> str:
+        """Why an index cannot belong to these segments, "" where it can."""
+        covered, size = _int(catalog.note("covered_segment")), _int(catalog.note("covered_bytes"))
+        if covered and (covered not in self.segments.numbers or self.segments.size(covered) < size):
+            return f"segment {covered} is shorter than the index knows"
+        missing = sorted(set(catalog.live_bytes()) - set(self.segments.numbers))
+        return f"segments {missing} are missing" if missing else ""
+
+    def _replay(self) -> None:
+        """Index what the segments hold beyond what is covered, and cut a torn tail off."""
+        covered, size = _int(self.catalog.note("covered_segment")), _int(self.catalog.note("covered_bytes"))
+        for segment in [n for n in self.segments.numbers if n >= covered]:
+            frames: list[Frame] = []
+            end = size if segment == covered else 0
+            for frame in self.segments.frames(segment, end):
+                frames.append(frame)
+                end = frame.place.end
+                if len(frames) == _STEP:
+                    self._replay_step(frames)
+                    frames = []
+            self._replay_step(frames)
+            if segment == self.segments.newest:
+                self.segments.cut(segment, end)
+        with self.catalog.transaction():
+            self._cover()
+
+    def _replay_step(self, frames: Sequence[Frame]) -> None:
+        rows: dict[tuple[int, bytes], Row] = {}
+        for frame in frames:
+            if frame.type == Type.DROP:
+                self._replay_rows(list(rows.values()))
+                rows = {}
+                self._replay_drop(frame)
+                continue
+            for row in _rows_of(frame):
+                other = rows.get((row.kind, row.id))
+                if other is None or _follows(row.version, row.key, other):
+                    rows[row.kind, row.id] = row
+        self._replay_rows(list(rows.values()))
+
+    def _replay_rows(self, rows: Sequence[Row]) -> None:
+        old = self.catalog.rows_of((r.kind, r.id) for r in rows)
+        pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
+        if pairs:
+            with self.catalog.transaction():
+                self.catalog.put([r for r, _ in pairs], [o for _, o in pairs])
+
+    def _replay_drop(self, frame: Frame) -> None:
+        first, last, day = msgspec.msgpack.decode(frame.head, type=tuple[bytes, bytes, int])
+        rows = self.catalog.inside(first, last)
+        with self.catalog.transaction():
+            self.catalog.remove(rows, day)
+
+
+def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
+    """Whether a record takes the place of another of its name: a newer version, or the same where its site was spread
+    further since."""
+    own = record.version.short
+    if own != version or record.key == key:
+        return own > version
+    url = url_of(record)
+    return depth_of(url, record.key) > depth_of(url, key)
+
+
+def _follows(version: ShortVersion, key: bytes, before: Row) -> bool:
+    """The same of frames in the order in which they were written: a version at another key was let in then."""
+    return version > before.version or (version == before.version and key != before.key)
+
+
+def _row(record: Record, place: Place) -> Row:
+    return Row(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
+
+
+def _rows_of(frame: Frame) -> list[Row]:
+    """What a frame holds."""
+    if frame.type == Type.RECORD:
+        return [_row(decode_head(frame.head), frame.place)]
+    group = decode_group(frame.head)
+    return [_row(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
+
+
+def _int(value: bytes | int | None) -> int:
+    return value if isinstance(value, int) else 0

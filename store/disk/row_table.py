@@ -1,0 +1,128 @@
+"""One row a live record, by the sequence of its last change, and the ways to find it.
+
+What many rows share stands elsewhere: where they lie (`frames`) and how their keys begin (`sites`). The index by id
+holds the first bytes alone and leads to a few rows, which are compared in full. Of a version's digest the first bytes
+are kept, which is what peers compare (`ShortVersion`).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import count
+from operator import itemgetter
+from sqlite3 import Connection
+from typing import Any, NamedTuple
+
+from dht import DocumentId, Key
+from store import frames, sites
+from store.disk.segments import Place
+from store.disk.sql_batches import portions
+from store.record.record import Kind, ShortVersion
+
+STEP = 512  # rows read at once, so that no reader holds the index
+SCHEMA = f"""
+CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, site INTEGER, path BLOB, epoch INTEGER,
+  at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER);
+CREATE INDEX by_id ON records (substr(id, 1, 4));
+CREATE INDEX by_site ON records (site);
+{sites.SCHEMA}
+{frames.SCHEMA}
+"""
+_INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
+_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frames.PLACE}"
+_JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
+_ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
+_OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
+  AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
+_key_and_id = itemgetter(2, 1)
+KINDS = {int(kind): kind for kind in Kind}
+
+
+class Row(NamedTuple):
+    """One live record of the index. `sequence` and `frame` are where it stands there, 0 before it does."""
+
+    kind: Kind
+    id: DocumentId
+    key: Key
+    version: ShortVersion
+    expires_day: int
+    place: Place
+    sequence: int = 0
+    frame: int = 0
+
+
+def add(database: Connection, rows: Sequence[Row], first: int) -> None:
+    """Write rows in order, from a sequence on."""
+    numbers = frames.add(database, [row.place for row in rows])
+    sites.add(database, [row.key for row in rows])
+    values = [
+        (n, kind, id, key[: sites.BYTES], key[sites.BYTES :], *version, day, frame, place.part >> 8)
+        for n, frame, (kind, id, key, version, day, place, *_) in zip(count(first), numbers, rows, strict=False)
+    ]
+    database.executemany(_INSERT, values)
+
+
+def strike(database: Connection, rows: Sequence[Row]) -> None:
+    """Take live rows out."""
+    database.executemany("DELETE FROM records WHERE sequence = ?", [(row.sequence,) for row in rows])
+    frames.leave(database, [row.frame for row in rows])
+
+
+def move(database: Connection, rows: Sequence[Row], places: Sequence[Place]) -> None:
+    """Note where frames were copied to, of those rows that still stand."""
+    query = "SELECT 1 FROM records WHERE sequence = ?"
+    pairs = [(r, p) for r, p in zip(rows, places, strict=True) if database.execute(query, (r.sequence,)).fetchone()]
+    numbers = frames.add(database, [place for _, place in pairs])
+    database.executemany(
+        "UPDATE records SET frame = ?, number = ? WHERE sequence = ?",
+        [(frame, p.part >> 8, r.sequence) for frame, (r, p) in zip(numbers, pairs, strict=True)],
+    )
+    frames.leave(database, [row.frame for row, _ in pairs])
+
+
+def find(database: Connection, kind: Kind, id: DocumentId) -> Row | None:
+    """The live row of a record."""
+    query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND kind = ?2"
+    values = database.execute(query, (id, kind)).fetchone()
+    return _row(values) if values else None
+
+
+def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[Row | None]:
+    """The live rows of records, in order."""
+    found = dict[tuple[Kind, DocumentId], Row]()
+    for part in portions(names):
+        beginnings = [name and name[1][:4] for name in part]
+        query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(part))})"
+        for values in database.execute(query, beginnings):
+            row = _row(values)
+            found[row.kind, row.id] = row
+    return [found.get(name) for name in names]
+
+
+def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[Row]:
+    """Live rows of a key range, of all kinds or of one; by key and id, but for those of a site that holds very many."""
+    for site, prefix in sites.between(database, first, last):
+        after = 0
+        while after >= 0:
+            found = database.execute(_OF_SITE, (site, after, kind, prefix)).fetchall()
+            after = found[-1][0] if len(found) == STEP else -1
+            rows = sorted(map(_row, found), key=_key_and_id)
+            yield from (row for row in rows if first <= row.key <= last)
+
+
+def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:
+    """How many live rows of a kind the sites of a key range have, by prefix: those that have at least so many."""
+    query = (
+        "SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site) "
+        "WHERE prefix BETWEEN ? AND ? AND kind = ? GROUP BY prefix HAVING count(*) >= ?"
+    )
+    return database.execute(query, (first[: sites.BYTES], last[: sites.BYTES], kind, least)).fetchall()
+
+
+def in_segment(database: Connection, segment: int) -> list[Row]:
+    """Live rows whose frames lie in a segment, in the order of the file."""
+    return [_row(values) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
+
+
+def _row(values: tuple[Any, ...]) -> Row:
+    sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
+    place = Place(segment, start, head, content, part)
+    return Row(KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame)

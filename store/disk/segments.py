@@ -1,0 +1,207 @@
+"""Append-only segments: where records lie.
+
+A segment is a file `segment-00000001`, a 16-byte magic and then frames. A frame is a 20-byte header, a head (a
+record without its content, or the note that a key range was dropped) and a content, each under a CRC-32 of its own so
+that a head can be read alone, each zstd where that saves bytes. What a crash may leave is a torn frame at the end of
+the newest segment: `frames` stops there and the store cuts it off. Anything else that does not check is StoreCorrupt.
+"""
+
+import re
+import struct
+from collections.abc import Iterator, Sequence
+from enum import IntEnum
+from typing import NamedTuple
+from zlib import crc32
+
+from store.disk.file_system import Disk
+from store.errors import DiskFull, StoreCorrupt
+from store.record.package import MAX_RECORD_BYTES
+from store.record.zstd import expand, squeeze
+
+MAGIC = b"dse-segment-1\n\0\0"
+MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
+REMEDY = "move the damaged file away and start again; what it held is fetched from the slot's other owners"
+_HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
+_CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
+_HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
+_NAME = re.compile(r"segment-\d{8,}")
+_WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
+
+
+class Type(IntEnum):
+    """What a frame holds; the number is on disk."""
+
+    RECORD = 1
+    DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
+    GROUP = 3  # head: many small records, see `store/disk/record_group.py`
+
+
+class Place(NamedTuple):
+    """Where a frame lies, and where in it the record. `part`: 0 where the frame is the record's own, else 256 times its
+    number among `part` % 256 records."""
+
+    segment: int
+    offset: int
+    head_bytes: int  # header and head
+    content_bytes: int
+    part: int = 0
+
+    @property
+    def end(self) -> int:
+        return self.offset + self.head_bytes + self.content_bytes
+
+    @property
+    def share_bytes(self) -> int:
+        """What the record takes of the frame."""
+        return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
+
+    def of(self, number: int, count: int) -> "Place":
+        """The place of one of `count` records in this frame."""
+        return Place(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
+
+
+class Frame(NamedTuple):
+    """A frame that was read and checked; `content` is b"" where it was not asked for."""
+
+    type: Type
+    head: bytes
+    content: bytes
+    place: Place
+
+
+class Segments:
+    """All segments of one disk. Appending, cutting and deleting belong to one thread; reading to any."""
+
+    def __init__(self, disk: Disk, segment_bytes: int, level: int) -> None:
+        self._disk, self._segment_bytes, self._level = disk, segment_bytes, level
+        self.numbers = sorted(int(n.removeprefix("segment-")) for n in disk.names() if _NAME.fullmatch(n))
+        self.used_bytes = sum(map(self.size, self.numbers))
+
+    @property
+    def newest(self) -> int:
+        return self.numbers[-1] if self.numbers else 0
+
+    def size(self, segment: int) -> int:
+        return self._disk.size(_name(segment))
+
+    def encode(self, type: Type, head: bytes, content: bytes) -> tuple[bytes, int]:
+        """A frame's bytes, and how many of them are header and head."""
+        flags = type << _TYPE_SHIFT
+        small_head, small_content = self._squeeze(head), self._squeeze(content)
+        flags |= _HEAD_SQUEEZED if small_head is not head else 0
+        flags |= _CONTENT_SQUEEZED if small_content is not content else 0
+        content_crc = crc32(small_content)
+        checked = _CHECKED.pack(content_crc, len(small_head), len(small_content), flags)
+        crc = crc32(small_head, crc32(checked))
+        return b"".join((crc.to_bytes(4, "big"), checked, small_head, small_content)), _HEADER.size + len(small_head)
+
+    def append(self, frames: Sequence[tuple[bytes, int]]) -> list[Place]:
+        """Write encoded frames to the newest segment and sync it: they are durable when this returns.
+
+        Raises DiskFull after cutting off what was written.
+        """
+        if not self.numbers or self.size(self.newest) >= self._segment_bytes:
+            self.numbers.append(self.newest + 1)
+        name, start = _name(self.newest), self.size(self.newest)
+        try:
+            self._disk.append(name, b"".join([b"" if start else MAGIC, *(data for data, _ in frames)]))
+            self._disk.sync(name)
+        except DiskFull:
+            if self._disk.size(name) > start:
+                self._disk.truncate(name, start)
+            raise
+        self.used_bytes += self.size(self.newest) - start
+        places, offset = [], start or len(MAGIC)
+        for data, head_bytes in frames:
+            places.append(Place(self.newest, offset, head_bytes, len(data) - head_bytes))
+            offset += len(data)
+        return places
+
+    def read(self, place: Place, *, content: bool) -> Frame | None:
+        """Read one frame; None where its segment is gone (compacted since the index was asked)."""
+        size = place.end - place.offset if content else place.head_bytes
+        data = self._disk.read(_name(place.segment), place.offset, size)
+        if not data and place.segment not in self.numbers:
+            return None
+        frame = _decode(place.segment, place.offset, data, content=content)
+        if frame is None:
+            raise self._damaged(place.segment, place.offset)
+        return frame
+
+    def raw(self, place: Place) -> tuple[bytes, int]:
+        """An encoded frame as it lies, checked, ready for `append`."""
+        self.read(place, content=True)
+        data = self._disk.read(_name(place.segment), place.offset, place.end - place.offset)
+        return data, place.head_bytes
+
+    def frames(self, segment: int, offset: int = 0) -> Iterator[Frame]:
+        """Every whole frame from an offset on; stops at a torn one, which only the newest segment may have."""
+        end = self.size(segment)
+        if offset == 0:
+            if self._disk.read(_name(segment), 0, len(MAGIC)) != MAGIC:
+                if segment != self.newest or end > len(MAGIC):
+                    raise self._damaged(segment, 0)
+                return
+            offset = len(MAGIC)
+        while offset < end:
+            frame = self._frame_at(segment, offset, end)
+            if frame is None:
+                if segment != self.newest:
+                    raise self._damaged(segment, offset)
+                return
+            yield frame
+            offset = frame.place.end
+
+    def cut(self, segment: int, size: int) -> None:
+        """Cut a torn tail off."""
+        if self.size(segment) > size:
+            self.used_bytes -= self.size(segment) - size
+            self._disk.truncate(_name(segment), size)
+
+    def delete(self, segment: int) -> None:
+        self.numbers.remove(segment)
+        self.used_bytes -= self.size(segment)
+        self._disk.delete(_name(segment))
+
+    def _frame_at(self, segment: int, offset: int, end: int) -> Frame | None:
+        header = self._disk.read(_name(segment), offset, _HEADER.size)
+        if len(header) < _HEADER.size:
+            return None
+        _, _, head_len, content_len, _ = _HEADER.unpack(header)
+        size = _HEADER.size + head_len + content_len
+        if offset + size > end:
+            return None
+        return _decode(segment, offset, self._disk.read(_name(segment), offset, size), content=True)
+
+    def _squeeze(self, data: bytes) -> bytes:
+        if len(data) < _WORTH_SQUEEZING:
+            return data
+        small = squeeze(data, self._level)
+        return small if len(small) < len(data) else data
+
+    def _damaged(self, segment: int, offset: int) -> StoreCorrupt:
+        return StoreCorrupt(f"{self._disk.path}/{_name(segment)}", f"damaged at byte {offset}", REMEDY)
+
+
+def _name(segment: int) -> str:
+    return f"segment-{segment:08d}"
+
+
+def _decode(segment: int, offset: int, data: bytes, *, content: bool) -> Frame | None:
+    """Check and expand one frame; None where it is torn or damaged."""
+    if len(data) < _HEADER.size:
+        return None
+    crc, content_crc, head_len, content_len, flags = _HEADER.unpack_from(data)
+    head_bytes = _HEADER.size + head_len
+    if len(data) < head_bytes + (content_len if content else 0) or crc32(data[4:head_bytes]) != crc:
+        return None
+    body = data[head_bytes:] if content else b""
+    if content and crc32(body) != content_crc:
+        return None
+    head = data[_HEADER.size : head_bytes]
+    try:
+        head = expand(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else head
+        body = expand(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else body
+        return Frame(Type(flags >> _TYPE_SHIFT), head, body, Place(segment, offset, head_bytes, content_len))
+    except ValueError:
+        return None

@@ -1,0 +1,262 @@
+"""Packages: the records of one flush, signed together, each with its own proof.
+
+Pure: values and bytes. A leaf covers kind, id, key, version and expiry day; the version's digest covers body and
+content, so a record proves itself with its content withheld, and keeps its author's proof wherever it travels.
+On the wire a package is a zstd frame of a msgpack array of records; `open_package` bounds count, bytes, path depth
+and every field, and turns whatever it is given into records or BadReplica, nothing else.
+Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature, many proofs).
+"""
+
+import struct
+from collections.abc import Callable, Sequence
+from functools import partial
+from hashlib import sha256
+from math import isfinite
+from typing import Annotated, Protocol
+
+import msgspec
+from msgspec import Meta
+
+from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key, verify
+from store.errors import BadReplica
+from store.record.document import decode_document
+from store.record.host_record import host_flaw
+from store.record.merkle import Proven, leaf, tree
+from store.record.record import Draft, Kind, Proof, Record, Version, digest_of
+from store.record.zstd import expand, squeeze
+
+MAX_RECORDS = 1024  # in one package
+MAX_PACKAGE_BYTES = 15 << 19  # 7.5 MiB before compression: fits a message of 8 MiB even when nothing compresses
+MAX_RECORD_BYTES = 13 << 19  # 6.5 MiB of body and content: one record with its proof always fits a package
+MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
+MAX_DEPTH = 10  # of a path: 2**10 = MAX_RECORDS
+MAX_EPOCH = 1 << 48
+MAX_AT_MS = 1 << 48
+DOMAIN = b"dse-node package root 1"
+
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+_Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
+_NOTHING = sha256(b"").digest()
+_LEAF = struct.Struct(">B20s20sQQI32s")
+
+
+class Signer(Protocol):
+    """What signing needs of an identity."""
+
+    @property
+    def public_key(self) -> bytes: ...
+
+    def sign(self, domain: bytes, message: bytes) -> bytes: ...
+
+
+class _Wire(msgspec.Struct, frozen=True, array_like=True):
+    """A record on the wire and, without its content, on disk."""
+
+    kind: Kind
+    id: _Id
+    key: _Id
+    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
+    at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
+    digest: _Hash
+    expires_day: Annotated[int, Meta(ge=0, lt=1 << 32)]
+    body: bytes
+    content_digest: _Hash
+    author: _Hash
+    signature: Annotated[bytes, Meta(min_length=64, max_length=64)]
+    index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
+    path: Annotated[tuple[_Hash, ...], Meta(max_length=MAX_DEPTH)]
+    content: bytes | None = None
+
+
+class _Headed(msgspec.Struct, array_like=True):
+    """The start of every body, whatever its kind: the canonical URL that it is about."""
+
+    url: str
+
+
+Check = Callable[[Sequence[Record]], list[str]]
+"""Says of each record what is wrong with it, "" where nothing is."""
+
+_encoder = msgspec.msgpack.Encoder()
+_record = msgspec.msgpack.Decoder(_Wire)
+_records = msgspec.msgpack.Decoder(Annotated[list[_Wire], Meta(max_length=MAX_RECORDS)])
+_headed = msgspec.msgpack.Decoder(_Headed)
+
+
+def sign_package(drafts: Sequence[Draft], signer: Signer) -> list[Record]:
+    """Turn 1 … MAX_RECORDS drafts into records, in order, under one signature."""
+    digests = [_content_digest(draft) for draft in drafts]
+    versions = [Version(d.epoch, d.at_ms, digest_of(d.body, digest)) for d, digest in zip(drafts, digests, strict=True)]
+    leaves = [leaf_of(d.kind, d.id, d.key, version, d.expires_day) for d, version in zip(drafts, versions, strict=True)]
+    root, paths = tree(leaves)
+    author, signature = signer.public_key, signer.sign(DOMAIN, root)
+    return [
+        Record(d.kind, d.id, d.key, version, d.expires_day, d.body, d.content, digest,
+               Proof(author, signature, index, path))
+        for index, (d, version, digest, path) in enumerate(zip(drafts, versions, digests, paths, strict=True))
+    ]  # fmt: skip
+
+
+def _content_digest(draft: Draft) -> bytes:
+    return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
+
+
+def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
+    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
+    elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
+    """
+
+    def check(records: Sequence[Record]) -> list[str]:
+        found = zip(records, flaws(records), strict=True)
+        return [flaw or body_flaw(r.kind, r.body) or _displaced(r, places) for r, flaw in found]
+
+    return check
+
+
+def flaws(records: Sequence[Record]) -> list[str]:
+    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root, and what
+    the paths of its records share is hashed once."""
+    trees: dict[tuple[bytes, bytes, int], Proven] = {}
+    return [_flaw(record) or _forged(record, trees) for record in records]
+
+
+def url_of(record: Record) -> str:
+    """The canonical URL that a record is about; raises ValueError where its body is none."""
+    return url_in(record.body)
+
+
+def url_in(body: bytes) -> str:
+    """The same of a body."""
+    return _headed.decode(body).url
+
+
+def depth_of(url: str, key: bytes) -> int:
+    """Into how many places (2**depth) a site was spread when a URL's key was made; -1 where no depth gives that key."""
+    if placement_key(url) == key:  # nearly always
+        return 0
+    return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
+
+
+def verify_record(record: Record) -> None:
+    """Raise BadReplica unless the record proves itself."""
+    if reason := flaws([record])[0]:
+        raise BadReplica(f"record {record.kind.name} {record.id.hex()}", reason)
+
+
+def draft_flaw(draft: Draft) -> str:
+    """Why a draft must not be written, "" where it may."""
+    if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
+        return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
+    try:
+        url = _headed.decode(draft.body).url
+    except ValueError as error:
+        return f"body is no {draft.kind.name}: {error}"
+    return _elsewhere(url, draft.id, draft.key) or _too_big(len(draft.body) + len(draft.content))
+
+
+def pack(records: Sequence[Record]) -> bytes:
+    """The wire form of up to MAX_RECORDS records and MAX_PACKAGE_BYTES; `size_of` tells what fits."""
+    return squeeze(_encoder.encode([_to_wire(record, record.content) for record in records]))
+
+
+def open_package(data: bytes) -> list[Record]:
+    """Read a package; raises BadReplica for anything that `pack` does not make. Proofs are not checked here."""
+    try:
+        return [_from_wire(wire) for wire in _records.decode(expand(data, MAX_PACKAGE_BYTES))]
+    except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
+        raise BadReplica("package", str(error)) from error
+
+
+def size_of(record: Record) -> int:
+    """The most bytes a record takes in a package before compression."""
+    return len(record.body) + len(record.content or b"") + 32 * len(record.proof.path) + 320
+
+
+def encode_head(record: Record) -> bytes:
+    """A record without its content, for a segment."""
+    return _encoder.encode(_to_wire(record, None))
+
+
+def decode_head(data: bytes) -> Record:
+    """Undo `encode_head`; raises ValueError."""
+    return _from_wire(_record.decode(data))
+
+
+def _to_wire(r: Record, content: bytes | None) -> _Wire:
+    return _Wire(
+        r.kind, r.id, r.key, r.version.epoch, r.version.at_ms, r.version.digest, r.expires_day, r.body,
+        r.content_digest, r.proof.author, r.proof.signature, r.proof.index, r.proof.path, content,
+    )  # fmt: skip
+
+
+def _from_wire(w: _Wire) -> Record:
+    return Record(
+        w.kind, DocumentId(w.id), Key(w.key), Version(w.epoch, w.at_ms, w.digest), w.expires_day, w.body, w.content,
+        w.content_digest, Proof(w.author, w.signature, w.index, w.path),
+    )  # fmt: skip
+
+
+def leaf_of(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
+    """What stands for a record in its package's tree."""
+    return leaf(_LEAF.pack(kind, id, key, version.epoch, version.at_ms, expires_day, version.digest))
+
+
+def _flaw(r: Record) -> str:
+    """What the fields alone tell."""
+    if r.content is not None and sha256(r.content).digest() != r.content_digest:
+        return "content does not fit its digest"
+    if digest_of(r.body, r.content_digest) != r.version.digest:
+        return "body and content do not fit the version's digest"
+    return _misplaced(r.kind, r.id, r.key, r.body) or _too_big(len(r.body) + len(r.content or b""))
+
+
+def _too_big(size: int) -> str:
+    return f"{size} bytes, {MAX_RECORD_BYTES} allowed" if size > MAX_RECORD_BYTES else ""
+
+
+def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
+    """A body starts with its URL; id and key follow from it, or a liar could put a page's next version elsewhere."""
+    try:
+        document = decode_document(body) if kind == Kind.DOCUMENT else None
+        for name in ("fetched_at", "published_at", "modified_at") if document is not None else ():
+            if not isfinite(at := getattr(document, name)):
+                return f"{name} is {at}"
+        url = document.url if document is not None else _headed.decode(body).url
+        return host_flaw(body, key) if kind == Kind.HOST and document_id(url) == id else _elsewhere(url, id, key)
+    except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
+        return f"body is no {kind.name}: {error}"
+
+
+def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
+    if len(url) > MAX_URL_CHARS:
+        return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
+    if document_id(url) != id:
+        return "id is not that of its URL"
+    return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
+
+
+def _displaced(r: Record, places: Places | None) -> str:
+    """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
+    its place once that is known here (mover.py). A host's own record never moves."""
+    if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
+        return ""
+    if places is None:
+        return "key is none that the strategy gives its URL"
+    places.wonder(url, r.key)
+    return ""
+
+
+def _forged(r: Record, trees: dict[tuple[bytes, bytes, int], Proven]) -> str:
+    proof = r.proof
+    if proof.index >> len(proof.path):
+        return "index does not fit its path"
+    seal = (proof.author, proof.signature, len(proof.path))
+    if (proven := trees.get(seal)) is None:
+        proven = trees[seal] = Proven()
+    leaf_hash = leaf_of(r.kind, r.id, r.key, r.version, r.expires_day)
+    is_proved = proven.proves(leaf_hash, proof.index, proof.path, partial(_is_signed, proof))
+    return "" if is_proved else "signature does not verify"
+
+
+def _is_signed(proof: Proof, root: bytes) -> bool:
+    return verify(DOMAIN, proof.author, root, proof.signature)

@@ -1,0 +1,242 @@
+"""Range-based set reconciliation: two nodes find out what each lacks of the same slots.
+
+Pure: values in, values out. The asker opens with one range a slot; each side answers a range whose fingerprint
+differs with finer fingerprints, or with the list of what it has there once that is short, until the asker knows what it
+wants and what the peer lacks. The answering side keeps no state. Items are ordered by place = key ‖ kind ‖ id; a
+fingerprint is SHA-256 over the marks of a range in that order, so it cannot be steered like a sum can. What is equal is
+skipped: equal sets cost one exchange, a few differences among thousands two.
+Source: Meyer 2023, "Range-Based Set Reconciliation", sections 3 and 4.
+"""
+
+import struct
+from bisect import bisect_left
+from collections.abc import Callable, Iterable, Sequence
+from enum import IntEnum
+from hashlib import sha256
+from itertools import pairwise
+from typing import Annotated, NamedTuple
+
+import msgspec
+from msgspec import Meta
+
+from dht import DocumentId, Key
+from store.errors import BadReplica
+from store.record.record import SHORT_BYTES, Kind, ShortVersion
+
+PLACE_BYTES = 41
+FORM = 2  # of marks and entries, told in each message: who counts otherwise is refused, not misunderstood
+MAX_RANGES = 4096  # in one message
+MAX_ENTRIES = 8192  # in one message, about 500 KB
+MAX_FOUND = 65_536  # differences that one session gathers; the rest is left to the next
+BRANCH = 16  # a differing range is split into so many
+LEAF = 32  # a range with at most so many items is listed; at least BRANCH, so that no part of a split is empty
+END = b"\xff" * (PLACE_BYTES + 1)  # after every place
+_MARK = struct.Struct(">B20sQQ8s")
+
+
+class Mode(IntEnum):
+    """What a range says; the number is on the wire."""
+
+    SKIP = 0  # nothing more to say here
+    FINGERPRINT = 1  # what I have here has this fingerprint
+    LIST = 2  # what I have here is this
+
+
+class Entry(msgspec.Struct, frozen=True, array_like=True):
+    """One record as the other side needs to know it."""
+
+    place: Annotated[bytes, Meta(min_length=PLACE_BYTES, max_length=PLACE_BYTES)]
+    epoch: Annotated[int, Meta(ge=0, lt=1 << 48)]
+    at_ms: Annotated[int, Meta(ge=0, lt=1 << 48)]
+    digest: Annotated[bytes, Meta(min_length=SHORT_BYTES, max_length=SHORT_BYTES)]
+
+    @property
+    def version(self) -> ShortVersion:
+        return ShortVersion(self.epoch, self.at_ms, self.digest)
+
+    @property
+    def key(self) -> Key:
+        return Key(self.place[:20])
+
+    @property
+    def kind(self) -> Kind:
+        return Kind(self.place[20])
+
+    @property
+    def id(self) -> DocumentId:
+        return DocumentId(self.place[21:])
+
+
+class Range(msgspec.Struct, frozen=True, array_like=True):
+    """From the end of the range before it (or the beginning) up to `end`, which is outside."""
+
+    end: Annotated[bytes, Meta(max_length=PLACE_BYTES + 1)]
+    mode: Mode
+    fingerprint: Annotated[bytes, Meta(max_length=32)] = b""
+    entries: Annotated[tuple[Entry, ...], Meta(max_length=MAX_ENTRIES)] = ()
+
+
+class Item(NamedTuple):
+    """One record of ours."""
+
+    entry: Entry
+    mark: bytes
+
+
+Between = Callable[[bytes, bytes], Sequence[Item]]
+"""Our items from a place on up to another, in order of place."""
+
+
+def mark(kind: int, id: bytes, version: ShortVersion) -> bytes:
+    """32 bytes that stand for one version of one record."""
+    return sha256(_MARK.pack(kind, id, version.epoch, version.at_ms, version.digest)).digest()
+
+
+def item(kind: Kind, id: DocumentId, key: Key, version: ShortVersion) -> Item:
+    """A record of ours as a session sees it."""
+    return Item(Entry(key + bytes([kind]) + id, *version), mark(kind, id, version))
+
+
+def among(items: Sequence[Item]) -> Between:
+    """Look up in items that are sorted by place."""
+    places = [i.entry.place for i in items]
+    return lambda first, end: items[bisect_left(places, first) : bisect_left(places, end)]
+
+
+def answer(between: Between, ranges: Sequence[Range]) -> tuple[Range, ...]:
+    """The answering side: what to say to a message. Raises BadReplica where the message is malformed."""
+    reply = _Reply(len(ranges))
+    for first, r in _checked(ranges):
+        if r.mode == Mode.SKIP:
+            reply.skip(r.end)
+        elif r.mode == Mode.FINGERPRINT:
+            reply.compare(between(first, r.end), first, r)
+        else:
+            mine = between(first, r.end)
+            same = [i.entry for i in mine] == list(r.entries)
+            reply.skip(r.end) if same else reply.list(mine, r.end)
+    return reply.ranges()
+
+
+class Session:
+    """The asking side. Send `open()`, hand every answer to `receive` and send what it returns, until that is empty.
+
+    `spans` are the disjoint parts of the key space to compare, (first, end) in order; `items` ours within them.
+    Then `wanted` is newer or only there (nothing without `pull`), `owed` newer or only here.
+    """
+
+    def __init__(self, items: Iterable[Item], spans: Sequence[tuple[bytes, bytes]], *, pull: bool = True) -> None:
+        self._between = among(sorted(items, key=lambda i: i.entry.place))
+        self._spans, self._pull = spans, pull
+        self.wanted: list[Entry] = []
+        self.owed: list[Entry] = []
+        self.is_full = False  # more differences than one session gathers
+
+    def open(self) -> tuple[Range, ...]:
+        reply, before = _Reply(2 * len(self._spans)), b""
+        for first, end in self._spans:
+            if first > before:
+                reply.skip(first)
+            reply.state(self._between(first, end), end)
+            before = end
+        return reply.ranges()
+
+    def receive(self, ranges: Sequence[Range]) -> tuple[Range, ...]:
+        """What to send next; () when done. Raises BadReplica where the answer is malformed."""
+        reply = _Reply(len(ranges))
+        for first, r in _checked(ranges):
+            if r.mode == Mode.FINGERPRINT:
+                reply.compare(self._between(first, r.end), first, r)
+                continue
+            if r.mode == Mode.LIST:
+                self._learn(self._between(first, r.end), r.entries)
+            reply.skip(r.end)
+        self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND
+        return () if self.is_full else reply.ranges()
+
+    def _learn(self, mine: Sequence[Item], theirs: Sequence[Entry]) -> None:
+        here = {i.entry.place: i.entry for i in mine}
+        there = {e.place: e for e in theirs}
+        if self._pull:
+            self.wanted += [e for p, e in there.items() if p not in here or e.version > here[p].version]
+        self.owed += [e for p, e in here.items() if p not in there or e.version > there[p].version]
+
+
+class _Reply:
+    """A message under construction: skips are merged, the bounds kept. `pending` ranges may still need one each."""
+
+    def __init__(self, pending: int) -> None:
+        self._ranges: list[Range] = []
+        self._pending = pending
+        self._entries = 0
+
+    def ranges(self) -> tuple[Range, ...]:
+        while self._ranges and self._ranges[-1].mode == Mode.SKIP:
+            self._ranges.pop()
+        return tuple(self._ranges)
+
+    def skip(self, end: bytes) -> None:
+        self._pending -= 1
+        if self._ranges and self._ranges[-1].mode == Mode.SKIP:
+            self._ranges.pop()
+        self._ranges.append(Range(end, Mode.SKIP))
+
+    def state(self, mine: Sequence[Item], end: bytes) -> None:
+        self._pending -= 1
+        self._ranges.append(Range(end, Mode.FINGERPRINT, _fingerprint(mine)))
+
+    def compare(self, mine: Sequence[Item], first: bytes, theirs: Range) -> None:
+        """Answer a fingerprint: skip, list or split."""
+        if _fingerprint(mine) == theirs.fingerprint:
+            self.skip(theirs.end)
+        elif len(mine) <= LEAF:
+            self.list(mine, theirs.end)
+        elif len(self._ranges) + BRANCH + self._pending > MAX_RANGES:
+            self.state(mine, theirs.end)  # no room left: say it again, what came before is settled by then
+        else:
+            self._split(mine, theirs.end)
+
+    def list(self, mine: Sequence[Item], end: bytes) -> None:
+        """Say all that there is here; beyond the bound, the rest by its fingerprint."""
+        room = MAX_ENTRIES - self._entries
+        if len(mine) > room and (room == 0 or len(self._ranges) + 1 + self._pending > MAX_RANGES):
+            self.state(mine, end)
+            return
+        listed, rest = mine[:room], mine[room:]
+        self._entries += len(listed)
+        upto = rest[0].entry.place if rest else end
+        self._ranges.append(Range(upto, Mode.LIST, entries=tuple(i.entry for i in listed)))
+        self._pending -= 1
+        if rest:
+            self._pending += 1
+            self.state(rest, end)
+
+    def _split(self, mine: Sequence[Item], end: bytes) -> None:
+        self._pending -= 1
+        bounds = [len(mine) * n // BRANCH for n in range(BRANCH + 1)]
+        for low, high in pairwise(bounds):
+            upto = end if high == len(mine) else mine[high].entry.place
+            self._ranges.append(Range(upto, Mode.FINGERPRINT, _fingerprint(mine[low:high])))
+
+
+def _fingerprint(items: Sequence[Item]) -> bytes:
+    return sha256(b"".join([i.mark for i in items])).digest()
+
+
+def _checked(ranges: Sequence[Range]) -> Iterable[tuple[bytes, Range]]:
+    """Each range with its beginning; raises BadReplica where order or bounds are broken."""
+    first = b""
+    if len(ranges) > MAX_RANGES:
+        raise BadReplica("reconciliation", f"{len(ranges)} ranges, {MAX_RANGES} allowed")
+    for r in ranges:
+        if r.end <= first:
+            raise BadReplica("reconciliation", "ranges are out of order")
+        before = b""
+        for entry in r.entries:
+            if entry.place <= before or not first <= entry.place < r.end:
+                raise BadReplica("reconciliation", "an entry is out of order or out of its range")
+            if entry.place[20] not in Kind._value2member_map_:
+                raise BadReplica("reconciliation", f"unknown kind {entry.place[20]}")
+            before = entry.place
+        yield first, r
+        first = r.end

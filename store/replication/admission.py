@@ -1,0 +1,63 @@
+"""Whose records this node takes, before it looks at what is in them.
+
+Pure but for the view that it is given: `now` is an argument. What a slot holds is written by its candidates, the
+members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
+so a record's author says nothing about who may bring it. From other members come found URLs, and what a former owner
+that has fallen out of the candidates still has to hand over: both at a bounded rate. Who is no member brings nothing.
+"""
+
+from collections.abc import Sequence
+
+from dht import Buckets, NodeId, Now, Overlay, Places, Slot, placement_key, slot_of
+from store.disk.record_store import AHEAD_S
+from store.record.package import MAX_RECORDS, url_of
+from store.record.record import Kind, Record
+
+BURST_S = 4.0  # of the rate: a page's links come together
+
+
+class Admission:
+    """Decides for one node; `records_s`: records a second that a peer may bring into slots that are not its own."""
+
+    def __init__(self, overlay: Overlay, records_s: float, places: Places | None = None) -> None:
+        self._overlay, self._places = overlay, places
+        self._foreign = Buckets(records_s, max(BURST_S * records_s, MAX_RECORDS))
+
+    def objections(self, now: Now, peer: NodeId, records: Sequence[Record]) -> list[str]:
+        """Why each record is not taken from this peer, "" where it is."""
+        view = self._overlay.view
+        bits, owned = view.strategy.slot_bits, view.owned()
+        reasons, foreign = [""] * len(records), list[int]()
+        for n, record in enumerate(records):
+            slot = slot_of(record.key, bits)
+            if slot not in owned:
+                reasons[n] = f"slot {slot} is not mine"
+            elif peer not in view.candidates(slot):
+                reasons[n] = self._of_another(now, peer, record, slot)
+                foreign.extend(() if reasons[n] else (n,))
+        if foreign and not self._foreign.take(peer, now.steady, len(foreign)):
+            for n in foreign:
+                reasons[n] = "too many records for slots that are not yours; send them again later"
+        return reasons
+
+    def _of_another(self, now: Now, peer: NodeId, record: Record, slot: Slot) -> str:
+        """Found URLs, and what a former owner has; its word about the future, which would win, is not taken."""
+        epoch = record.version.epoch
+        if record.kind == Kind.VISIT and epoch == 0:
+            return ""
+        is_past = epoch <= now.wall + AHEAD_S
+        if is_past and (self._overlay.view.is_ready(peer, slot) or self._moves(peer, record)):
+            return ""
+        return f"slot {slot} is written by its candidates, and you are none"
+
+    def _moves(self, peer: NodeId, record: Record) -> bool:
+        """Whether a record of a spread site comes from who has it at the place where it lay before."""
+        if self._places is None or record.kind == Kind.HOST:
+            return False
+        try:
+            url = url_of(record)
+            keys = {*self._places.of(url), placement_key(url)}  # the home's owners know of a spread before others do
+        except ValueError:
+            return False
+        view = self._overlay.view
+        return any(view.is_ready(peer, slot_of(key, view.strategy.slot_bits)) for key in keys if key != record.key)

@@ -1,0 +1,106 @@
+"""Copies that this node owes to owners who could not take them: kept on disk until they return.
+
+Where the record lies here anyway the outbox holds a reference, otherwise the record. What is owed too long, or does not
+fit, is given up here, and the caller has the slot reconciled instead. It lives in the index's file and may be lost with
+it: a node reconciles all its slots after a start, so a lost debt is paid all the same, only later.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from sqlite3 import Connection
+
+from dht import DocumentId, Key, NodeId
+from store.config import StoreConfig
+from store.disk.record_store import RecordStore
+from store.record.package import open_package, pack
+from store.record.record import Kind, Record
+
+REFERENCE_BYTES = 100  # about what a row without a body takes
+
+
+@dataclass(frozen=True, slots=True)
+class Debt:
+    """A record that a peer should have, at least in the version of `at_ms`."""
+
+    peer: NodeId
+    kind: Kind
+    id: DocumentId
+    key: Key
+    at_ms: int
+
+
+class Outbox:
+    """What is owed, by peer. `now` is Unix time."""
+
+    def __init__(self, store: RecordStore, config: StoreConfig) -> None:
+        self._store, self._config = store, config
+        query = "SELECT peer, count(*), sum(size) FROM owed GROUP BY peer"
+        rows = store.reader.execute(query).fetchall()
+        self._counts = {NodeId(peer): int(count) for peer, count, _ in rows}
+        self._bytes = sum(int(size) for *_, size in rows)
+
+    def counts(self) -> dict[NodeId, int]:
+        """How many records are owed to each peer."""
+        return {peer: count for peer, count in sorted(self._counts.items()) if count}
+
+    async def owe(self, peer: NodeId, records: Sequence[Record], *, is_here: bool, now: float) -> list[Debt]:
+        """Remember what a peer should have; `is_here`: the records lie in our store. Returns what did not fit."""
+        rows, refused = [], []
+        size = self._bytes
+        for r in records:
+            body = None if is_here else pack([r])
+            row_bytes = REFERENCE_BYTES + len(body or b"")
+            if size + row_bytes > self._config.outbox_bytes:
+                refused.append(Debt(peer, r.kind, r.id, r.key, r.version.at_ms))
+                continue
+            size += row_bytes
+            rows.append((peer, r.kind, r.id, r.key, r.version.at_ms, now, row_bytes, body))
+
+        def write(database: Connection) -> None:
+            for row in rows:  # one by one: a package may hold several versions of one record
+                self._strike(database, row[0], row[1], row[2], row[4])
+                query = "INSERT INTO owed VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
+                if database.execute(query, row).rowcount:
+                    self._counts[peer] = self._counts.get(peer, 0) + 1
+                    self._bytes += row[6]
+
+        if rows:
+            await self._store.change(write)
+        return refused
+
+    def owed_to(self, peer: NodeId, limit: int) -> list[tuple[Debt, Record | None]]:
+        """Some debts to a peer with the records as they are now; None where the record is gone meanwhile."""
+        query = "SELECT kind, id, key, at_ms, body FROM owed WHERE peer = ? ORDER BY kind, id LIMIT ?"
+        found = []
+        for kind, id, key, at_ms, body in self._store.reader.execute(query, (peer, limit)).fetchall():
+            debt = Debt(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
+            record = open_package(body)[0] if body else self._store.find(debt.kind, debt.id)
+            found.append((debt, record))
+        return found
+
+    async def paid(self, debts: Sequence[Debt]) -> None:
+        """Strike debts out, unless a newer version is owed by now."""
+
+        def write(database: Connection) -> None:
+            for debt in debts:
+                self._strike(database, debt.peer, debt.kind, debt.id, debt.at_ms)
+
+        if debts:
+            await self._store.change(write)
+
+    async def give_up_old(self, now: float) -> list[Debt]:
+        """Strike out what is owed for too long, and say what it was."""
+        if not any(self._counts.values()):
+            return []
+        query = "SELECT peer, kind, id, key, at_ms FROM owed WHERE since < ? LIMIT 1000"
+        rows = self._store.reader.execute(query, (now - self._config.outbox_hours * 3600,)).fetchall()
+        old = [Debt(NodeId(p), Kind(kind), DocumentId(id), Key(key), at_ms) for p, kind, id, key, at_ms in rows]
+        await self.paid(old)
+        return old
+
+    def _strike(self, database: Connection, peer: NodeId, kind: Kind, id: DocumentId, at_ms: int) -> None:
+        """Strike out what is owed of a record unless it is a newer version."""
+        query = "DELETE FROM owed WHERE peer = ? AND kind = ? AND id = ? AND at_ms <= ? RETURNING size"
+        for (size,) in database.execute(query, (peer, kind, id, at_ms)).fetchall():
+            self._counts[peer] -= 1
+            self._bytes -= size

@@ -1,0 +1,106 @@
+"""What stores say to each other.
+
+Pure: values only. Names and field order are the wire format. Every count is bounded here; packages bound themselves
+when they are opened.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from dht import Message
+from store.record.package import MAX_PACKAGE_BYTES, MAX_RECORDS
+from store.record.range_reconciliation import FORM, MAX_RANGES, Range
+from store.record.record import Kind
+
+MAX_WANTED = 256  # records asked for in one message
+FETCH_BYTES = 4 << 20  # an answer stops after so many bytes of records, but holds at least one
+MAX_SLOTS = 65_536
+
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+_Form = Annotated[int, Meta(ge=FORM, le=FORM)]
+_Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
+
+
+class PutPackage(Message, frozen=True, array_like=True):
+    """Keep these records, with their contents; answered when those that were not refused are durable."""
+
+    package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
+
+
+class Refused(msgspec.Struct, frozen=True, array_like=True):
+    """A record that was not kept, by its index in the package, and why."""
+
+    index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
+    reason: Annotated[str, Meta(max_length=300)]
+
+
+class PutReply(Message, frozen=True, array_like=True):
+    """All others are durable here, or something newer in their place. `astray`: indexes of records whose site lies
+    elsewhere by now, as its record (kind HOST) says."""
+
+    refused: Annotated[tuple[Refused, ...], Meta(max_length=MAX_RECORDS)] = ()
+    astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
+
+
+class Wanted(msgspec.Struct, frozen=True, array_like=True):
+    """Names one record."""
+
+    kind: Kind
+    id: _Id
+    key: _Id
+
+
+class FetchRecords(Message, frozen=True, array_like=True):
+    """Give me these records, with or without their contents."""
+
+    wanted: Annotated[tuple[Wanted, ...], Meta(max_length=MAX_WANTED)]
+    content: bool
+
+
+class FetchReply(Message, frozen=True, array_like=True):
+    """The records that there are. `later`: indexes that did not fit, ask again. `unsure`: indexes not found here in
+    a slot that this node is not ready for, so others may have them. Whatever else is missing does not exist here."""
+
+    package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
+    later: Annotated[tuple[int, ...], Meta(max_length=MAX_WANTED)] = ()
+    unsure: Annotated[tuple[int, ...], Meta(max_length=MAX_WANTED)] = ()
+
+
+class ReconcileStep(Message, frozen=True, array_like=True):
+    """One message of a session, see `store.reconcile`. `today`: only records that expire after this day count."""
+
+    today: Annotated[int, Meta(ge=0, lt=1 << 32)]
+    ranges: _Ranges
+    form: _Form
+
+
+class ReconcileReply(Message, frozen=True, array_like=True):
+    """The answer to a step."""
+
+    ranges: _Ranges
+    form: _Form
+
+
+class SlotReport(Message, frozen=True, array_like=True):
+    """What lies in these slots at your place?"""
+
+    slot_bits: Annotated[int, Meta(ge=1, le=16)]
+    slots: Annotated[tuple[int, ...], Meta(max_length=1024)]
+
+
+class SlotState(msgspec.Struct, frozen=True, array_like=True):
+    """A slot on one node: equal fingerprints mean equal records."""
+
+    slot: int
+    documents: int
+    visits: int
+    fingerprint: Annotated[bytes, Meta(max_length=32)]
+    ready: bool
+
+
+class SlotReportReply(Message, frozen=True, array_like=True):
+    """One state a slot that was asked for, in order."""
+
+    states: Annotated[tuple[SlotState, ...], Meta(max_length=1024)]

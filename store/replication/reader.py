@@ -1,0 +1,125 @@
+"""Reading records wherever they lie: here if this node is ready for the slot, else from ready replicas in turn.
+
+Everything from a peer is checked by its own proof before it is believed. A replica that stays silent for a moment is
+hedged with the next one. What a ready replica does not have does not exist.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Callable, Mapping, Sequence
+
+from dht import DocumentId, Key, NodeId, Overlay, RemoteError, slot_of
+from store.config import StoreConfig
+from store.disk.record_store import RecordStore
+from store.record.record import Kind, Record
+from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
+from store.replication.sync_session import Exchange
+
+log = logging.getLogger(__name__)
+Name = tuple[Kind, DocumentId]
+_ROUNDS = 4  # replicas tried for one record
+
+
+class Reader:
+    """The one way out."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        rng: random.Random,
+        is_ready: Callable[[bytes], bool],
+        exchange: Exchange,
+    ) -> None:
+        """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
+        self._exchange = exchange
+        self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
+
+    async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
+        """The newest version that a ready replica has; None where there is none or nobody answers."""
+        return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
+
+    async def read_many(
+        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
+    ) -> Mapping[Name, Record]:
+        """Those of many records that exist, batched per peer."""
+        return (await self.read_sure(wanted, content=content))[0]
+
+    async def read_sure(
+        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
+    ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
+        """The same, and those of which nobody who is ready said whether they exist."""
+        found: dict[Name, Record] = {}
+        open_: dict[Name, tuple[Wanted, list[NodeId]]] = {}
+        for kind, id, key in wanted:
+            record = self._store.find(kind, id, content=content)
+            if record is not None and self._is_ready(key):
+                found[kind, id] = record
+            elif not self._is_ready(key):
+                open_[kind, id] = (Wanted(kind, id, key), self._sources(key))
+                if record is not None:
+                    found[kind, id] = record  # better than nothing should nobody answer
+        if open_:
+            await self._ask_around(open_, found, content)
+        return found, frozenset(open_)
+
+    async def _ask_around(
+        self, open_: dict[Name, tuple[Wanted, list[NodeId]]], found: dict[Name, Record], content: bool
+    ) -> None:
+        """Ask the first source of each, after a moment the second of what is still open, and so on."""
+        async with asyncio.TaskGroup() as tasks:
+            asking: list[asyncio.Task[None]] = []
+            for turn in range(_ROUNDS):
+                parts: dict[NodeId, list[Wanted]] = {}
+                for want, sources in open_.values():
+                    if turn < len(sources):
+                        parts.setdefault(sources[turn], []).append(want)
+                for peer, wants in parts.items():
+                    for start in range(0, len(wants), MAX_WANTED):
+                        part = wants[start : start + MAX_WANTED]
+                        asking.append(tasks.create_task(self._ask(peer, part, content, open_, found)))
+                if not asking or not open_:
+                    break
+                await asyncio.wait(asking, timeout=self._config.hedge_after_s)
+            while open_ and any(not task.done() for task in asking):
+                await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
+                asking = [task for task in asking if not task.done()]
+            for task in asking:
+                task.cancel()
+
+    async def _ask(
+        self,
+        peer: NodeId,
+        wants: Sequence[Wanted],
+        content: bool,
+        open_: dict[Name, tuple[Wanted, list[NodeId]]],
+        found: dict[Name, Record],
+    ) -> None:
+        """Ask one peer until it has nothing left to send; whatever it settles leaves `open_`."""
+        try:
+            while wants:
+                message = FetchRecords(tuple(wants), content)
+                reply = await self._overlay.ask(peer, message, FetchReply, timeout_s=self._config.read_timeout_s)
+                for record in await self._exchange.prove(peer, reply, wants, content=content):
+                    name = (record.kind, record.id)
+                    if name not in found or record.version >= found[name].version:
+                        found[name] = record
+                    open_.pop(name, None)
+                pending = set(reply.later) | set(reply.unsure)
+                for n, want in enumerate(wants):
+                    if n not in pending:
+                        open_.pop((want.kind, DocumentId(want.id)), None)
+                later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
+                wants = later if len(later) < len(wants) else []
+        except RemoteError as error:
+            log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
+
+    def _sources(self, key: bytes) -> list[NodeId]:
+        """Whom to ask for a key: ready replicas in random order, then live owners."""
+        view = self._overlay.view
+        slot = slot_of(key, view.strategy.slot_bits)
+        ready = [p for p in view.ready(slot) if p != view.node_id]
+        self._rng.shuffle(ready)
+        return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]

@@ -1,0 +1,252 @@
+"""Looks after the slots of this node: becomes ready, compares, hands over, pays what is owed.
+
+Each look is short: note what the view says, let the pure `Readiness` decide, start the sessions it wishes for. Sessions
+run beside each other, a bounded number at once; when one ends the next look follows at once.
+"""
+
+import asyncio
+import logging
+import math
+import random
+from collections.abc import Callable
+
+from dht import Clock, NodeId, Overlay, RemoteError, Slot, covered, slot_of
+from store.config import StoreConfig
+from store.disk.record_store import RecordStore
+from store.errors import DiskFull
+from store.replication.hinted_handoff import Outbox
+from store.replication.readiness import Gate, Job, Purpose, Readiness, Sight
+from store.replication.sync_session import Exchange, batches, key_range, no_rest
+from store.replication.throttle import Pace
+
+log = logging.getLogger(__name__)
+_FAILED_REST_S = 2.0  # before a peer that failed is tried again, doubled each time up to
+_LONGEST_REST_S = 60.0
+_DEBT_BATCHES = 16  # for one peer before the next one gets its turn
+VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new owners by then; what was missed is fetched
+
+
+class Steward:
+    """The keeper of readiness."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        exchange: Exchange,
+        outbox: Outbox,
+        clock: Clock,
+        rng: random.Random,
+        on_ready: Callable[[frozenset[Slot]], None],
+        *,
+        expects_others: bool,
+    ) -> None:
+        self._config, self._store, self._overlay = config, store, overlay
+        self._exchange, self._outbox, self._clock, self._rng, self._on_ready = exchange, outbox, clock, rng, on_ready
+        now = clock().steady
+        self._gate = Gate(config, now, expects_others=expects_others)
+        self._readiness = Readiness(config, now)
+        self._slot_bits = overlay.view.strategy.slot_bits
+        self._announced: frozenset[Slot] = frozenset()
+        self._ours: frozenset[Slot] | None = None  # as the view said last, and what of it is not just for silent owners
+        self._owned: frozenset[Slot] = frozenset()
+        self._members: tuple[NodeId, ...] = ()
+        self._live: frozenset[NodeId] = frozenset()
+        self._busy: dict[NodeId, Job] = {}
+        self._pace = Pace(config.handover_bytes_s)
+        self._rest_until: dict[NodeId, float] = {}
+        self._recheck_at = math.inf
+        self._agreed_at = now  # from then on all number their slots alike
+        self._next_check = now + config.reconcile_every_s * rng.random()
+        self._stir = asyncio.Event()
+
+    @property
+    def ready(self) -> frozenset[Slot]:
+        """Slots this node answers for, its own and those it has yet to hand over; in the numbers of the strategy in
+        force, even where the next look at it is still to come."""
+        bits = self._overlay.view.strategy.slot_bits
+        return self._announced if bits == self._slot_bits else covered(self._announced, self._slot_bits, bits)
+
+    @property
+    def waiting(self) -> int:
+        """Own slots that are not ready yet."""
+        return len(self._readiness.owned - self._announced)
+
+    @property
+    def handing_over(self) -> int:
+        """Slots that lie here and belong to others."""
+        return len(self._readiness.former)
+
+    def check(self, slot: Slot, peer: NodeId) -> None:
+        """Compare a slot with a peer soon: it lacks something, or the outbox cannot hold what it is owed."""
+        self._readiness.check(peer, [slot])
+
+    def incomplete(self, slot: Slot) -> None:
+        """A record of the slot could not be kept here."""
+        self._readiness.incomplete(slot, self._see)
+        self._announce()
+
+    async def run(self) -> None:
+        """Look after the slots for ever."""
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                self._stir.clear()
+                for job in await self._look():
+                    self._busy[job.peer] = job
+                    tasks.create_task(self._hold(job), name=f"store-{job.purpose.value}")
+                try:
+                    async with asyncio.timeout(self._config.step_s):
+                        await self._stir.wait()
+                except TimeoutError:
+                    continue
+
+    async def pay_debts(self) -> None:
+        """Deliver what is owed, some batches to each live peer that is owed anything; give up what is too old."""
+        for peer in list(self._outbox.counts()):
+            if self._overlay.view.is_live(peer):
+                try:
+                    for _ in range(_DEBT_BATCHES):
+                        if not await self._pay(peer):
+                            break
+                except RemoteError as error:
+                    log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
+        for debt in await self._outbox.give_up_old(self._clock().wall):
+            self.check(slot_of(debt.key, self._slot_bits), debt.peer)
+
+    async def _pay(self, peer: NodeId) -> bool:
+        """One batch, False where nothing is owed; who owns a slot no more is owed nothing, its new owners reconcile."""
+        view, due = self._overlay.view, self._outbox.owed_to(peer, self._config.flush_records)
+        owns = [peer in view.owners(slot_of(d.key, self._slot_bits)) for d, _ in due]
+        alive = [r for (_, r), owner in zip(due, owns, strict=True) if r is not None and owner]
+        batch = next(batches(alive, self._config), [])
+        pushed = await self._exchange.push(peer, batch, self._slot_bits) if batch else set()
+        refused = {slot_of(r.key, self._slot_bits) for r in batch} if pushed is None else pushed
+        for slot in sorted(refused):
+            self.check(slot, peer)
+        sent = {(r.kind, r.id) for r in batch}
+        moot = [d for (d, r), owner in zip(due, owns, strict=True) if r is None or not owner]
+        await self._outbox.paid(moot + [d for d, _ in due if (d.kind, d.id) in sent])
+        return bool(due)
+
+    async def _look(self) -> list[Job]:
+        """One look at the view; returns the sessions to start."""
+        now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
+        members = view.members()
+        live = view.live().intersection(members) - {view.node_id}
+        if not self._gate.look(now, members, len(live)):
+            return []
+        if view.strategy.slot_bits != self._slot_bits:
+            self._renumber(now, view.strategy.slot_bits)
+        self._notice(now, members, live)
+        readiness.update(now, self._see)
+        self._announce()
+        for slot in readiness.gone(now):
+            await self._store.drop_range(*key_range(slot, self._slot_bits))
+            readiness.dropped(slot)
+        away = {p for p, until in self._rest_until.items() if until > now} | (set(members) - live)
+        room = self._config.reconcile_parallel - len(self._busy)
+        if room <= 0 or now < self._agreed_at:
+            return []
+        under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != Purpose.CHECK)
+        return readiness.jobs(self._see, self._rng.choice, self._busy.keys() | away, under_way)[:room]
+
+    def _renumber(self, now: float, slot_bits: int) -> None:
+        """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
+        with everybody once more."""
+        old_bits, self._slot_bits = self._slot_bits, slot_bits
+        self._readiness.resize(old_bits, slot_bits)
+        self._announced = covered(self._announced, old_bits, slot_bits)
+        self._agreed_at = self._recheck_at = now + VIEWS_AGREE_S
+        log.info("slots renumbered slot_bits=%d before=%d", slot_bits, old_bits)
+
+    def _notice(self, now: float, members: tuple[NodeId, ...], live: frozenset[NodeId]) -> None:
+        """Take in changes of ownership and of who is there, and ask for the comparisons that follow from them.
+
+        A node may have stood in for a shorter time than lies between two looks, so whatever lies here is looked at
+        again whenever somebody came or went, and with every round of checks.
+        """
+        readiness, ours = self._readiness, self._overlay.view.owned()
+        if ours is not self._ours or members != self._members:
+            self._ours, self._owned = ours, frozenset(s for s in ours if self._is_owner(s))
+        owned = self._owned
+        if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
+            readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), ours - owned)
+        if members != self._members:
+            self._recheck_at = now + VIEWS_AGREE_S
+        is_agreed = now >= self._recheck_at
+        for peer in sorted(live if is_agreed else live - self._live):
+            readiness.check(peer, self._shared(peer))
+        self._recheck_at = math.inf if is_agreed else self._recheck_at
+        self._level_after(self._live - live, live)
+        self._members, self._live = members, live
+        if now >= self._next_check:
+            self._next_check = now + self._config.reconcile_every_s * (0.9 + 0.2 * self._rng.random())
+            for slot in sorted(readiness.owned & readiness.ready):
+                others = [p for p in self._overlay.view.owners(slot) if p in live]
+                if others:
+                    readiness.check(self._rng.choice(others), [slot])
+
+    def _level_after(self, dead: frozenset[NodeId], live: frozenset[NodeId]) -> None:
+        """What a peer was writing when it died reached some owners, perhaps, and nobody owes it to the others.
+
+        Each pair of survivors compares the dead one's slots once; who crawls one next then knows all that was recorded.
+        """
+        me = self._overlay.view.node_id
+        for slot in sorted({slot for peer in dead for slot in self._shared(peer)}):
+            for other in self._overlay.view.owners(slot):
+                if other in live and other > me:
+                    self._readiness.check(other, [slot])
+
+    def _is_owner(self, slot: Slot) -> bool:
+        return self._overlay.view.node_id in self._overlay.view.owners(slot)
+
+    def _shared(self, peer: NodeId) -> list[Slot]:
+        """Own slots that a peer owns too."""
+        return [s for s in sorted(self._readiness.owned) if peer in self._overlay.view.owners(s)]
+
+    async def _hold(self, job: Job) -> None:
+        """Hold one session and report how it went."""
+        slot_bits, rest = self._slot_bits, no_rest if job.purpose == Purpose.CHECK else self._rest
+        try:
+            pull = job.purpose != Purpose.HANDOFF
+            push = {s for s in job.slots if job.peer in self._see(s).owners + self._see(s).live_owners}
+            done = await self._exchange.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, rest=rest)
+            if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
+                self._readiness.done(job, done.level)
+            self._rest_until.pop(job.peer, None)
+            if not done.level:
+                self._rest_until[job.peer] = self._clock().steady + self._config.step_s
+            if done.pulled or done.pushed:
+                what = (job.purpose.value, job.peer.hex(), len(job.slots), done.pulled, done.pushed)
+                log.info("slots reconciled purpose=%s peer=%s slots=%d pulled=%d pushed=%d", *what)
+        except RemoteError as error:
+            failures = self._readiness.failed(job)
+            rest_s = min(_LONGEST_REST_S, _FAILED_REST_S * 2 ** min(failures - 1, 10))
+            self._rest_until[job.peer] = self._clock().steady + rest_s
+            log.info("slots not reconciled purpose=%s peer=%s reason=%s", job.purpose.value, job.peer.hex(), error)
+        except DiskFull as error:
+            self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
+            log.warning("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
+        finally:
+            del self._busy[job.peer]
+            self._stir.set()
+
+    async def _rest(self, moved_bytes: int) -> None:
+        """Keep slots that change hands below their share of the line."""
+        await asyncio.sleep(self._pace.rest_s(self._clock().steady, moved_bytes))
+
+    def _announce(self) -> None:
+        ready = frozenset(self._readiness.ready)
+        if ready != self._announced:
+            self._announced = ready
+            self._on_ready(self.ready)
+
+    def _see(self, slot: Slot) -> Sight:
+        view = self._overlay.view
+        me = view.node_id
+        return Sight(
+            view.owners(slot),
+            tuple(p for p in view.live_owners(slot) if p != me),
+            tuple(p for p in view.ready(slot) if p != me),
+        )

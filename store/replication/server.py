@@ -1,0 +1,138 @@
+"""What this node answers to other stores: keep, give, compare, report.
+
+Peers are hostile until a record proves itself: bounds are the messages' own, who may write what is decided in
+`store.admission`, and signatures and places are checked before anything is written.
+"""
+
+import logging
+from collections.abc import Callable, Sequence
+
+from dht import Clock, DocumentId, NodeId, Overlay, Places, Slot, slot_of
+from store.disk.record_store import RecordStore
+from store.errors import BadReplica, DiskFull
+from store.record.package import Check, open_package, pack, size_of, url_of
+from store.record.range_reconciliation import FORM, answer
+from store.record.record import Kind, Record
+from store.replication.admission import Admission
+from store.replication.messages import (
+    FETCH_BYTES,
+    FetchRecords,
+    FetchReply,
+    PutPackage,
+    PutReply,
+    ReconcileReply,
+    ReconcileStep,
+    Refused,
+    SlotReport,
+    SlotReportReply,
+    SlotState,
+)
+from store.replication.sync_session import Exchange, key_range
+from store.replication.throttle import Seldom
+
+log = logging.getLogger(__name__)
+
+DISK_FULL = "not ready: disk full"
+
+
+class Serving:
+    """The handlers of one node; `is_ready(slot)` and `refused(slot)` connect it to the steward."""
+
+    def __init__(
+        self,
+        store: RecordStore,
+        overlay: Overlay,
+        exchange: Exchange,
+        is_ready: Callable[[Slot], bool],
+        refused: Callable[[Slot], None],
+        check: Check,
+        admission: Admission,
+        clock: Clock,
+        places: Places | None = None,
+    ) -> None:
+        self._admission, self._places = admission, places
+        self._store, self._overlay, self._exchange = store, overlay, exchange
+        self._is_ready, self._refused, self._check = is_ready, refused, check
+        self._clock, self._complains = clock, Seldom()
+        overlay.serve(PutPackage, self.on_put)
+        overlay.serve(FetchRecords, self.on_fetch)
+        overlay.serve(ReconcileStep, self.on_step)
+        overlay.serve(SlotReport, self.on_report)
+
+    async def on_put(self, peer: NodeId, message: PutPackage) -> PutReply:
+        """Keep what proves itself and belongs here; durable when this returns. What would change nothing need not prove
+        itself: of the URLs that pages name most are known."""
+        if peer not in self._overlay.view.members():
+            raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
+        size = len(message.package)
+        records = await self._store.aside(lambda: open_package(message.package), size)
+        reasons = self._admission.objections(self._clock(), peer, records)
+        news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
+        fresh = [records[n] for n in news]
+        flaws = await self._store.aside(lambda: self._check(fresh), size)
+        for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
+            reasons[n] = flaw or refusal
+        good = [records[n] for n in news if not reasons[n]]
+        try:
+            await self._store.put(good)
+        except DiskFull as error:
+            if self._complains.allows(self._clock().steady):  # a full disk refuses every try
+                log.warning("replica not kept from=%s records=%d reason=%s", peer.hex(), len(good), error)
+            for slot in sorted({self._slot(r.key) for r in good}):
+                self._refused(slot)
+            reasons = [reason or DISK_FULL for reason in reasons]
+        refused = tuple(Refused(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
+        if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
+            log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
+        return PutReply(refused, self._astray(records, reasons))
+
+    def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
+        """Those that were taken and will move on, because their site lies elsewhere by now."""
+        places = self._places
+        if places is None or not places.spreads:
+            return ()
+        taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
+        return tuple(n for n in taken if places.place(url_of(records[n])) != records[n].key)
+
+    async def on_fetch(self, peer: NodeId, message: FetchRecords) -> FetchReply:
+        """Give what is here, as much as fits."""
+        records: list[Record] = []
+        later, unsure, size = [], [], 0
+        for n, want in enumerate(message.wanted):
+            if size > FETCH_BYTES:
+                later.append(n)
+                continue
+            record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
+            if record is None:
+                if not self._is_ready(self._slot(want.key)):
+                    unsure.append(n)
+            elif records and size + size_of(record) > FETCH_BYTES:
+                later.append(n)
+            else:
+                records.append(record)
+                size += size_of(record)
+        return FetchReply(pack(records), tuple(later), tuple(unsure))
+
+    async def on_step(self, peer: NodeId, message: ReconcileStep) -> ReconcileReply:
+        """Answer one message of a session; nothing is kept between them."""
+        if abs(message.today - self._store.today) > 1:
+            raise BadReplica(
+                "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
+            )
+        between = self._exchange.between(message.today)
+        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)), FORM)
+
+    async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
+        """Say what lies in slots."""
+        if any(not 0 <= s < 1 << message.slot_bits for s in message.slots):
+            raise BadReplica("slot report", "no such slot")
+        return SlotReportReply(tuple(self.state(Slot(s), message.slot_bits) for s in message.slots))
+
+    def state(self, slot: Slot, slot_bits: int) -> SlotState:
+        """What lies in one slot here."""
+        summary = self._store.summary(*key_range(slot, slot_bits))
+        ready = slot_bits == self._overlay.view.strategy.slot_bits and self._is_ready(slot)
+        return SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)
+
+    def _slot(self, key: bytes) -> Slot:
+        return slot_of(key, self._overlay.view.strategy.slot_bits)

@@ -1,0 +1,206 @@
+"""Moves records to where they lie now: a site that is spread keeps its documents and changes its slots.
+
+Every owner of an old place looks through what lies astray there. What the new place has in the same version is
+forgotten here; what it lacks is written there, by the first of the old place's ready owners. So one of the two places
+has each record at any moment. Who moves a record signs it anew, because its key is part of what is signed.
+
+The work follows what must move. Where it may lie is known by site: a host record names one; a record that comes in late
+is noticed in the change log; only new rules of the strategy, which may mean any site, make a node look through all that
+it keeps, once.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import islice
+
+from dht import (
+    SITE_BYTES,
+    Clock,
+    DocumentId,
+    Key,
+    Overlay,
+    Places,
+    RemoteError,
+    placement_key,
+    shards,
+    site_of,
+    slot_of,
+    stray_range,
+)
+from store.config import StoreConfig
+from store.disk.record_store import RecordStore
+from store.errors import BadDraft, DiskFull
+from store.record.package import depth_of, size_of, url_of
+from store.record.record import Draft, Kind, Record
+from store.replication.throttle import Pace
+
+log = logging.getLogger(__name__)
+
+PORTION = 128  # records looked at together
+REST_S = 0.2  # between two portions
+CHANGES = 1024  # lines of the change log read together
+MAX_CALM = 65_536  # sites remembered not to be spread, so that their records need not be read
+FIRST, LAST = bytes(20), b"\xff" * 20
+MOVED = (Kind.DOCUMENT, Kind.VISIT)  # a visit goes after its document, so that a URL with an outcome has one
+
+Name = tuple[Kind, DocumentId]
+ReadMany = Callable[[Sequence[tuple[Kind, DocumentId, Key]]], Awaitable[Mapping[Name, Record]]]
+Write = Callable[[Sequence[Draft]], Awaitable[None]]
+
+
+class Mover:
+    """One node's part; idle where nothing lies astray."""
+
+    def __init__(
+        self,
+        config: StoreConfig,
+        store: RecordStore,
+        overlay: Overlay,
+        places: Places,
+        clock: Clock,
+        write: Write,
+        read_many: ReadMany,
+    ) -> None:
+        self._config, self._store, self._overlay, self._places = config, store, overlay, places
+        self._clock, self._write, self._read_many = clock, write, read_many
+        self._pace = Pace(config.handover_bytes_s)
+        self._mark: object = ()  # the rules under which everything was looked through
+        self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
+        self._calm: dict[bytes, None] = {}  # the same of sites that are not spread
+        self._sequence = store.sequence
+        self.looked_at = 0  # records read, so far
+
+    def look_at(self, site: str) -> None:
+        """The places of a site are others now, or may be. Where nothing spreads it, nothing of it lies astray."""
+        if not self._places.by_rules and self._places.hosts.depths(site) == (0,):
+            return
+        bits = self._overlay.view.strategy.slot_bits
+        here = self._store.occupied(bits)
+        self._astray |= dict.fromkeys(prefix for prefix in shards(site) if slot_of(prefix, bits) in here)
+        self._calm.clear()
+
+    async def run(self) -> None:
+        """Move what lies astray, again and again."""
+        while True:
+            await self.step()
+            await asyncio.sleep(self._config.move_every_s)
+
+    async def step(self) -> None:
+        """One look at what has changed, and one try to move each thing that lies astray."""
+        moved = 0
+        if self._mark != self._places.mark:
+            self._mark, self._sequence = self._places.mark, self._store.sequence
+            self._calm.clear()
+            if self._places.by_rules:
+                moved = await self._look_through([(FIRST, LAST)])
+        await self._follow()
+        for prefix in list(self._astray):
+            del self._astray[prefix]  # it returns where something is left, or comes meanwhile
+            moved += await self._look_into(prefix)
+        if moved:
+            log.info("records moved to the places of spread sites count=%d", moved)
+
+    async def _follow(self) -> None:
+        """Notice what was written since the last look to where it does not belong, by whoever did not know it."""
+        if not self._places.spreads:
+            self._sequence = self._store.sequence
+            return
+        while changes := self._store.changes(self._sequence, CHANGES):
+            for number, change in enumerate(changes, start=1):
+                self._sequence = change.sequence
+                prefix = change.key[:SITE_BYTES]
+                is_known = prefix in self._calm or prefix in self._astray
+                if change.kind in MOVED and not change.removed and not is_known:
+                    self._notice(prefix, self._store.find(change.kind, change.id, content=False))
+                if number % PORTION == 0:
+                    await asyncio.sleep(0)
+
+    def _notice(self, prefix: bytes, record: Record | None) -> None:
+        if record is None:
+            return
+        self.looked_at += 1
+        if self._goes_to(record) is not None:
+            self._astray[prefix] = None
+        elif not self._places.by_rules and self._places.hosts.depths(site_of(url_of(record))) == (0,):
+            self._calm[prefix] = None
+            if len(self._calm) > MAX_CALM:
+                del self._calm[next(iter(self._calm))]
+
+    def _goes_to(self, record: Record) -> Key | None:
+        """Where a record belongs; None where it is there, or at a deeper place: whoever put it there knows more."""
+        url = url_of(record)
+        depth = self._places.depth(url)
+        if not depth or (key := placement_key(url, depth)) == record.key:
+            return None
+        return key if depth_of(url, record.key) < depth else None
+
+    async def _look_into(self, prefix: bytes) -> int:
+        """What lies astray of one shard of a site; returns how many records were written elsewhere."""
+        whole = (Key(prefix.ljust(20, b"\0")), Key(prefix.ljust(20, b"\xff")))
+        first = next((r for kind in MOVED for r in self._store.scan(kind, *whole)), None)
+        if first is None:
+            return 0
+        if self._places.by_pattern:
+            return await self._look_through([whole])
+        url = url_of(first)
+        part = stray_range(prefix, shards(site_of(url)).index(prefix), self._places.depth(url))
+        return await self._look_through([part]) if part is not None else 0
+
+    async def _look_through(self, ranges: Sequence[tuple[bytes, bytes]]) -> int:
+        moved = 0
+        for kind in MOVED:
+            records = self._in(kind, ranges)
+            while portion := list(islice(records, PORTION)):
+                self.looked_at += len(portion)
+                strays = {r: key for r in portion if (key := self._goes_to(r)) is not None}
+                if strays:
+                    moved += await self._move(strays)
+                    await asyncio.sleep(REST_S)
+                elif len(portion) == PORTION:
+                    await asyncio.sleep(REST_S)
+        return moved
+
+    def _in(self, kind: Kind, ranges: Iterable[tuple[bytes, bytes]]) -> Iterator[Record]:
+        for first, last in ranges:
+            yield from self._store.scan(kind, first, last, content=False)
+
+    async def _move(self, strays: Mapping[Record, Key]) -> int:
+        """Forget what the new place has, write what it lacks; returns how many were written."""
+        there = await self._read_many([(r.kind, r.id, key) for r, key in strays.items()])
+        lacking, done = list[Record](), list[Record]()
+        for record, key in strays.items():
+            found = there.get((record.kind, record.id))
+            has = found is not None and found.key == key and found.version.short >= record.version.short
+            (done if has else lacking).append(record)
+        await self._store.forget(done)
+        self._astray |= dict.fromkeys(r.key[:SITE_BYTES] for r in lacking)
+        mine = [r for r in lacking if self._is_first(r)]
+        try:
+            await self._write_all(mine, strays)
+        except (RemoteError, BadDraft, DiskFull) as error:
+            log.debug("records not moved count=%d reason=%s", len(mine), error)
+            return 0
+        return len(mine)
+
+    async def _write_all(self, records: Iterable[Record], keys: Mapping[Record, Key]) -> None:
+        for bare in records:
+            record = self._store.find(bare.kind, bare.id)
+            if record is None or record.version != bare.version or record.key != bare.key:
+                continue  # it changed meanwhile: the next look sees it
+            await self._write([_draft(record, keys[bare])])
+            await asyncio.sleep(self._pace.rest_s(self._clock().steady, size_of(record)))
+
+    def _is_first(self, record: Record) -> bool:
+        """Whether this node moves what lies in a slot: the first of its ready owners, or nobody else could."""
+        view = self._overlay.view
+        slot = slot_of(record.key, view.strategy.slot_bits)
+        ready = view.ready(slot)
+        order = [p for p in view.owners(slot) if p in ready] or list(ready) or [view.node_id]
+        return order[0] == view.node_id
+
+
+def _draft(record: Record, key: Key) -> Draft:
+    """The same version at another place."""
+    epoch, at_ms, _ = record.version
+    return Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")

@@ -1,0 +1,217 @@
+"""One conversation with one peer: what differs in some slots, and moving it.
+
+The session itself is pure (`store.reconcile`); here are only its messages, then the records in batches: fetched and
+checked like anything from a peer, or pushed with their authors' own proofs.
+"""
+
+import logging
+from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from dht import Key, NodeId, Overlay, Slot, slot_of, slot_start
+from store.config import StoreConfig
+from store.disk.record_store import RecordStore
+from store.errors import BadReplica
+from store.record.package import Check, open_package, pack, size_of
+from store.record.range_reconciliation import END, FORM, Between, Entry, Item, Session, item
+from store.record.record import Record
+from store.replication.messages import (
+    MAX_WANTED,
+    FetchRecords,
+    FetchReply,
+    PutPackage,
+    PutReply,
+    ReconcileReply,
+    ReconcileStep,
+    Wanted,
+)
+
+log = logging.getLogger(__name__)
+MAX_STEPS = 256  # exchanges in one session; a peer that goes on beyond is not answering
+MAX_ITEMS = 20_000  # of ours in one session, so that building it never holds the event loop for long
+MAX_STEP_ITEMS = 262_144  # of ours that one message of a peer may make us look at
+
+
+Rest = Callable[[int], Awaitable[None]]
+
+
+async def no_rest(moved_bytes: int) -> None:
+    """For what is not handed over but repaired: it is little, and urgent."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchanged:
+    """How a conversation ended: slots now level with the peer, and records moved."""
+
+    level: frozenset[Slot]
+    pulled: int
+    pushed: int
+
+
+class Exchange:
+    """Conversations of one node with its peers."""
+
+    def __init__(self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: Check) -> None:
+        self._overlay, self._store, self._config, self._check = overlay, store, config, check
+
+    async def reconcile(
+        self,
+        peer: NodeId,
+        slots: Sequence[Slot],
+        slot_bits: int,
+        *,
+        pull: bool,
+        push: Container[Slot],
+        rest: Rest = no_rest,
+    ) -> Exchanged:
+        """Compare slots (in order) with a peer and move what differs: from there with `pull`, to there in `push` slots.
+
+        Level are the slots in which we now have everything (`pull`), or else the peer has. Only the first slots are
+        handled where they hold much. `rest` is waited for after each package, with its bytes. Raises RemoteError where
+        the peer fails or lies.
+        """
+        today, slots = self._store.today, self._affordable(slots, slot_bits)
+        session = await self._store.look(lambda: self._session(slots, slot_bits, today, pull=pull))
+        ranges = session.open()
+        for _ in range(MAX_STEPS):
+            if not ranges:
+                break
+            step = ReconcileStep(today, ranges, FORM)
+            reply = await self._overlay.ask(peer, step, ReconcileReply, timeout_s=self._config.put_timeout_s)
+            ranges = session.receive(reply.ranges)
+        owed = [e for e in session.owed if slot_of(e.key, slot_bits) in push]
+        asked = frozenset(slots)  # a peer may answer with ranges, and so with records, of slots that are not ours
+        wanted = [e for e in session.wanted if slot_of(e.key, slot_bits) in asked]
+        behind = await self.fetch(peer, wanted, slot_bits, rest)
+        pushed = await self.push(peer, self._ours(owed), slot_bits, rest)
+        refused = {slot_of(e.key, slot_bits) for e in owed} if pushed is None else pushed
+        if session.is_full or ranges:
+            return Exchanged(frozenset(), len(wanted), len(owed))
+        return Exchanged(asked - (behind if pull else refused), len(wanted), len(owed))
+
+    async def fetch(self, peer: NodeId, entries: Sequence[Entry], slot_bits: int, rest: Rest = no_rest) -> set[Slot]:
+        """Get records and keep those that prove themselves; returns slots in which not everything came.
+
+        What the peer no longer has is no loss: it named something newer or expired since.
+        """
+        waiting, short = [Wanted(e.kind, e.id, e.key) for e in entries], set[Slot]()
+        while waiting:
+            part, waiting = waiting[:MAX_WANTED], waiting[MAX_WANTED:]
+            reply = await self._overlay.ask(
+                peer, FetchRecords(tuple(part), True), FetchReply, timeout_s=self._config.put_timeout_s
+            )
+            later = [part[n] for n in sorted(set(reply.later)) if 0 <= n < len(part)]
+            if len(later) == len(part):
+                raise BadReplica(f"answer of {peer.hex()}", "postpones everything")
+            records = await self.prove(peer, reply, part, content=True)
+            await self._store.put(records)
+            for record in records:
+                if reason := self._store.refusal(record):
+                    log.warning("replica not kept from=%s id=%s reason=%s", peer.hex(), record.id.hex(), reason)
+                    short.add(slot_of(record.key, slot_bits))
+            waiting = later + waiting
+            await rest(len(reply.package))
+        return short
+
+    async def push(
+        self, peer: NodeId, records: Iterable[Record], slot_bits: int, rest: Rest = no_rest
+    ) -> set[Slot] | None:
+        """Give a peer records; returns the slots in which it refused any; None where it took nothing of a whole batch,
+        which ends the push: it is full, or takes no more from us for now."""
+        refused = set[Slot]()
+        for batch in batches(records, self._config):
+            message = PutPackage(pack(batch))
+            reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
+            await rest(len(message.package))
+            if len(reply.refused) >= len(batch):
+                return None
+            refused |= {slot_of(batch[r.index].key, slot_bits) for r in reply.refused if r.index < len(batch)}
+        return refused
+
+    async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
+        """`checked`, off the event loop where it is much."""
+        job = partial(checked, peer, reply, asked, self._check, content=content)
+        return await self._store.aside(job, len(reply.package))
+
+    def between(self, today: int) -> Between:
+        """Our items by place, for one message of a peer, inside the store's `look`; raises BadReplica when it asks for
+        too much."""
+        looked_at = 0
+
+        def look(first: bytes, end: bytes) -> Sequence[Item]:
+            nonlocal looked_at
+            low, high = Key(first[:20].ljust(20, b"\0")), Key(end[:20].ljust(20, b"\0"))
+            found = self._items(low, high, today)
+            looked_at += len(found)
+            if looked_at > MAX_STEP_ITEMS:
+                raise BadReplica(
+                    "reconciliation", f"more than {MAX_STEP_ITEMS} records in one step; ask for fewer slots"
+                )
+            return sorted((i for i in found if first <= i.entry.place < end), key=lambda i: i.entry.place)
+
+        return look
+
+    def _session(self, slots: Sequence[Slot], slot_bits: int, today: int, *, pull: bool) -> Session:
+        items = [i for s in slots for i in self._items(*key_range(s, slot_bits), today)]
+        return Session(items, spans(slots, slot_bits), pull=pull)
+
+    def _items(self, first: Key, last: Key, today: int) -> list[Item]:
+        rows = self._store.rows(first, last)
+        return [item(r.kind, r.id, r.key, r.version) for r in rows if r.expires_day > today]
+
+    def _ours(self, entries: Sequence[Entry]) -> Iterable[Record]:
+        return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
+
+    def _affordable(self, slots: Sequence[Slot], slot_bits: int) -> list[Slot]:
+        """As many of the slots, one at least, as hold no more than a session should compare."""
+        chosen: list[Slot] = []
+        total = 0
+        for slot in slots:
+            summary = self._store.summary(*key_range(slot, slot_bits))
+            total += summary.documents + summary.visits
+            if chosen and total > MAX_ITEMS:
+                break
+            chosen.append(slot)
+        return chosen
+
+
+def checked(peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: Check, *, content: bool) -> list[Record]:
+    """The records of an answer if each was asked for and proves itself; raises BadReplica otherwise."""
+    records = open_package(reply.package)
+    names = {(w.kind, w.id) for w in asked}
+    for record, flaw in zip(records, check(records), strict=True):
+        if not flaw and (record.kind, record.id) not in names:
+            flaw = "was not asked for"
+        if not flaw and content and record.content is None:
+            flaw = "content withheld"
+        if flaw:
+            raise BadReplica(f"record {record.id.hex()} from {peer.hex()}", flaw)
+    return records
+
+
+def spans(slots: Sequence[Slot], slot_bits: int) -> list[tuple[bytes, bytes]]:
+    """The parts of the key space that slots (in order) make up, as places."""
+    last = (1 << slot_bits) - 1
+    return [(slot_start(s, slot_bits), END if s == last else slot_start(Slot(s + 1), slot_bits)) for s in slots]
+
+
+def batches(records: Iterable[Record], config: StoreConfig) -> Iterator[list[Record]]:
+    """Records in packages of bounded count and bytes."""
+    batch: list[Record] = []
+    size = 0
+    for record in records:
+        if batch and (len(batch) >= config.flush_records or size + size_of(record) > config.flush_bytes):
+            yield batch
+            batch, size = [], 0
+        batch.append(record)
+        size += size_of(record)
+    if batch:
+        yield batch
+
+
+def key_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
+    """First and last key of a slot."""
+    start = slot_start(slot, slot_bits)
+    last = int.from_bytes(start, "big") | ((1 << (160 - slot_bits)) - 1)
+    return start, Key(last.to_bytes(20, "big"))

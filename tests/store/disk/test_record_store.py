@@ -1,0 +1,336 @@
+"""The store on one disk: newest wins, what was acknowledged stays, the log tells everything."""
+
+import asyncio
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from msgspec.structs import replace
+
+from dht import placement_key
+from store import Disk, DiskFull, Draft, FolderDisk, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt
+from store.record.range_reconciliation import mark
+from tests.store.support import CONFIG, DAY, StillClock, draft, random_draft, records, url
+
+FIRST, LAST = bytes(20), b"\xff" * 20
+
+
+def open_store(disk: Disk, config: StoreConfig = CONFIG) -> RecordStore:
+    return RecordStore(disk, config, StillClock())
+
+
+@pytest.fixture(params=["memory", "folder"])
+def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
+    return MemoryDisk() if request.param == "memory" else FolderDisk(tmp_path / "store")
+
+
+async def test_what_is_put_is_found_with_and_without_content(disk: Disk) -> None:
+    store = open_store(disk)
+    made = records(*(draft(n, size=2000) for n in range(20)), draft(30, kind=Kind.VISIT))
+    assert await store.put(made) == 21
+    assert [store.find(r.kind, r.id) for r in made] == made
+    bare = store.find(made[3].kind, made[3].id, content=False)
+    assert bare is not None and bare.content is None and bare.content_digest == made[3].content_digest
+    assert store.find(Kind.VISIT, made[0].id) is None
+    assert await store.put(made) == 0
+    store.close()
+
+
+async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
+    store = open_store(disk)
+    old, new, later_epoch = records(draft(1, at=1), draft(1, at=2), draft(1, at=0, epoch=2))
+    assert await store.put([new]) == 1
+    assert await store.put([old]) == 0
+    assert store.find_version(Kind.DOCUMENT, new.id) == new.version.short
+    assert await store.put([old, later_epoch, new]) == 1
+    assert store.find(Kind.DOCUMENT, new.id) == later_epoch
+    store.close()
+
+
+async def test_an_outcome_from_the_future_is_passed_over_and_a_found_url_is_not() -> None:
+    store = open_store(MemoryDisk())
+    ahead, undated = records(draft(1, at=121), draft(4, at=121, epoch=0))
+    found, stale, eternal = records(
+        draft(2, at=1e6, epoch=0, kind=Kind.VISIT), draft(3, days=-1), draft(5, days=10_000)
+    )
+    assert await store.put([ahead, undated, found, stale, eternal]) == 1
+    assert "future" in store.refusal(ahead) and "expires on day 19999" in store.refusal(stale)
+    store.close()
+
+
+async def test_a_follower_of_the_log_knows_what_the_store_knows(disk: Disk) -> None:
+    store = open_store(disk)
+    await store.put(records(*(draft(n) for n in range(10))))
+    seen = store.changes(0, 100)
+    assert [c.sequence for c in seen] == sorted(c.sequence for c in seen) and len(seen) == 10
+    cursor = seen[-1].sequence
+    waiting = asyncio.create_task(store.wait(cursor))  # noqa: TID251
+    await asyncio.sleep(0)
+    assert not waiting.done()
+    await store.put(records(draft(3, at=5)))
+    await asyncio.wait_for(waiting, 5)
+    dropped = draft(4).key
+    await store.drop_range(dropped, dropped)
+    assert [(c.id, c.removed) for c in store.changes(cursor, 100)] == [(draft(3).id, False), (draft(4).id, True)]
+    assert store.find(Kind.DOCUMENT, draft(4).id) is None
+    assert await store.put(records(draft(4))) == 1  # what left may come back, the same version too
+    store.close()
+
+
+async def test_scans_follow_key_ranges(disk: Disk) -> None:
+    store = open_store(disk)
+    made = records(*(draft(n) for n in range(40)))
+    await store.put(made)
+    middle = b"\x80" + bytes(19)
+    low = [r.id for r in store.scan(Kind.DOCUMENT, FIRST, b"\x7f" + b"\xff" * 19)]
+    high = [r.id for r in store.scan(Kind.DOCUMENT, middle, LAST)]
+    in_order = [r.id for r in sorted(made, key=lambda r: (r.key, r.id))]
+    assert low + high == in_order
+    store.close()
+
+
+async def test_expired_records_leave_a_day_later_and_tombstones_after_their_time() -> None:
+    store = open_store(MemoryDisk())
+    await store.put(records(draft(1, days=0), draft(2, days=1), draft(3)))
+    assert await store.expire(DAY) == 0
+    assert store.summary(FIRST, LAST).documents == 2  # day 0 counts no longer, yet lies there a day more
+    assert await store.expire(DAY + 1) == 1
+    assert store.find(Kind.DOCUMENT, draft(1).id) is None
+    last = store.sequence
+    assert store.horizon == 0
+    await store.expire(DAY + 40)
+    await store.expire(DAY + 80)
+    assert store.horizon >= last
+    store.close()
+
+
+@given(st.lists(st.tuples(st.integers(0, 12), st.integers(0, 5), st.sampled_from(["put", "drop"])), max_size=30))
+@settings(max_examples=40, deadline=None)
+def test_summaries_equal_a_count_from_scratch(steps: list[tuple[int, int, str]]) -> None:
+    async def run() -> None:
+        store = open_store(MemoryDisk())
+        for number, at, step in steps:
+            if step == "put":
+                await store.put(records(draft(number, at=at, days=number % 3 + 1)))
+            else:
+                await store.drop_range(draft(number).key, draft(number).key)
+        left = list(store.scan(Kind.DOCUMENT, FIRST, LAST))
+        total = sum(int.from_bytes(mark(r.kind, r.id, r.version.short), "big") for r in left) % (1 << 256)
+        assert store.summary(FIRST, LAST) == (len(left), 0, total.to_bytes(32, "big"))
+        store.close()
+
+    asyncio.run(run())
+
+
+async def test_concurrent_writers_share_commits() -> None:
+    disk = MemoryDisk()
+    store = open_store(disk)
+    async with asyncio.TaskGroup() as tasks:
+        puts = [tasks.create_task(store.put(records(draft(n)))) for n in range(50)]
+    assert [p.result() for p in puts] == [1] * 50
+    store.close()
+
+
+async def test_a_power_cut_loses_nothing_acknowledged() -> None:
+    disk = MemoryDisk()
+    for lose_database in (False, True, False):
+        store = open_store(disk)
+        before = store.incarnation
+        made = records(*(draft(n, at=store.sequence) for n in range(30)))
+        await store.put(made)
+        disk.append("segment-00000001", b"\0\0\x01torn")
+        disk.crash(lose_database=lose_database)
+        again = open_store(disk)
+        assert [again.find(r.kind, r.id) for r in made] == made
+        assert (again.incarnation == before) is not lose_database
+
+
+@given(st.integers(0, 400), st.integers(0, 255))
+@settings(max_examples=60, deadline=None)
+def test_a_torn_or_garbled_tail_is_cut_off(kept: int, garble: int) -> None:
+    async def run() -> None:
+        disk = MemoryDisk()
+        store = open_store(disk)
+        whole = records(draft(1))
+        await store.put(whole)
+        covered = disk.size("segment-00000001")
+        await store.put(records(draft(2)))
+        disk.truncate("segment-00000001", min(disk.size("segment-00000001") - 1, covered + kept))
+        disk.append("segment-00000001", bytes([garble]))
+        disk.drop_database()
+        again = open_store(disk)
+        assert again.find(Kind.DOCUMENT, whole[0].id) == whole[0]
+        assert again.find(Kind.DOCUMENT, draft(2).id) in (None, records(draft(2))[0])
+        assert await again.put(records(draft(3))) == 1
+        again.close()
+
+    asyncio.run(run())
+
+
+async def test_a_lost_or_damaged_index_is_rebuilt(tmp_path: Path) -> None:
+    made = records(*(draft(n) for n in range(50)))
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    await store.put(made)
+    await store.drop_range(made[7].key, made[7].key)
+    store.close()
+    index = tmp_path / "catalog.sqlite"
+    for damage in (lambda: index.unlink(), lambda: index.write_bytes(b"not a database" * 500)):
+        damage()
+        store = RecordStore.open(tmp_path, CONFIG, StillClock())
+        assert [r for r in made if store.find(r.kind, r.id) == r] == made[:7] + made[8:]
+        store.close()
+
+
+async def test_damage_in_the_middle_is_said_with_a_remedy(tmp_path: Path) -> None:
+    config = StoreConfig(reserve_bytes=0, segment_bytes=4000)
+    store = RecordStore.open(tmp_path, config, StillClock())
+    for n in range(10):
+        await store.put(records(random_draft(n, 1500)))
+    store.close()
+    data = bytearray((tmp_path / "segment-00000001").read_bytes())
+    data[1000] ^= 1
+    (tmp_path / "segment-00000001").write_bytes(data)
+    (tmp_path / "catalog.sqlite").unlink()
+    with pytest.raises(StoreCorrupt, match=r"segment-00000001: damaged at byte \d+; move the damaged file away"):
+        RecordStore.open(tmp_path, config, StillClock())
+    (tmp_path / "segment-00000001").unlink()
+    store = RecordStore.open(tmp_path, config, StillClock())
+    assert store.find(Kind.DOCUMENT, draft(9).id) is not None
+    store.close()
+
+
+async def test_compaction_keeps_what_lives_and_gives_back_the_rest(tmp_path: Path) -> None:
+    config = StoreConfig(reserve_bytes=0, segment_bytes=50_000)
+    store = RecordStore.open(tmp_path, config, StillClock())
+    for at in range(8):
+        await store.put([r for n in range(20) for r in records(_at(random_draft(n, 1500), at))])
+    kept = records(random_draft(99, 1500))
+    await store.put(kept)
+    used = store.used_bytes
+    await store.compact()
+    assert store.used_bytes < used / 2
+    assert store.used_bytes == sum(sizes_of(tmp_path))
+    newest = {n: store.find(Kind.DOCUMENT, draft(n).id) for n in range(20)}
+    assert all(r is not None and r.version.at_ms % 10_000 == 7000 for r in newest.values())
+    store.close()
+    (tmp_path / "catalog.sqlite").unlink()
+    store = RecordStore.open(tmp_path, config, StillClock())
+    assert {n: store.find(Kind.DOCUMENT, draft(n).id) for n in range(20)} == newest
+    store.close()
+
+
+async def test_a_full_disk_refuses_and_loses_nothing() -> None:
+    disk = MemoryDisk(capacity_bytes=20_000)
+    store = open_store(disk)
+    first = records(random_draft(1, 9000))
+    await store.put(first)
+    with pytest.raises(DiskFull, match="free some space"):
+        await store.put(records(random_draft(2, 15_000)))
+    assert store.find(Kind.DOCUMENT, first[0].id) == first[0]
+    assert await store.put(records(draft(3))) == 1
+    store.close()
+    quota = open_store(MemoryDisk(), StoreConfig(reserve_bytes=0, quota_bytes=10_000))
+    with pytest.raises(DiskFull, match="of a quota of"):
+        await quota.put(records(random_draft(2, 15_000)))
+    quota.close()
+
+
+CHILD = """
+import asyncio, sys
+from pathlib import Path
+from store import RecordStore, StoreConfig
+from tests.store.support import CONFIG, StillClock, draft, records
+async def main():
+    store = RecordStore.open(Path(sys.argv[1]), StoreConfig(reserve_bytes=0, segment_bytes=200_000), StillClock())
+    start = int(sys.argv[2])
+    async def write(first):
+        for n in range(first, first + 100_000, 8):
+            made = records(*(draft(m, size=900) for m in range(n, n + 3)))
+            await store.put(made)
+            print(*(m for m in range(n, n + 3)), flush=True)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(write(start)); tasks.create_task(write(start + 4))
+asyncio.run(main())
+"""
+
+
+def kill_rounds(folder: Path, rounds: int) -> None:
+    """Kill a writing process again and again; whatever it acknowledged must be there each time."""
+    acknowledged: set[int] = set()
+    for number in range(rounds):
+        child = subprocess.Popen(
+            [sys.executable, "-c", CHILD, str(folder), str(number * 200_000)],
+            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2],
+        )  # fmt: skip
+        assert child.stdout is not None
+        for _ in range(20 + 13 * (number % 7)):
+            acknowledged.update(map(int, child.stdout.readline().split()))
+        child.send_signal(signal.SIGKILL)
+        rest = child.stdout.read()
+        child.wait()
+        whole = rest[: rest.rfind("\n") + 1]
+        acknowledged.update(map(int, whole.split()))
+        store = RecordStore.open(folder, CONFIG, StillClock())
+        lost = [n for n in sorted(acknowledged) if store.find(Kind.DOCUMENT, draft(n).id) is None]
+        assert acknowledged and not lost, f"round {number} lost {lost[:5]}"
+        store.close()
+
+
+def test_kill_9_loses_nothing_acknowledged(tmp_path: Path) -> None:
+    kill_rounds(tmp_path, 3)
+
+
+@pytest.mark.prove
+def test_kill_9_twenty_times(tmp_path: Path) -> None:
+    kill_rounds(tmp_path, 20)
+
+
+def sizes_of(folder: Path) -> list[int]:
+    return [p.stat().st_size for p in folder.glob("segment-*")]
+
+
+def _at(base: Draft, at: int) -> Draft:
+    return replace(base, at_ms=base.at_ms + at * 1000)
+
+
+async def test_an_epoch_that_no_lease_can_have_is_passed_over() -> None:
+    store = open_store(MemoryDisk())
+    now = int(StillClock().wall)
+    real, forged = records(draft(1, epoch=now + 86_400), draft(1, epoch=now + 90_000))
+    assert "epoch" in store.refusal(forged)
+    assert await store.put([real, forged]) == 1
+    assert store.find(Kind.DOCUMENT, real.id) == real
+    store.close()
+
+
+async def test_the_same_version_at_a_deeper_place_takes_the_place_of_the_other_and_outlives_a_lost_index() -> None:
+    disk = MemoryDisk()
+    store = open_store(disk)
+    shallow = draft(1)
+    number = next(n for n in range(1, 100) if placement_key(url(n), 2) != placement_key(url(n)))
+    shallow, deep = draft(number), replace(draft(number), key=placement_key(url(number), 2))
+    old, new = records(shallow)[0], records(deep)[0]
+    assert await store.put([new]) == 1 and await store.put([old]) == 0
+    assert store.find(old.kind, old.id) == new
+    await store.forget([old])
+    assert store.find(old.kind, old.id) == new, "only what lies at the old place is forgotten"
+    store.close()
+    for first, second in ((old, new), (new, old)):
+        disk = MemoryDisk()
+        store = open_store(disk)
+        await store.put([first])
+        await store.put([second])
+        assert store.find(old.kind, old.id) == new
+        low, high = bytes(20), b"\xff" * 20
+        assert store.summary(low, high).documents == 1
+        store.close()
+        disk.crash(lose_database=True)
+        store = open_store(disk)
+        assert store.find(old.kind, old.id) == new
+        await store.forget([new])
+        assert store.find(old.kind, old.id) is None
+        store.close()

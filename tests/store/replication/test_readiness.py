@@ -1,0 +1,216 @@
+"""When a slot may be answered for, decision by decision."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+
+from dht import NodeId, Slot
+from store import StoreConfig
+from store.replication.readiness import FAILURES, Gate, Job, Purpose, Readiness, Sight
+
+A, B, C, D = (NodeId(bytes([n]) * 20) for n in range(4))
+CONFIG = StoreConfig()
+LATE = CONFIG.start_window_s + 100  # long after the start
+SLOT, OTHER = Slot(1), Slot(2)
+
+
+@dataclass
+class World:
+    """What the view shows, the same for every slot."""
+
+    owners: tuple[NodeId, ...] = ()
+    live: tuple[NodeId, ...] = ()
+    ready: tuple[NodeId, ...] = ()
+    seen: list[Slot] = field(default_factory=list)
+
+    def __call__(self, slot: Slot) -> Sight:
+        self.seen.append(slot)
+        return Sight(self.owners, self.live, self.ready)
+
+
+def first(peers: Sequence[NodeId]) -> NodeId:
+    return peers[0]
+
+
+def jobs(readiness: Readiness, world: World, busy: set[NodeId] | None = None) -> list[tuple[NodeId, Purpose]]:
+    return [(j.peer, j.purpose) for j in readiness.jobs(world, first, busy or set())]
+
+
+def owning(*slots: Slot, started_at: float = 0.0) -> Readiness:
+    readiness = Readiness(CONFIG, started_at)
+    readiness.owns(frozenset(slots), ())
+    return readiness
+
+
+def meet(readiness: Readiness, peer: NodeId, purpose: Purpose = Purpose.JOIN, slot: Slot = SLOT) -> None:
+    readiness.done(Job(peer, purpose, (slot,)), [slot])
+
+
+def test_alone_means_ready_at_once() -> None:
+    readiness = owning(SLOT, OTHER)
+    readiness.update(0, World())
+    assert readiness.ready == {SLOT, OTHER}
+
+
+def test_a_gained_slot_is_ready_after_every_live_holder_was_met() -> None:
+    readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=(B, C))
+    for peer in (B, C):
+        readiness.update(LATE, world)
+        assert not readiness.ready and jobs(readiness, world) == [(peer, Purpose.JOIN)]
+        meet(readiness, peer)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT}
+
+
+def test_where_nobody_is_ready_every_live_owner_is_met() -> None:
+    readiness, world = owning(SLOT), World((A, B, C), (A, B))
+    for peer in (A, B):
+        readiness.update(LATE, world)
+        assert not readiness.ready
+        meet(readiness, peer)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT}
+
+
+def test_a_young_node_doubts_itself_when_another_holder_shows_up_and_an_old_one_does_not() -> None:
+    for now, stays in ((1.0, False), (LATE, True)):
+        readiness, world = owning(SLOT), World()
+        readiness.update(now, world)
+        world.live = world.ready = (B,)
+        readiness.update(now, world)
+        assert (SLOT in readiness.ready) is stays
+        meet(readiness, B)
+        readiness.update(now, world)
+        assert SLOT in readiness.ready
+
+
+def test_a_settled_node_does_not_even_look() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    world.seen.clear()
+    readiness.update(LATE, world)
+    assert readiness.jobs(world, first, set()) == [] and not world.seen
+
+
+def test_a_holder_that_keeps_failing_is_done_without_only_if_another_one_sufficed() -> None:
+    readiness, world = owning(SLOT), World((A, B), (A, B), ready=(A, B))
+    for _ in range(FAILURES):
+        readiness.failed(Job(B, Purpose.JOIN, (SLOT,)))
+    readiness.update(LATE, world)
+    assert not readiness.ready
+    meet(readiness, A)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT}
+    alone, only = owning(SLOT), World((B,), (B,), ready=(B,))
+    for _ in range(FAILURES):
+        alone.failed(Job(B, Purpose.JOIN, (SLOT,)))
+    alone.update(LATE, only)
+    assert not alone.ready
+
+
+def test_a_lost_slot_is_served_until_all_its_owners_have_everything() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    world.owners, world.live, world.ready = (A, B), (A, B), (A,)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(A, Purpose.HANDOFF)]
+    meet(readiness, A, Purpose.HANDOFF)
+    assert jobs(readiness, world) == []  # B is not ready yet: it fetches from us by itself
+    world.ready = (A, B)
+    assert jobs(readiness, world) == [(B, Purpose.HANDOFF)]
+    meet(readiness, B, Purpose.HANDOFF)
+    readiness.update(LATE, world)
+    assert not readiness.ready and readiness.gone(LATE) == []
+    assert readiness.gone(LATE + CONFIG.handoff_settle_s) == [SLOT]
+    readiness.dropped(SLOT)
+    assert not readiness.former
+
+
+def test_a_new_owner_must_have_everything_too_before_a_lost_slot_goes() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    world.owners = world.live = world.ready = (A, B)
+    meet(readiness, A, Purpose.HANDOFF)
+    world.owners = world.live = world.ready = (A, C)
+    meet(readiness, B, Purpose.HANDOFF)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(C, Purpose.HANDOFF)]
+
+
+def test_records_found_in_slots_of_others_are_handed_over_and_not_served() -> None:
+    readiness, world = Readiness(CONFIG, 0), World((A,), (A,), (A,))
+    readiness.owns(frozenset(), [OTHER])
+    readiness.update(LATE, world)
+    assert not readiness.ready and jobs(readiness, world) == [(A, Purpose.HANDOFF)]
+
+
+def test_a_slot_that_returns_is_served_on_and_compared_again() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    readiness.owns(frozenset([SLOT]), [SLOT])
+    assert SLOT in readiness.ready and not readiness.former
+
+
+def test_a_refused_record_makes_a_slot_unready_unless_nobody_else_holds_it() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.incomplete(SLOT, world)
+    assert readiness.ready == {SLOT}
+    world.ready = (B,)
+    readiness.incomplete(SLOT, world)
+    assert not readiness.ready and jobs(readiness, world) == [(B, Purpose.JOIN)]
+
+
+def test_one_session_a_peer_none_with_a_busy_one_joins_first() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.check(A, [SLOT, OTHER])
+    assert jobs(readiness, world) == [(A, Purpose.CHECK)] and jobs(readiness, world, {A}) == []
+    readiness.owns(frozenset([SLOT, OTHER]), ())
+    world.owners = world.live = world.ready = (A,)
+    assert jobs(readiness, world) == [(A, Purpose.JOIN)]
+
+
+def test_slots_split_and_merge_with_their_readiness() -> None:
+    readiness = owning(Slot(0), Slot(1), Slot(2))
+    readiness.update(LATE, World())
+    readiness.resize(2, 3)
+    assert readiness.ready == {Slot(n) for n in range(6)}
+    readiness.resize(3, 1)
+    assert readiness.ready == {Slot(0)}
+
+
+def test_a_former_slot_is_served_on_in_its_parts() -> None:
+    readiness = owning(Slot(0), Slot(1))
+    readiness.update(LATE, World())
+    readiness.owns(frozenset([Slot(0)]), [Slot(0), Slot(1)])
+    readiness.resize(2, 3)
+    readiness.owns(frozenset([Slot(0)]), [Slot(0), Slot(1), Slot(2), Slot(3)])
+    assert readiness.ready == {Slot(n) for n in range(4)}
+    assert readiness.former == {Slot(1), Slot(2), Slot(3)}
+
+
+def test_only_so_many_slots_change_hands_at_once() -> None:
+    config = replace(CONFIG, handover_slots=3)
+    readiness, world = Readiness(config, 0.0), World()
+    readiness.owns(frozenset(Slot(n) for n in range(10)), ())
+    world.owners = world.live = world.ready = (A, B)
+    found = readiness.jobs(world, lambda peers: peers[0], set())
+    assert sum(len(job.slots) for job in found) == 3
+    assert readiness.jobs(world, lambda peers: peers[0], {A}, under_way=3) == []
+    assert sum(len(job.slots) for job in readiness.jobs(world, lambda peers: peers[0], {A}, under_way=1)) == 2
+
+
+def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:
+    assert Gate(CONFIG, 0, expects_others=False).look(0, (A,), 0)
+    gate = Gate(CONFIG, 0, expects_others=True)
+    assert not gate.look(0.1, (A,), 0)
+    assert not gate.look(1.0, (A, B), 1)
+    assert not gate.look(1.9, (A, B, C), 2)
+    assert not gate.look(2.8, (A, B, C), 2)
+    assert gate.look(2.9 + CONFIG.view_settle_s, (A, B, C), 2)
+    lonely = Gate(CONFIG, 0, expects_others=True)
+    assert not lonely.look(CONFIG.join_wait_s - 0.1, (A, D), 0)
+    assert lonely.look(CONFIG.join_wait_s, (A, D), 0)
