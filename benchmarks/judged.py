@@ -19,8 +19,8 @@ from pathlib import Path
 
 from dht import DocumentId, Key, NodeId, Now, Slot, Strategy, document_id, placement_key
 from index import Change, IndexConfig, LocalIndex, Question, Searcher, Text
-from index.analysis import terms
-from index.query import MAX_CHARS, MAX_LEAVES
+from index.query.parser import MAX_CHARS, MAX_LEAVES
+from index.text.analyzer import terms
 
 ME = NodeId(b"\1" * 20)
 STRATEGY = Strategy(network="00", version=1, effective_at=0, expires_at=1, next_at=1, slot_bits=4)

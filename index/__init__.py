@@ -6,17 +6,17 @@ local: one node's part. Then messages, plan, checks, remote, rounds, merge, snip
 question, searcher: a whole query.
 """
 
-from index.analysis import ANALYZER
-from index.bruteforce import BruteAnswer, BruteForce, BruteHit
+from index.change_feed import Change, Feed, Text
 from index.config import IndexConfig
 from index.errors import IndexCorrupt, QueryError
-from index.golden import AnalyzerDiffers
-from index.local import LocalIndex
-from index.query import Query, parse_query
-from index.question import Question
-from index.ranking import RANKING
-from index.searcher import Read, Searcher
-from index.source import Change, Feed, Text
+from index.query.parser import Query, parse_query
+from index.query.scoring import RANKING
+from index.query.search_request import Question
+from index.search.local_index import LocalIndex
+from index.search.oracle import BruteAnswer, BruteForce, BruteHit
+from index.search.searcher import Read, Searcher
+from index.text.analyzer import ANALYZER
+from index.text.analyzer_check import AnalyzerDiffers
 
 __all__ = [
     "ANALYZER",

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 from dht import document_id, placement_key
-from index.source import Text
+from index.change_feed import Text
 
 WORDS = ["run", "dogs", "the", "Überweg", "naïve", "x-ray", "python", "3.11", "don't", "search", "engine", "peer"]
 HAN = ["北京大学", "搜索引擎", "的", "分布式系统", "软件", "北京"]

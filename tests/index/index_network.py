@@ -24,10 +24,10 @@ from dht import (
     Strategy,
     slot_of,
 )
+from index.change_feed import Change, Text
 from index.config import IndexConfig
-from index.local import LocalIndex
-from index.searcher import Searcher
-from index.source import Change, Text
+from index.search.local_index import LocalIndex
+from index.search.searcher import Searcher
 
 BITS = 4
 

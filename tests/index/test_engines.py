@@ -9,16 +9,16 @@ import index_corpus as corpus
 import pytest
 
 from dht import slot_of
-from index.bruteforce import BruteForce
-from index.engine import Engine, Entry, Scale, host_names
-from index.forward import analyse, forward_of
-from index.memory_engine import MemoryEngine
-from index.query import parse_query
-from index.ranking import average_length, bm25, idfs, measure
-from index.source import Text
-from index.statistics import CELL_BITS
-from index.tantivy_engine import TantivyEngine
-from index.whoosh_engine import WhooshEngine
+from index.change_feed import Text
+from index.engine.memory import MemoryEngine
+from index.engine.protocol import Engine, Entry, Scale, host_names
+from index.engine.tantivy import TantivyEngine
+from index.engine.whoosh import WhooshEngine
+from index.query.collection_statistics import CELL_BITS
+from index.query.parser import parse_query
+from index.query.scoring import average_length, bm25, idfs, measure
+from index.search.oracle import BruteForce
+from index.text.forward_index import analyse, forward_of
 
 Make = Callable[[Path | None], Engine]
 BITS = 4

@@ -12,15 +12,15 @@ import pytest
 from index_network import BITS, Node, World
 
 from dht import BadMessage, Key, Message, NodeId, Slot, slot_of, slot_start
-from index.analysis import ANALYZER
-from index.answer import count
-from index.bruteforce import BruteForce
 from index.config import IndexConfig
-from index.local import MAX_WAITING_OF_ONE
-from index.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from index.question import Question
-from index.ranking import average_length, bm25, idfs, proximity
-from index.statistics import Statistics
+from index.query.collection_statistics import Statistics
+from index.query.scoring import average_length, bm25, idfs, proximity
+from index.query.search_request import Question
+from index.search.local_index import MAX_WAITING_OF_ONE
+from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.search.oracle import BruteForce
+from index.search.shard_search import count
+from index.text.analyzer import ANALYZER
 
 QUERY = "the OR run OR python"
 

@@ -9,9 +9,9 @@ import index_corpus as corpus
 import pytest
 from index_network import World, loop_clock
 
-from index.bruteforce import BruteForce
 from index.config import IndexConfig
-from index.question import Question
+from index.query.search_request import Question
+from index.search.oracle import BruteForce
 
 TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
 

@@ -47,7 +47,7 @@ from dht.messages import (
     Vote,
 )
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
-from index.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.explain import AskAbout, ToldAbout
 from node.lists import AskListed, ToldListed

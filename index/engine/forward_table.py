@@ -1,0 +1,147 @@
+"""Forward records on disk: one SQLite file with the documents, the totals of their cells, and the feed's cursor.
+
+All of it changes in one transaction, after the engine has committed: so a crash leaves the engine ahead at most, by
+numbers that this table never gave out, and they are taken back when it opens. One thread writes, one other reads.
+"""
+
+import sqlite3
+import threading
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from dht import DocumentId, Key
+from index.errors import IndexCorrupt
+from index.query.collection_statistics import SlotTotals
+from index.text.forward_index import decode_forward
+
+_CHUNK = 256  # rows of about 5 kB that a reader holds at once
+_SCHEMA = """
+CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
+  cell INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS cell (cell INTEGER PRIMARY KEY, documents INTEGER NOT NULL, title INTEGER NOT NULL,
+  headings INTEGER NOT NULL, url INTEGER NOT NULL, body INTEGER NOT NULL, fingerprint BLOB NOT NULL);
+CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One indexed document; `record` is its forward record."""
+
+    number: int
+    id: DocumentId
+    key: Key
+    cell: int  # the first 16 bits of its key
+    version: bytes
+    record: bytes
+
+    def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
+        """The totals of its cell with this document (or, sign -1, without)."""
+        return totals.plus(self.id + self.version, decode_forward(self.record).lengths, sign)
+
+
+class ForwardTable:
+    """The file at `path`, or memory where that is None. Raises IndexCorrupt where SQLite gives up."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        try:
+            self._writer = self._connect()
+            self._writer.executescript(_SCHEMA)
+            self._reader = self._writer if path is None else self._connect()
+        except sqlite3.Error as error:
+            raise self._corrupt(error) from None
+        # In memory both threads share one connection; on disk each has its own and this lock is never contended.
+        self._writing = threading.Lock()
+        self._reading = self._writing if path is None else threading.Lock()
+
+    def about(self, name: str) -> bytes:
+        """A remembered value, b"" where there is none."""
+        with self._reading:
+            row = self._reader.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
+        return bytes(row[0]) if row else b""
+
+    def next_number(self) -> int:
+        with self._writing:
+            return int(self._writer.execute("SELECT coalesce(max(number), 0) + 1 FROM document").fetchone()[0])
+
+    def totals(self) -> dict[int, SlotTotals]:
+        """All cells that hold something."""
+        with self._reading:
+            rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
+        return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
+
+    def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, Row]:
+        """The rows of these documents, those that are there; for the writer."""
+        with self._writing:
+            rows = _select(self._writer, "id", ids)
+            return {row.id: row for row in rows}
+
+    def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
+        """The rows of these numbers, those that are there, in chunks of memory; for the reader."""
+        for start in range(0, len(numbers), _CHUNK):
+            try:
+                with self._reading:
+                    found = list(_select(self._reader, "number", numbers[start : start + _CHUNK]))
+            except sqlite3.Error as error:
+                raise self._corrupt(error) from None
+            yield from found
+
+    def commit(
+        self, removed: Sequence[int], added: Sequence[Row], totals: Mapping[int, SlotTotals], cursor: bytes
+    ) -> None:
+        """Change rows, the totals of the named cells and the cursor, all or nothing."""
+        try:
+            with self._writing, self._writer as open_:
+                open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
+                open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", map(_columns, added))
+                open_.executemany(
+                    "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items())
+                )
+                open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
+        except sqlite3.Error as error:
+            raise self._corrupt(error) from None
+
+    def clear(self, **about: bytes) -> None:
+        """Forget everything; remember these values instead."""
+        try:
+            with self._writing, self._writer as open_:
+                for name in ("document", "cell", "slot", "about"):  # an older layout had slots where cells are now
+                    open_.execute(f"DROP TABLE IF EXISTS {name}")
+                for statement in _SCHEMA.strip().rstrip(";").split(";"):
+                    open_.execute(statement)
+                open_.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
+        except sqlite3.Error as error:
+            raise self._corrupt(error) from None
+
+    def close(self) -> None:
+        with self._writing:
+            self._writer.close()
+        if self._reader is not self._writer:
+            self._reader.close()
+
+    def _connect(self) -> sqlite3.Connection:
+        connection = sqlite3.connect(self._path or ":memory:", check_same_thread=False)
+        connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may undo commits: they are followed again
+        return connection
+
+    def _corrupt(self, error: Exception) -> IndexCorrupt:
+        return IndexCorrupt(str(self._path), str(error), "free space on the disk, or delete this file and restart")
+
+
+def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[Row]:
+    marks = ",".join("?" * len(values))
+    rows = connection.execute(f"SELECT * FROM document WHERE {column} IN ({marks})", list(values))
+    for number, id_, key, cell, version, record in rows:
+        yield Row(number, DocumentId(id_), Key(key), cell, version, record)
+
+
+def _columns(row: Row) -> tuple[object, ...]:
+    return row.number, row.id, row.key, row.cell, row.version, row.record
+
+
+def _sums(item: tuple[int, SlotTotals]) -> tuple[object, ...]:
+    cell, totals = item
+    return cell, totals.documents, *totals.lengths, totals.fingerprint_bytes

@@ -1,0 +1,136 @@
+"""One node's index as a whole: the engine and the forward table, changed together by batches of the change log.
+
+Blocking: `local.py` runs it in its two threads. Whatever goes wrong with the files, the remedy is the same: begin
+again, because the store has everything.
+"""
+
+import logging
+import shutil
+from collections.abc import Sequence
+from pathlib import Path
+
+from dht import slot_of
+from index.change_feed import Change, Text
+from index.config import IndexConfig
+from index.engine.forward_table import ForwardTable, Row
+from index.engine.memory import MemoryEngine
+from index.engine.protocol import Engine, Entry, host_names
+from index.engine.tantivy import TantivyEngine
+from index.engine.whoosh import WhooshEngine
+from index.errors import IndexCorrupt
+from index.query.collection_statistics import CELL_BITS, SlotTotals, Totals
+from index.text.analyzer import ANALYZER
+from index.text.forward_index import analyse, encode_forward
+
+log = logging.getLogger(__name__)
+
+ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
+LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebuilt
+
+
+class Shelf:
+    """Lives in the directory `path`, or in memory where that is None."""
+
+    def __init__(self, config: IndexConfig, path: Path | None) -> None:
+        self._config = config
+        self._path = path
+        if path is not None:
+            path.mkdir(parents=True, exist_ok=True)
+        self.table = self._open_table()
+        self.engine = self._open_engine()
+        self.totals = Totals(self.table.totals())
+        self.engine.remove_from(self.table.next_number())
+        self.engine.commit()
+
+    @property
+    def cursor(self) -> bytes:
+        """How far the change log was followed; b"" where it begins again."""
+        return self.table.about("cursor")
+
+    @property
+    def documents(self) -> int:
+        return self.totals.documents
+
+    def apply(self, changes: Sequence[Change], cursor: bytes) -> None:
+        """Index a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts."""
+        last = {change.id: change.text for change in changes}
+        before = self.table.find(list(last))
+        new = [text for id_, text in last.items() if text and not self._has(before.get(id_), text)]
+        gone = [row for id_, row in before.items() if not self._has(row, last[id_])]
+        added = self._add(new)
+        if gone or added:  # a commit of nothing would cost as much as one of many
+            self.engine.remove([row.number for row in gone])
+            self.engine.commit()
+        touched = dict[int, SlotTotals]()
+        for sign, rows in ((-1, gone), (1, added)):
+            for row in rows:
+                before_it = touched.get(row.cell) or self.totals.cells.get(row.cell, SlotTotals())
+                touched[row.cell] = row.counted(before_it, sign)
+        self.table.commit([row.number for row in gone], added, touched, cursor)
+        self.totals = self.totals.changed(touched)
+
+    def reset(self) -> None:
+        """Forget everything, so that following begins at zero."""
+        self.engine.clear()
+        self.table.clear(made=self._made(), engine=self.table.about("engine"))
+        self.totals = Totals({})
+
+    def close(self) -> None:
+        self.engine.close()
+        self.table.close()
+
+    def _add(self, texts: Sequence[Text]) -> list[Row]:
+        rows: list[Row] = []
+        first = self.table.next_number()
+        for start in range(0, len(texts), ADD_COUNT):
+            entries: list[Entry] = []
+            for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
+                cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
+                entries.append(Entry(number, cell, host_names(text.url), text.language.lower(), fields))
+                rows.append(Row(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
+            self.engine.add(entries)
+        return rows
+
+    def _has(self, row: Row | None, text: Text | None) -> bool:
+        return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
+
+    def _made(self) -> bytes:
+        return f"layout {LAYOUT} analyzer {ANALYZER} engine {self._config.engine}".encode()
+
+    def _open_table(self) -> ForwardTable:
+        file = None if self._path is None else self._path / "forward.sqlite"
+        try:
+            return ForwardTable(file)
+        except IndexCorrupt as error:
+            if file is None:
+                raise
+            log.warning("index begins again: %s", error)
+            for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
+                file.with_name(name).unlink(missing_ok=True)
+            return ForwardTable(file)
+
+    def _open_engine(self) -> Engine:
+        """The engine that belongs to the table, or a new one and an empty table."""
+        name = self.table.about("engine").decode()
+        if self._path is None:
+            return self._make_engine(None)
+        if name and self.table.about("made") == self._made() and (self._path / name).is_dir():
+            try:
+                return self._make_engine(self._path / name)
+            except IndexCorrupt as error:
+                log.warning("index begins again: %s", error)
+        elif name:
+            log.info("index begins again: made as %s", self.table.about("made").decode())
+        for old in sorted(self._path.glob("engine-*")):
+            shutil.rmtree(old, ignore_errors=True)
+        number = 1
+        while (self._path / f"engine-{number}").exists():  # one that could not be deleted is never taken for new
+            number += 1
+        name = f"engine-{number}"
+        self.table.clear(made=self._made(), engine=name.encode())
+        return self._make_engine(self._path / name)
+
+    def _make_engine(self, path: Path | None) -> Engine:
+        if self._config.engine == "tantivy":
+            return TantivyEngine(path, self._config.writer_heap_bytes)
+        return WhooshEngine(path) if self._config.engine == "whoosh" else MemoryEngine()

@@ -1,0 +1,143 @@
+"""The engine in pure Python: whoosh, and the only file that knows it. For machines without a tantivy wheel.
+
+It answers words, phrases and Boolean queries exactly, leaves nothing out until `limit`, and then cannot say what it
+left out. Field borders are marked by a token that no analyzer produces. Sets are combined by `select`, because whoosh
+has no "at least n of these".
+"""
+
+import secrets
+import shutil
+from collections import Counter
+from collections.abc import Collection, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from whoosh import fields, index, query
+from whoosh.analysis import SpaceSeparatedTokenizer
+from whoosh.filedb.filestore import RamStorage
+
+from index.engine.protocol import Candidates, Entry, Scale
+from index.errors import IndexCorrupt
+from index.query.collection_statistics import CELL_BITS
+from index.query.parser import Language, Node, Phrase, Query, Site, Term, select
+
+_BORDER = " \u00b6 "
+
+
+class WhooshEngine:
+    """Lives in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        self._added: list[Entry] = []
+        self._removed: set[int] = set()
+        self._removed_from: int | None = None
+        self._open()
+
+    def add(self, entries: Sequence[Entry]) -> None:
+        self._added.extend(entries)
+
+    def remove(self, numbers: Collection[int]) -> None:
+        self._removed.update(numbers)
+
+    def remove_from(self, number: int) -> None:
+        self._removed_from = number
+
+    def commit(self) -> None:
+        writer = self._index.writer()
+        if self._removed_from is not None:
+            writer.delete_by_query(query.NumericRange("number", self._removed_from, None))
+        if self._removed:  # one query: a deletion each would scan the index each
+            writer.delete_by_query(query.Or([query.Term("number", number) for number in sorted(self._removed)]))
+        for entry in self._added:
+            writer.add_document(**_document(entry))
+        writer.commit()
+        self._added, self._removed, self._removed_from = [], set(), None
+        self._generation += 1
+
+    def clear(self) -> None:
+        self.close()
+        if self._path is not None:
+            shutil.rmtree(self._path, ignore_errors=True)
+        self._open()
+
+    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+        self._look()
+        return Counter(self._cells[place] >> (CELL_BITS - slot_bits) for place in select(node, self._find))
+
+    def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
+        self._look()
+        shift = CELL_BITS - slot_bits
+        found = sorted(self._numbers[p] for p in select(query.root, self._find) if self._cells[p] >> shift in slots)
+        complete = len(found) <= limit
+        return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
+
+    def close(self) -> None:
+        if self._searcher is not None:
+            self._searcher.close()
+        self._index.close()
+
+    def _open(self) -> None:
+        schema = fields.Schema(
+            number=fields.NUMERIC(int, bits=64, stored=True),
+            cell=fields.STORED,
+            text=fields.TEXT(analyzer=SpaceSeparatedTokenizer(), phrase=True),
+            site=fields.KEYWORD,
+            language=fields.ID,
+        )
+        try:
+            if self._path is None:
+                self._index = _Memory().create_index(schema)
+            else:
+                self._path.mkdir(parents=True, exist_ok=True)
+                there = index.exists_in(str(self._path))
+                self._index = index.open_dir(str(self._path)) if there else index.create_in(str(self._path), schema)
+        except (index.IndexError, OSError, EOFError) as error:
+            raise IndexCorrupt(str(self._path), str(error), "delete this directory and restart") from None
+        self._generation, self._seen = 0, -1
+        self._searcher: Any = None
+        self._numbers: dict[int, int] = {}
+        self._cells: dict[int, int] = {}
+
+    def _look(self) -> None:
+        """A searcher of the last commit, made by the thread that reads; numbers and cells of its documents."""
+        if self._seen == self._generation:
+            return
+        generation = self._generation
+        if self._searcher is not None:
+            self._searcher.close()
+        self._searcher = self._index.searcher()
+        stored = {place: self._searcher.stored_fields(place) for place in self._searcher.reader().all_doc_ids()}
+        self._numbers = {place: kept["number"] for place, kept in stored.items()}
+        self._cells = {place: kept["cell"] for place, kept in stored.items()}
+        self._seen = generation
+
+    def _find(self, leaf: Term | Phrase | Site | Language) -> frozenset[int]:
+        return frozenset(self._searcher.docs_for_query(_query(leaf)))
+
+
+class _Memory(RamStorage):  # type: ignore[misc]
+    """whoosh writes columns to a folder below /tmp, by the name of the index: programs would share it, and empty it."""
+
+    def temp_storage(self, name: str | None = None) -> Any:
+        return super().temp_storage(f"{name or ''}.{secrets.token_hex(8)}")
+
+
+def _query(leaf: Term | Phrase | Site | Language) -> query.Query:
+    if isinstance(leaf, Term):
+        return query.Term("text", leaf.term)
+    if isinstance(leaf, Phrase):
+        return query.Phrase("text", list(leaf.terms))
+    return query.Term("site", leaf.host) if isinstance(leaf, Site) else query.Term("language", leaf.code)
+
+
+def _document(entry: Entry) -> dict[str, object]:
+    found = entry.fields
+    lines = [found.title, *found.headings, found.url, found.body, found.boilerplate]
+    return {
+        "number": entry.number,
+        "cell": entry.cell,
+        "text": _BORDER.join(" ".join(line) for line in lines),
+        "site": " ".join(entry.hosts),
+        "language": entry.language,
+    }

@@ -1,0 +1,109 @@
+"""What a score needs to know about the whole network: N, lengths, and in how many documents each leaf occurs.
+
+Pure: integers only, so that sums over any plan that covers every slot once are equal. Each cell, one of 65,536 equal
+ranges of keys, has its own totals and a fingerprint of what is indexed in it: the sum, modulo 2**256, of
+SHA-256(id ‖ version) of its documents, which additions and removals keep up to date and which nobody can steer. A
+slot's are the sum of its cells', whatever slot_bits is: so slots can be split without touching a document.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from hashlib import sha256
+
+from dht import MAX_SLOT_BITS, Slot
+from index.text.forward_index import Counts
+
+CELL_BITS = MAX_SLOT_BITS
+FINGERPRINT_BYTES = 32
+_MODULUS = 1 << 256
+
+
+@dataclass(frozen=True, slots=True)
+class SlotTotals:
+    """One range of keys of one index: documents, the sum of their lengths by field, and what they are."""
+
+    documents: int = 0
+    lengths: Counts = (0, 0, 0, 0)
+    fingerprint: int = 0
+
+    def plus(self, identity: bytes, lengths: Counts, sign: int = 1) -> "SlotTotals":
+        """With one document more (or, sign -1, less); `identity` is its id and version joined."""
+        mark = int.from_bytes(sha256(identity).digest(), "big")
+        return SlotTotals(
+            self.documents + sign,
+            add(self.lengths, lengths, sign),
+            (self.fingerprint + sign * mark) % _MODULUS,
+        )
+
+    def joined(self, other: "SlotTotals", sign: int = 1) -> "SlotTotals":
+        """With all documents of another range too (or, sign -1, without)."""
+        return SlotTotals(
+            self.documents + sign * other.documents,
+            add(self.lengths, other.lengths, sign),
+            (self.fingerprint + sign * other.fingerprint) % _MODULUS,
+        )
+
+    @property
+    def fingerprint_bytes(self) -> bytes:
+        return self.fingerprint.to_bytes(FINGERPRINT_BYTES, "big")
+
+
+_EMPTY = SlotTotals()
+
+
+class Totals:
+    """The totals of all cells at one moment, and by slot for each slot_bits that was asked for."""
+
+    def __init__(self, cells: Mapping[int, SlotTotals]) -> None:
+        self.cells = cells
+        self._levels: dict[int, dict[Slot, SlotTotals]] = {}
+
+    @property
+    def documents(self) -> int:
+        return sum(totals.documents for totals in self.cells.values())
+
+    def at(self, slot_bits: int) -> Mapping[Slot, SlotTotals]:
+        """By slot; slots that hold nothing may be left out."""
+        level = self._levels.get(slot_bits)
+        if level is None:
+            level = {}
+            for cell, totals in self.cells.items():
+                slot = Slot(cell >> (CELL_BITS - slot_bits))
+                level[slot] = level.get(slot, _EMPTY).joined(totals)
+            self._levels[slot_bits] = level
+        return level
+
+    def changed(self, cells: Mapping[int, SlotTotals]) -> "Totals":
+        """With these totals of these cells in place of their old ones."""
+        found = Totals({**self.cells, **cells})
+        for slot_bits, before in self._levels.copy().items():
+            level = found._levels[slot_bits] = dict(before)
+            for cell, totals in cells.items():
+                slot = Slot(cell >> (CELL_BITS - slot_bits))
+                rest = level.get(slot, _EMPTY).joined(self.cells.get(cell, _EMPTY), -1)
+                level[slot] = rest.joined(totals)
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class Statistics:
+    """Sums over all slots that were answered; `df` has one number for each leaf of the query."""
+
+    documents: int
+    lengths: Counts
+    df: tuple[int, ...]
+
+
+def total(parts: Iterable[Statistics], leaves: int) -> Statistics:
+    """The sum of what several slots or peers say."""
+    documents, lengths, df = 0, (0, 0, 0, 0), [0] * leaves
+    for part in parts:
+        documents += part.documents
+        lengths = add(lengths, part.lengths)
+        df = [a + b for a, b in zip(df, part.df, strict=True)]
+    return Statistics(documents, lengths, tuple(df))
+
+
+def add(a: Counts, b: Counts, sign: int = 1) -> Counts:
+    """a + sign · b, field by field."""
+    return (a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2], a[3] + sign * b[3])

@@ -1,0 +1,55 @@
+"""Where the next page begins: an opaque text that any node understands.
+
+Pure: values only. It holds the last result's score and id, how many results were shown, and which query it belongs to.
+"""
+
+import binascii
+import math
+from base64 import urlsafe_b64decode, urlsafe_b64encode
+from hashlib import sha256
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from index.errors import QueryError
+from index.search.messages import Id
+
+
+class Cursor(msgspec.Struct, frozen=True, array_like=True):
+    """`shown`: results on earlier pages, after folding."""
+
+    query: Annotated[bytes, Meta(min_length=8, max_length=8)]
+    score: float
+    id: Id
+    shown: Annotated[int, Meta(ge=1, le=1 << 20)]
+
+    @property
+    def place(self) -> tuple[float, bytes]:
+        return -self.score, self.id
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(Cursor)
+
+
+def query_digest(query: str, language: str, site: str) -> bytes:
+    """What binds a cursor to its query."""
+    return sha256(b"\0".join(part.encode() for part in (query, language, site))).digest()[:8]
+
+
+def write_cursor(cursor: Cursor) -> str:
+    return urlsafe_b64encode(_encoder.encode(cursor)).decode().rstrip("=")
+
+
+def read_cursor(text: str, digest: bytes) -> Cursor | None:
+    """The cursor of this query; None for "" (the first page). Raises QueryError for anything else."""
+    if not text:
+        return None
+    try:
+        cursor = _decoder.decode(urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)))
+    except (msgspec.MsgspecError, binascii.Error, ValueError):
+        raise QueryError(0, "the cursor is damaged; ask for the first page again") from None
+    if cursor.query != digest or not math.isfinite(cursor.score):
+        raise QueryError(0, "the cursor belongs to another query; ask for the first page again")
+    return cursor

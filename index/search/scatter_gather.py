@@ -1,0 +1,156 @@
+"""Asking the plan: every slot answered by some ready replica, hedged, under one deadline.
+
+A peer that fails, answers nonsense or leaves slots out is replaced by the next ready replica at once; one that is
+merely silent after the hedging time is asked no more questions but its answer is still welcome. The first good answer
+for a slot counts.
+"""
+
+import asyncio
+import logging
+import random
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from dht import BadMessage, Clock, InputError, Message, NodeId, Overlay, RemoteError, Slot
+from index.search.messages import BestAnswer, StatisticsAnswer
+from index.search.replica_plan import Ready, make_plan
+
+log = logging.getLogger(__name__)
+
+
+A = TypeVar("A", StatisticsAnswer, BestAnswer)
+LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
+
+Wrong = Callable[[], str | None]
+Aside = Callable[[Wrong], Awaitable[str | None]]
+
+
+@dataclass(slots=True)
+class Covered(Generic[A]):
+    """What came back: answers as (peer, answer, slots of it that count); `late` were silent, `failed` dead or wrong."""
+
+    answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
+    asked: set[NodeId] = field(default_factory=set)
+    late: set[NodeId] = field(default_factory=set)
+    failed: set[NodeId] = field(default_factory=set)
+
+    @property
+    def slots(self) -> frozenset[Slot]:
+        return frozenset().union(*(slots for _, _, slots in self.answers))
+
+    @property
+    def by_slot(self) -> dict[Slot, NodeId]:
+        return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
+
+
+class Remote:
+    """Asks over an overlay; `hedge_fraction` of a round's time is how long silence is borne."""
+
+    def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
+        """`aside` runs the check of a large answer off the event loop."""
+        self._aside = aside
+        self._overlay = overlay
+        self._clock = clock
+        self._rng = rng
+        self._hedge_fraction = hedge_fraction
+
+    async def cover(
+        self,
+        ready: Ready,
+        ask: Callable[[Sequence[Slot]], Message],
+        answer: type[A],
+        wrong: Callable[[A, Sequence[Slot]], str | None],
+        until: float,
+        avoid: frozenset[NodeId] = frozenset(),
+    ) -> Covered[A]:
+        """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing."""
+        race = _Race(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside)
+        left = until - self._clock().steady
+        try:
+            async with asyncio.timeout(max(left, 0.0)):
+                await race.run(left * self._hedge_fraction, left)
+        except TimeoutError:
+            pass  # the deadline is the asker's own: what has come so far is the answer
+        race.covered.late = race.silent()
+        return race.covered
+
+
+class _Race(Generic[A]):
+    """One `cover`: who was asked for what, and what is still open."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        rng: random.Random,
+        ready: Ready,
+        ask: Callable[[Sequence[Slot]], Message],
+        answer: type[A],
+        wrong: Callable[[A, Sequence[Slot]], str | None],
+        avoid: set[NodeId],
+        aside: Aside,
+    ) -> None:
+        self._aside = aside
+        self._overlay, self._rng = overlay, rng
+        self._ready, self._ask, self._avoid = ready, ask, avoid
+        self._answer: type[A] = answer
+        self._wrong: Callable[[A, Sequence[Slot]], str | None] = wrong
+        self._open = set(ready)
+        self._tried: set[tuple[NodeId, Slot]] = set()
+        self._flying: dict[NodeId, int] = {}
+        self.covered: Covered[A] = Covered()
+
+    async def run(self, hedge_s: float, left_s: float) -> None:
+        replies: asyncio.Queue[None] = asyncio.Queue()
+        async with asyncio.TaskGroup() as tasks:
+            started = self._start(tasks, replies, left_s)
+            hedged = False
+            while self._open and any(self._flying.values()):
+                try:
+                    async with asyncio.timeout(None if hedged else hedge_s):
+                        await replies.get()
+                except TimeoutError:
+                    hedged = True
+                started += self._start(tasks, replies, left_s, hedge=hedged)
+            for task in started:
+                task.cancel()
+
+    def silent(self) -> set[NodeId]:
+        """Who was asked and has not answered."""
+        return {peer for peer, flying in self._flying.items() if flying}
+
+    def _start(
+        self, tasks: asyncio.TaskGroup, replies: asyncio.Queue[None], left_s: float, hedge: bool = False
+    ) -> list[asyncio.Task[None]]:
+        """Ask for what is open and not being asked (when hedging: also for what is)."""
+        busy = {slot for peer, slot in self._tried if self._flying.get(peer)} if not hedge else set()
+        wanted = {slot: self._ready[slot] for slot in self._open - busy}
+        plan = make_plan(wanted, self._overlay.view.node_id, self._rng, self._avoid, self._tried)
+        started = []
+        for peer, slots in plan.parts:
+            self._tried.update((peer, slot) for slot in slots)
+            self._flying[peer] = self._flying.get(peer, 0) + 1
+            self.covered.asked.add(peer)
+            started.append(tasks.create_task(self._one(peer, slots, replies, left_s), name=f"ask-{peer.hex()[:8]}"))
+        return started
+
+    async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
+        try:
+            found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
+            if reason := await self._weigh(found, slots):
+                raise BadMessage(peer.hex(), reason)
+            new = frozenset(Slot(slot) for slot in found.slots) & self._open
+            if new:
+                self.covered.answers.append((peer, found, new))
+                self._open -= new
+        except (RemoteError, InputError) as error:
+            log.debug("answer dropped peer=%s: %s", peer.hex()[:8], error)
+            self._avoid.add(peer)
+            self.covered.failed.add(peer)
+        self._flying[peer] -= 1
+        replies.put_nowait(None)
+
+    async def _weigh(self, found: A, slots: Sequence[Slot]) -> str | None:
+        """What is wrong with an answer."""
+        large = len(found.slots) > LARGE or (isinstance(found, BestAnswer) and len(found.hits) > LARGE)
+        return await self._aside(lambda: self._wrong(found, slots)) if large else self._wrong(found, slots)

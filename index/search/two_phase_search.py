@@ -1,0 +1,167 @@
+"""The two rounds of a query: statistics from all slots, then the best documents by them, deeper while it can matter.
+
+An answer is *exact* when every slot was answered and no peer left out a document that could stand among the best k.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from dht import NodeId, Overlay, Slot
+from index.config import IndexConfig
+from index.query.collection_statistics import Statistics, total
+from index.query.parser import Query
+from index.query.scoring import RANKING
+from index.search.answer_checks import wrong_best, wrong_statistics
+from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.search.replica_plan import Ready
+from index.search.scatter_gather import Covered, Remote
+from index.search.top_k_merge import Found, merge
+from index.text.analyzer import ANALYZER
+
+log = logging.getLogger(__name__)
+
+DEEPER = 8  # times as many candidates when a peer is asked again
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One query as it goes to peers: the parsed form and what both sides parse it from."""
+
+    query: Query
+    text: str
+    language: str
+    site: str
+
+
+@dataclass(slots=True)
+class Outcome:
+    """What two rounds gave. `order`: the best k, before folding; `more`: whether there may be others behind them."""
+
+    statistics: Statistics
+    slots: int
+    slot_bits: int  # of both rounds, whatever becomes of the strategy between them
+    ready: Ready  # as the first round saw them
+    order: list[Found] = field(default_factory=list)
+    answered: frozenset[Slot] = frozenset()
+    total: int = 0
+    exact: bool = False
+    more: bool = False
+    asked: set[NodeId] = field(default_factory=set)
+    silent: set[NodeId] = field(default_factory=set)
+    replied: set[NodeId] = field(default_factory=set)
+    shunned: set[NodeId] = field(default_factory=set)  # silent or failed before: asked again only where nobody else is
+
+
+class Rounds:
+    """Runs the rounds over a `Remote`."""
+
+    def __init__(self, config: IndexConfig, overlay: Overlay, remote: Remote) -> None:
+        self._config = config
+        self._overlay = overlay
+        self._remote = remote
+
+    async def first(self, asked: Asked, until: float, avoid: frozenset[NodeId]) -> Outcome:
+        """Statistics of every slot that somebody is ready for, until the steady instant `until`."""
+        view = self._overlay.view
+        bits = view.strategy.slot_bits
+        ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
+        covered = await self._remote.cover(
+            {slot: peers for slot, peers in ready.items() if peers},
+            lambda slots: AskStatistics(ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site),
+            StatisticsAnswer,
+            lambda answer, slots: wrong_statistics(answer, slots, asked.query),
+            until,
+            avoid,
+        )
+        leaves = len(asked.query.leaves)
+        sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
+        outcome = Outcome(sums, len(ready), bits, ready, answered=covered.slots)
+        _note(outcome, covered)
+        return outcome
+
+    async def second(self, asked: Asked, outcome: Outcome, k: int, until: float, avoid: frozenset[NodeId]) -> None:
+        """The best `k` of the slots that the first round answered; fills in the outcome."""
+        open_ = self._ready(sorted(outcome.answered), outcome)
+        best: dict[Slot, tuple[NodeId, BestAnswer]] = {}
+        depth, floor = min(self._config.first_depth, self._config.max_depth), 0.0
+        while True:
+            covered = await self._ask_best(asked, outcome, k, depth, floor, open_, until, avoid)
+            _note(outcome, covered)
+            best |= {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots}
+            answers = _distinct(best)
+            outcome.order = merge([(peer, answer.hits) for peer, answer in answers], k)
+            floor = outcome.order[-1].hit.score if len(outcome.order) == k else -1.0
+            loose = [slot for slot, (_, answer) in best.items() if not answer.complete and answer.bound >= floor]
+            if not loose or depth >= self._config.max_depth or not covered.answers:
+                break
+            depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
+        outcome.answered = frozenset(best)
+        outcome.total = sum(_count(answer, slot) for slot, (_, answer) in best.items())
+        outcome.exact = not loose and len(best) == outcome.slots
+        outcome.more = len(outcome.order) == k
+
+    def _ready(self, slots: Sequence[Slot], outcome: Outcome) -> Ready:
+        """Who may be asked for these slots: not those that just failed, where there is another."""
+        view = self._overlay.view
+        same = view.strategy.slot_bits == outcome.slot_bits  # who became ready meanwhile may be asked too
+        ready = {slot: view.ready(slot) if same else outcome.ready[slot] for slot in slots}
+        return {slot: [p for p in peers if p not in outcome.shunned] or peers for slot, peers in ready.items()}
+
+    async def _ask_best(
+        self,
+        asked: Asked,
+        outcome: Outcome,
+        k: int,
+        depth: int,
+        floor: float,
+        ready: Ready,
+        until: float,
+        avoid: frozenset[NodeId],
+    ) -> Covered[BestAnswer]:
+        bits, sums = outcome.slot_bits, outcome.statistics
+
+        def ask(slots: Sequence[Slot]) -> AskBest:
+            return AskBest(
+                analyzer=ANALYZER,
+                ranking=RANKING,
+                slot_bits=bits,
+                slots=tuple(slots),
+                query=asked.text,
+                documents=sums.documents,
+                lengths=sums.lengths,
+                df=sums.df,
+                k=k,
+                depth=depth,
+                floor=max(floor, 0.0),
+                language=asked.language,
+                site=asked.site,
+            )
+
+        def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
+            return wrong_best(answer, ask(slots), asked.query)
+
+        return await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid)
+
+
+def _parts(answer: StatisticsAnswer, slots: frozenset[Slot]) -> list[Statistics]:
+    return [
+        Statistics(answer.documents[i], answer.lengths[i], tuple(found[i] for found in answer.df))
+        for i, slot in enumerate(answer.slots)
+        if slot in slots
+    ]
+
+
+def _count(answer: BestAnswer, slot: Slot) -> int:
+    return answer.counts[answer.slots.index(slot)]
+
+
+def _distinct(best: dict[Slot, tuple[NodeId, BestAnswer]]) -> list[tuple[NodeId, BestAnswer]]:
+    return list({id(answer): (peer, answer) for peer, answer in best.values()}.values())
+
+
+def _note(outcome: Outcome, covered: Covered[StatisticsAnswer] | Covered[BestAnswer]) -> None:
+    outcome.asked |= covered.asked
+    outcome.silent |= covered.late
+    outcome.shunned |= covered.late | covered.failed
+    outcome.replied |= {peer for peer, _, _ in covered.answers}

@@ -1,0 +1,46 @@
+"""Whether this machine cuts text into the terms of the network: a fixed text, and what its terms hash to.
+
+Pure: text in, terms out. The analyzer stands on two things that are not ours, Python's Unicode tables and the Snowball
+stemmer; the words below are among those whose stems differ between releases (2.2, 3.0 and 3.1 of PyStemmer each give
+others). A node with other terms would call honest peers liars, and be called one. A new analyzer has a new digest.
+"""
+
+import sys
+import unicodedata
+from dataclasses import dataclass
+from hashlib import sha256
+from importlib.metadata import version
+
+from dht import LocalError
+from index.text.analyzer import ANALYZER, terms
+
+TEXT = """
+Internal internally internals interval intervals interfering lateral organization organizations organized paste pasted
+pastes added adding universal universally university universities university's running dogs' John's don't dying skies
+hopping relational generously communities early proceed exceed succeeded inning outing evening 3.11 x_y C++ 2026th
+l'eau d’État Ünïcode ŁÓDŹ straße ﬁne ＡＢＣ İstanbul Đorđe Þórr œuvre naïve cafe\u0301 Ελλάδα ΣΊΣΥΦΟΣ Москва Йод ёлка
+北京大学的搜索引擎，東 ｶﾞｷﾞｸﾞ 東京タワー 한국어 검색 ภาษาไทย ພາສາລາວ ភាសាខ្មែរ မြန်မာစာ हिन्दी में தமிழ் עברית العَرَبِيَّة ½ ② Ⅳ
+"""
+DIGEST = "a83c12c99634f2d445110086d85a68eb13ae470488a74ecc9a81b68985bb3dfc"
+
+
+@dataclass(eq=False)
+class AnalyzerDiffers(LocalError):
+    """The libraries of this machine give other terms than the network's."""
+
+    stemmer: str
+    unicode: str
+
+    def __str__(self) -> str:
+        python = ".".join(map(str, sys.version_info[:3]))
+        return (
+            f"analyzer {ANALYZER}: this machine cuts text into other terms than the network does "
+            f"(PyStemmer {self.stemmer}, Python {python} with Unicode {self.unicode}); "
+            "install the version of PyStemmer that this program asks for: pip install 'pystemmer>=3.1,<3.2'"
+        )
+
+
+def check_analyzer() -> None:
+    """Raise AnalyzerDiffers where the golden text has other terms here."""
+    if sha256("\0".join(terms(TEXT)).encode()).hexdigest() != DIGEST:
+        raise AnalyzerDiffers(version("pystemmer"), unicodedata.unidata_version)

@@ -1,0 +1,169 @@
+"""The forward record: one document's terms, positions and exact lengths, compact enough to keep for every document.
+
+Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
+signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
+
+Layout: digest (16) · four field lengths (u16) · number of terms (u32) · size of the term table (u32) · the table,
+"\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) · positions (u16).
+One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
+and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
+it, but it is no field, so no score and no length knows of it.
+"""
+
+from __future__ import annotations
+
+import struct
+from array import array
+from bisect import bisect_left
+from collections import defaultdict
+from dataclasses import dataclass
+from hashlib import sha256
+from itertools import chain
+from typing import NamedTuple
+from urllib.parse import unquote
+
+import numpy as np
+
+from index.change_feed import Text
+from index.text.analyzer import terms
+
+TITLE, HEADINGS, URL, BODY = range(4)
+FIELDS = ("title", "headings", "url", "body")
+LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
+BASES = (0, 1024, 4096, 8192)  # the first position of each field
+BOILERPLATE_BASE, BOILERPLATE_LIMIT = (
+    28_672,
+    8_000,
+)  # after the last of the body; a menu of more terms is a list of URLs
+MAX_HEADINGS = 64
+MAX_LINE_CHARS = 4096  # of a title, a heading, an address
+MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
+
+_HEAD = struct.Struct("=16s4HII")
+_PAIR = struct.Struct("=II")
+_NOTHING = array("H")
+_POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
+
+Counts = tuple[int, int, int, int]  # one number for each of FIELDS
+
+
+class Fields(NamedTuple):
+    """The terms of a document in order; an engine indexes the same lists."""
+
+    title: list[str]
+    headings: list[list[str]]
+    url: list[str]
+    body: list[str]
+    boilerplate: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Forward:
+    """A record's reader: decodes what a query asks for, nothing else."""
+
+    record: bytes
+    digest: bytes  # 16 bytes, equal for documents with equal title and body
+    lengths: Counts
+    _terms: int
+    _table: int
+
+    def positions(self, term: str) -> array[int]:
+        """Where a term stands, ascending, in the one space of positions; empty where it does not."""
+        key = b"\0" + term.encode() + b"\0"
+        found = self.record.find(key, _HEAD.size, _HEAD.size + self._table)
+        if found < 0:
+            return _NOTHING
+        number = self.record.count(b"\0", _HEAD.size, found)
+        starts = _HEAD.size + _padded(self._table)
+        first, last = _PAIR.unpack_from(self.record, starts + 4 * number)
+        place = starts + 4 * (self._terms + 1)
+        out = array("H")
+        out.frombytes(self.record[place + 2 * first : place + 2 * last])
+        return out
+
+
+def analyse(text: Text) -> Fields:
+    """The terms of a document's fields, cut at `LIMITS`."""
+    headings: list[list[str]] = []
+    room = LIMITS[HEADINGS]
+    for heading in text.headings[:MAX_HEADINGS]:
+        found = terms(heading[:MAX_LINE_CHARS], room)
+        room -= len(found)
+        if found:
+            headings.append(found)
+    address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+    title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
+    return Fields(
+        terms(title, LIMITS[TITLE]),
+        headings,
+        terms(address, LIMITS[URL]),
+        terms(body, LIMITS[BODY]),
+        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT),
+    )
+
+
+def encode_forward(text: Text, fields: Fields) -> bytes:
+    """The record of a document."""
+    lines, bases = _lines(fields)
+    numbers = defaultdict[str, int]()  # each term's, in the order in which they come
+    numbers.default_factory = numbers.__len__
+    found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
+    runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
+    places = np.frombuffer(b"".join(runs), np.uint16)[found.argsort(kind="stable")]
+    starts = np.zeros(len(numbers) + 1, np.uint32)
+    np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
+    table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
+    head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(numbers), len(table))
+    return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
+
+
+def decode_forward(record: bytes) -> Forward:
+    """The reader of a record that `encode_forward` made."""
+    digest, title, headings, url, body, count, table = _HEAD.unpack_from(record)
+    return Forward(record, digest, (title, headings, url, body), count, table)
+
+
+def forward_of(text: Text) -> Forward:
+    """Analyse a document and read its record: what a checker of someone else's numbers does."""
+    return decode_forward(encode_forward(text, analyse(text)))
+
+
+def lengths_of(fields: Fields) -> Counts:
+    """How many terms each field holds."""
+    return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
+
+
+def within_fields(positions: array[int]) -> array[int]:
+    """Those of a term's (or phrase's) positions that count for a score: all but the boilerplate's."""
+    if not positions or positions[-1] < BOILERPLATE_BASE:
+        return positions
+    return positions[: bisect_left(positions, BOILERPLATE_BASE)]
+
+
+def by_field(positions: array[int]) -> Counts:
+    """How many of a term's (or phrase's) positions lie in each field; they are `within_fields`."""
+    total = len(positions)
+    if not total or positions[0] >= BASES[BODY]:
+        return 0, 0, 0, total
+    a, b, c = (bisect_left(positions, base) for base in BASES[1:])
+    return a, b - a, c - b, total - c
+
+
+def content_digest(text: Text) -> bytes:
+    """Equal for pages that say the same under different addresses (mirrors)."""
+    sizes = len(text.title).to_bytes(4, "big") + len(text.boilerplate).to_bytes(4, "big")
+    return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
+
+
+def _lines(fields: Fields) -> tuple[list[list[str]], list[int]]:
+    """All that must not run together, and the first position of each."""
+    bases, position = [BASES[TITLE]], BASES[HEADINGS]
+    for heading in fields.headings:
+        bases.append(position)
+        position += len(heading) + 1
+    lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
+    return lines, [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
+
+
+def _padded(size: int) -> int:
+    return size + -size % 4

@@ -1,0 +1,36 @@
+"""Totals of slots: what was added and taken away again leaves no trace, in any order."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.query.collection_statistics import SlotTotals, Statistics, total
+
+DOCUMENTS = st.lists(st.tuples(st.binary(min_size=4, max_size=4), st.tuples(*[st.integers(0, 99)] * 4)), max_size=12)
+
+
+@settings(max_examples=100, deadline=None)
+@given(DOCUMENTS, DOCUMENTS, st.randoms(use_true_random=False))
+def test_order_and_detours_do_not_matter(kept: list, dropped: list, rng) -> None:  # type: ignore[no-untyped-def,type-arg]
+    straight = SlotTotals()
+    for identity, lengths in kept:
+        straight = straight.plus(identity, lengths)
+    around = SlotTotals()
+    steps = [(each, 1) for each in [*kept, *dropped]]
+    rng.shuffle(steps)
+    for (identity, lengths), sign in steps + [(each, -1) for each in dropped]:
+        around = around.plus(identity, lengths, sign)
+    assert around == straight
+    assert len(straight.fingerprint_bytes) == 32
+    assert SlotTotals(1).fingerprint == 0
+
+
+def test_different_documents_have_different_fingerprints() -> None:
+    one = SlotTotals().plus(b"a1", (1, 0, 0, 0))
+    other = SlotTotals().plus(b"a2", (1, 0, 0, 0))
+    assert one.fingerprint != other.fingerprint
+
+
+def test_sums_of_nothing_and_of_two() -> None:
+    assert total([], 2) == Statistics(0, (0, 0, 0, 0), (0, 0))
+    parts = [Statistics(1, (1, 2, 3, 4), (1, 0)), Statistics(2, (5, 6, 7, 8), (2, 1))]
+    assert total(parts, 2) == Statistics(3, (6, 8, 10, 12), (3, 1))

@@ -1,0 +1,112 @@
+"""The formula: against itself written plainly, and what people expect of an order."""
+
+import math
+import random
+from array import array
+from dataclasses import replace
+
+import index_corpus as corpus
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.change_feed import Text
+from index.query.collection_statistics import Statistics
+from index.query.parser import Phrase, Term, parse_query
+from index.query.scoring import (
+    CLOSE_ONE,
+    K1,
+    P_MAX,
+    B,
+    closeness,
+    explain,
+    idfs,
+    measure,
+    score,
+    score_of,
+    upper_bound,
+    weighted,
+)
+from index.search.oracle import BruteForce
+from index.text.forward_index import forward_of
+
+
+def page(title: str = "", body: str = "", url: str = "http://a.example/") -> Text:
+    return replace(corpus.text(random.Random(1), url), title=title, headings=(), body=body)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_formula_written_plainly(seed: int) -> None:
+    rng = random.Random(seed)
+    texts = corpus.web(rng, 30)
+    for query_text in corpus.QUERIES:
+        query = parse_query(query_text)
+        sums = BruteForce(texts).search(query_text).statistics
+        average = weighted(sums.lengths) / sums.documents
+        for text in texts:
+            numbers = measure(forward_of(text), query)
+            plain = 0.0
+            for tfs, df in zip(numbers.tfs, sums.df, strict=True):
+                tf, norm = weighted(tfs), 1 - B + B * weighted(numbers.lengths) / average
+                if df:
+                    plain += math.log(1 + (sums.documents - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * norm)
+            plain *= 1 + (P_MAX - 1) * numbers.closeness / CLOSE_ONE
+            got = score(forward_of(text), query, sums)
+            assert got.score == pytest.approx(plain, rel=1e-4)
+            assert got.score == score_of(got.numbers, sums)
+            assert got.score <= upper_bound(query, sums)
+            assert explain(query, got, sums)["score"] == got.score
+
+
+def first(texts: list[Text], query: str) -> str:
+    return BruteForce(texts).search(query).hits[0].text.url
+
+
+def test_a_title_beats_a_mention_and_neighbours_beat_strangers() -> None:
+    filler = " ".join(f"word{n}" for n in range(60))
+    titled = page("Whale song", filler, "http://a.example/1")
+    mentioned = page("Something", f"whale {filler}", "http://a.example/2")
+    assert first([mentioned, titled], "whale") == titled.url
+    near = page("", f"blue whale {filler}", "http://a.example/3")
+    far = page("", f"blue {filler} whale", "http://a.example/4")
+    assert first([far, near], "blue whale") == near.url
+    assert first([far, near], '"blue whale"') == near.url
+
+
+def test_a_word_that_only_the_menu_names_is_found_and_adds_nothing() -> None:
+    menu = "Home sqlite downloads support"
+    about = replace(page("Pragmas", "how sqlite keeps its pragmas in a file", "http://a.example/1"), boilerplate=menu)
+    texts = [replace(page("Trees", "short words", f"http://a.example/{n}"), boilerplate=menu) for n in range(2, 9)]
+    found = BruteForce([*texts, about]).search("sqlite")
+    assert found.total == 8
+    assert found.hits[0].text == about and found.hits[0].scored.score > 0
+    assert {hit.scored.score for hit in found.hits[1:]} == {0.0}
+    near = BruteForce([*texts, about]).search("sqlite downloads")
+    assert near.hits[0].scored.numbers.closeness == 0, "they stand side by side in the menu alone"
+
+
+def test_a_rare_word_weighs_more_and_one_that_is_nowhere_nothing() -> None:
+    often, rarely, never = idfs(Statistics(1000, (0, 0, 0, 0), (900, 3, 0)))
+    assert 0 < often < rarely
+    assert never == 0.0
+
+
+def test_idf_is_a_whole_number_of_steps() -> None:
+    assert all((idf * (1 << 20)).is_integer() for idf in idfs(Statistics(10**9, (0, 0, 0, 0), tuple(range(1, 2000)))))
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.lists(st.lists(st.integers(0, 60), max_size=8), min_size=2, max_size=4), st.integers(1, 3))
+def test_closeness_is_the_nearest_pair(places: list[list[int]], span: int) -> None:
+    leaves = [Term("a") if span == 1 else Phrase(("a",) * span), *(Term(str(n)) for n in range(len(places) - 1))]
+    arrays = [array("H", sorted(set(found))) for found in places]
+    spans = [span] + [1] * (len(places) - 1)
+    slow = 0
+    for n in range(len(places) - 1):
+        gaps = [
+            max(b - a - spans[n] + 1 if a <= b else a - b - spans[n + 1] + 1, 1)
+            for a in arrays[n]
+            for b in arrays[n + 1]
+        ]
+        slow += CLOSE_ONE // min(gaps) if gaps and min(gaps) <= 16 else 0
+    assert closeness(leaves, arrays) == slow // (len(places) - 1)

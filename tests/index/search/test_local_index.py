@@ -1,0 +1,241 @@
+"""The local index follows its store through restarts, crashes, damage and changes of the rules."""
+
+import asyncio
+import random
+from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import index_corpus as corpus
+import pytest
+from index_network import BITS, FakeOverlay, ListFeed, Network
+
+from dht import NodeId, Slot, slot_of
+from index import local
+from index.change_feed import Change, Text
+from index.config import IndexConfig
+from index.engine.index_files import Shelf
+from index.search.local_index import LocalIndex
+from index.search.messages import AskStatistics
+from index.text.analyzer import ANALYZER
+
+ME = NodeId(b"\1" * 20)
+
+
+class Bench:
+    """One node whose index can be closed and opened again over the same feed."""
+
+    def __init__(self, path: Path | None, engine: Any = "tantivy") -> None:
+        self.config = IndexConfig(engine=engine, commit_s=0.0, batch_count=16, writer_heap_bytes=15_000_000)
+        self.path = path
+        self.network = Network()
+        self.network.ready = {Slot(slot): [ME] for slot in range(1 << BITS)}
+        self.overlay = FakeOverlay(self.network, ME)
+        self.feed = ListFeed()
+        self.local = self.open()
+
+    def open(self) -> LocalIndex:
+        self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed)
+        return self.local
+
+    async def follow(self) -> None:
+        while await self.local.step():
+            pass
+
+    async def count(self, query: str) -> tuple[int, int]:
+        """Documents answered for, and how many of them hold the query's first leaf."""
+        answer = await self.overlay.handlers[AskStatistics](
+            ME, AskStatistics(ANALYZER, self.network.strategy.slot_bits, tuple(range(16)), query)
+        )
+        return sum(answer.documents), sum(map(sum, answer.df[:1]))
+
+
+Make = Callable[..., Bench]
+
+
+@pytest.fixture
+async def make_bench(tmp_path: Path) -> AsyncIterator[Make]:
+    made: list[Bench] = []
+
+    def make(engine: str = "tantivy", on_disk: bool = True) -> Bench:
+        made.append(Bench(tmp_path / f"index-{len(made)}" if on_disk else None, engine))
+        return made[-1]
+
+    yield make
+    for bench in made:
+        await bench.local.close()
+
+
+def texts(count: int, seed: int = 1) -> list[Text]:
+    return corpus.web(random.Random(seed), count)
+
+
+def put(bench: Bench, found: list[Text]) -> None:
+    bench.feed.put(*(Change(text.id, text) for text in found))
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+async def test_follows_additions_updates_and_deletions(make_bench: Make, engine: str) -> None:
+    bench = make_bench(engine, on_disk=False)
+    found = texts(40)
+    put(bench, found)
+    put(bench, [corpus.text(random.Random(2), found[0].url, version=1)])
+    bench.feed.put(Change(found[1].id, None), Change(b"x" * 20, None))  # type: ignore[arg-type]
+    assert not bench.local.is_current
+    await bench.follow()
+    assert bench.local.is_current
+    assert bench.local.documents == 39
+    assert (await bench.count("run"))[0] == 39
+
+
+async def test_the_fingerprint_of_a_slot_tells_versions_not_history(make_bench: Make) -> None:
+    a, b = make_bench("memory"), make_bench("memory")
+    found = texts(30)
+    put(a, found)
+    put(b, [*texts(30, seed=9), *found[::-1]])
+    b.feed.put(*(Change(text.id, None) for text in texts(30, seed=9) if text.id not in {t.id for t in found}))
+    await a.follow()
+    await b.follow()
+    slots = [Slot(slot) for slot in range(16)]
+    assert [a.local.indexed(slot) for slot in slots] == [b.local.indexed(slot) for slot in slots]
+    changed = corpus.text(random.Random(3), found[0].url, version=2)
+    put(b, [changed])
+    await b.follow()
+    slot = slot_of(changed.key, BITS)
+    assert a.local.indexed(slot)[0] == b.local.indexed(slot)[0]
+    assert a.local.indexed(slot)[1] != b.local.indexed(slot)[1]
+    assert sum(a.local.indexed(slot)[0] for slot in slots) == 30
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh"])
+async def test_goes_on_after_a_restart_without_reading_again(make_bench: Make, engine: str) -> None:
+    bench = make_bench(engine)
+    put(bench, texts(40))
+    await bench.follow()
+    before = await bench.count("run")
+    await bench.local.close()
+    bench.feed.log[:40] = [Change(text.id, None) for text in texts(40)]  # whoever reads these again loses everything
+    bench.open()
+    assert await bench.count("run") == (0, 0), "no answer before it has caught up"
+    await bench.follow()
+    assert await bench.count("run") == before
+
+
+async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make) -> None:
+    bench = make_bench()
+    found = texts(40)
+    put(bench, found[:20])
+    await bench.follow()
+    await bench.local.close()
+    shelf = Shelf(bench.config, bench.path)
+    real, shelf.table.commit = shelf.table.commit, lambda *given: None  # type: ignore[method-assign]
+    changed = corpus.text(random.Random(4), found[0].url, version=1)
+    shelf.apply([Change(text.id, text) for text in [changed, *found[20:30]]], b"130")
+    shelf.table.commit = real  # type: ignore[method-assign]
+    shelf.close()
+    bench.open()
+    put(bench, [changed, *found[25:40]])
+    await bench.follow()
+    expected = make_bench("memory")
+    put(expected, [*found[:20], changed, *found[25:40]])
+    await expected.follow()
+    for query in corpus.QUERIES:
+        assert await bench.count(query) == await expected.count(query)
+
+
+@pytest.mark.parametrize("what", ["engine gone", "engine torn", "table torn", "other analyzer"])
+async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, what: str) -> None:
+    bench = make_bench()
+    put(bench, texts(30))
+    await bench.follow()
+    before = await bench.count("run")
+    await bench.local.close()
+    assert bench.path is not None
+    engine = next(bench.path.glob("engine-*"))
+    if what == "engine gone":
+        for file in engine.iterdir():
+            file.unlink()
+        engine.rmdir()
+    elif what == "engine torn":
+        (engine / "meta.json").write_bytes(b"{")
+    elif what == "table torn":
+        (bench.path / "forward.sqlite").write_bytes(b"no database at all" * 1000)
+    else:
+        shelf = Shelf(bench.config, bench.path)
+        shelf.table.clear(made=b"analyzer 0", engine=shelf.table.about("engine"))
+        shelf.close()
+    bench.open()
+    await bench.follow()
+    assert await bench.count("run") == before
+    assert len(list(bench.path.glob("engine-*"))) == 1
+
+
+async def test_another_incarnation_of_the_store_leaves_no_ghosts(make_bench: Make) -> None:
+    bench = make_bench()
+    put(bench, texts(30))
+    await bench.follow()
+    bench.feed.log = bench.feed.log[:10]
+    bench.feed.incarnation = b"2"
+    await bench.follow()
+    assert bench.local.documents == 10
+    assert (await bench.count("run"))[0] == 10
+
+
+async def test_another_number_of_slots_is_followed(make_bench: Make) -> None:
+    import msgspec
+
+    bench = make_bench()
+    put(bench, texts(30))
+    await bench.follow()
+    bench.network.strategy = msgspec.structs.replace(bench.network.strategy, slot_bits=3)
+    await bench.follow()
+    assert (await bench.count("run"))[0] == 30
+    assert sum(bench.local.indexed(Slot(slot))[0] for slot in range(8)) == 30
+
+
+async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(
+    make_bench: Make, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = make_bench("memory")
+    found = texts(40)
+    put(bench, found)
+    monkeypatch.setattr(local, "READ_COUNT", 3)
+    await bench.local.step()
+    assert bench.local.documents == bench.config.batch_count == 16
+    monkeypatch.setattr(local, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
+    await bench.local.step()
+    assert bench.local.documents == 22, "two reads hold that much text"
+    monkeypatch.setattr(local, "MAX_READS", 1)
+    await bench.local.step()
+    assert bench.local.documents == 25
+    await bench.follow()
+    assert bench.local.is_current
+    assert bench.local.documents == 40
+
+
+async def test_run_indexes_what_comes_later_and_stops_when_cancelled(make_bench: Make) -> None:
+    bench = make_bench("memory")
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(bench.local.run())
+        for count in (5, 10):
+            put(bench, texts(count)[count - 5 :])
+            while bench.local.documents < count or not bench.local.is_current:  # noqa: ASYNC110
+                await asyncio.sleep(0)
+        running.cancel()
+
+
+async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(local, "LOOK_S", 0.01)
+    bench = make_bench("memory")
+    bench.local._config = replace(bench.config, commit_s=60.0)
+    found = texts(50)
+    async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(bench.local.run())
+        put(bench, found[:5])
+        while bench.local.documents < 5:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        put(bench, found[5 : 5 + local.ENOUGH * bench.config.batch_count])
+        while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
+            await asyncio.sleep(0)
+        running.cancel()

@@ -1,0 +1,55 @@
+"""Plans: every slot that somebody is ready for, once, by few peers."""
+
+import random
+from itertools import combinations
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dht import NodeId, Slot
+from index.search.replica_plan import make_plan
+
+PEERS = [NodeId(bytes([n]) * 20) for n in range(6)]
+ready_maps = st.dictionaries(
+    st.integers(0, 15).map(Slot), st.lists(st.sampled_from(PEERS), max_size=3, unique=True), max_size=12
+)
+
+
+@settings(max_examples=200, deadline=None)
+@given(ready_maps, st.sets(st.sampled_from(PEERS), max_size=2), st.integers(0, 9))
+def test_covers_all_that_can_be_covered_once(ready: dict[Slot, list[NodeId]], avoid: set[NodeId], seed: int) -> None:
+    plan = make_plan(ready, PEERS[0], random.Random(seed), avoid)
+    given_out = [slot for _, slots in plan.parts for slot in slots]
+    assert sorted(given_out) == sorted(slot for slot, peers in ready.items() if set(peers) - avoid)
+    assert sorted([*given_out, *plan.uncovered]) == sorted(ready)
+    for peer, slots in plan.parts:
+        assert peer not in avoid
+        assert all(peer in ready[slot] for slot in slots)
+    assert plan == make_plan(dict(reversed(ready.items())), PEERS[0], random.Random(seed), avoid)
+
+
+@settings(max_examples=100, deadline=None)
+@given(ready_maps, st.integers(0, 9))
+def test_is_at_most_one_peer_from_the_fewest(ready: dict[Slot, list[NodeId]], seed: int) -> None:
+    stranger = NodeId(b"\xff" * 20)
+    plan = make_plan(ready, stranger, random.Random(seed))
+    wanted = {slot for slot, peers in ready.items() if peers}
+    fewest = next(
+        size
+        for size in range(len(PEERS) + 1)
+        for chosen in combinations(PEERS, size)
+        if all(set(ready[slot]) & set(chosen) for slot in wanted)
+    )
+    assert len(plan.parts) <= fewest + 1
+
+
+def test_own_slots_are_answered_at_home_and_tried_pairs_left_out() -> None:
+    ready = {Slot(n): [PEERS[1], PEERS[0]] for n in range(4)} | {Slot(9): [PEERS[1], PEERS[2]]}
+    plan = make_plan(ready, PEERS[0], random.Random(1), tried={(PEERS[1], Slot(9))})
+    assert plan.parts == ((PEERS[0], (0, 1, 2, 3)), (PEERS[2], (9,)))
+
+
+def test_equal_peers_share_the_load() -> None:
+    ready = {Slot(n): [PEERS[1], PEERS[2]] for n in range(4)}
+    rng = random.Random(1)
+    assert {make_plan(ready, PEERS[0], rng).parts[0][0] for _ in range(30)} == {PEERS[1], PEERS[2]}

@@ -1,0 +1,57 @@
+"""Snippets: the right piece, and highlights that point at the words."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from index.query.parser import parse_query
+from index.search.snippet import make_snippet, terms_of
+from index.text.analyzer import terms
+
+FILLER = "lorem ipsum dolor sit amet " * 40
+
+
+def snippet(body: str, query: str, chars: int = 120) -> tuple[str, list[str]]:
+    made = make_snippet((body,), terms_of(parse_query(query).leaves), chars)
+    return made.text, [made.text[a:b] for a, b in made.highlights]
+
+
+def test_shows_where_most_of_the_words_are() -> None:
+    text, marks = snippet(f"dogs first. {FILLER} here dogs are\n\n running {FILLER} dogs dogs dogs", "running dog")
+    assert "here dogs are running" in text
+    assert marks == ["dogs", "running"]
+    assert text.startswith("…")
+    assert text.endswith("…")
+
+
+def test_joins_neighbouring_bigrams_to_one_highlight() -> None:
+    text, marks = snippet("他在北京大学读书。" * 3, "北京大学")
+    assert marks == ["北京大学"] * 3
+    assert text == "他在北京大学读书。" * 3
+
+
+def test_without_a_match_it_is_the_beginning() -> None:
+    text, marks = snippet("Start here. " + FILLER, "absent")
+    assert text.startswith("Start here.")
+    assert marks == []
+    assert snippet("", "absent") == ("", [])
+
+
+@settings(max_examples=200, deadline=None)
+@given(st.text(alphabet="ab \n北京大.", max_size=300), st.integers(20, 80))
+def test_highlights_are_inside_apart_and_of_the_wanted_terms(body: str, chars: int) -> None:
+    wanted = terms_of(parse_query("a OR 北京").leaves)
+    made = make_snippet((body,), wanted, chars)
+    assert len(made.text) <= chars + 2
+    last = -1
+    for start, end in made.highlights:
+        assert last < start < end <= len(made.text)
+        assert wanted & set(terms(made.text[start:end]))
+        last = end
+
+
+def test_boilerplate_is_shown_only_where_nothing_else_was_found() -> None:
+    wanted = terms_of(parse_query("sqlite").leaves)
+    assert make_snippet(("about sqlite", "menu sqlite"), wanted, 80).text == "about sqlite"
+    assert make_snippet(("about trees", "menu sqlite"), wanted, 80).text == "menu sqlite"
+    assert make_snippet(("about trees", "menu"), wanted, 80).text == "about trees"
+    assert make_snippet(("", "menu"), wanted, 80).text == "menu"

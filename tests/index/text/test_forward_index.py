@@ -1,0 +1,105 @@
+"""Forward records give back exactly what a plain reading of the document gives."""
+
+import random
+from dataclasses import replace
+from itertools import chain
+
+import index_corpus as corpus
+import pytest
+
+from index.query.parser import Phrase, Term
+from index.query.scoring import occurrences
+from index.text.analyzer import terms
+from index.text.forward_index import (
+    BASES,
+    BODY,
+    BOILERPLATE_BASE,
+    BOILERPLATE_LIMIT,
+    LIMITS,
+    MAX_BODY_CHARS,
+    MAX_LINE_CHARS,
+    TITLE,
+    analyse,
+    by_field,
+    content_digest,
+    encode_forward,
+    forward_of,
+    within_fields,
+)
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_positions_and_lengths_are_those_of_a_plain_reading(seed: int) -> None:
+    for text in corpus.web(random.Random(seed), 20):
+        forward, fields = forward_of(text), analyse(text)
+        assert forward.lengths == (
+            len(terms(text.title)),
+            sum(len(terms(heading)) for heading in text.headings),
+            len(fields.url),
+            len(terms(text.body)),
+        )
+        lists = (fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate)
+        for term in {*chain(*lists), "absent", "ru"}:
+            found = list(forward.positions(term))
+            assert found == sorted(found)
+            body = [p - BASES[BODY] for p in found if BASES[BODY] <= p < BOILERPLATE_BASE]
+            assert body == [place for place, other in enumerate(fields.body) if other == term]
+            rest = [p - BOILERPLATE_BASE for p in found if p >= BOILERPLATE_BASE]
+            assert rest == [place for place, other in enumerate(fields.boilerplate) if other == term]
+            counts = [fields.title.count(term), sum(h.count(term) for h in fields.headings)]
+            counts += [fields.url.count(term), fields.body.count(term)]
+            assert by_field(within_fields(forward.positions(term))) == tuple(counts)
+
+
+def test_phrases_do_not_cross_borders() -> None:
+    text = corpus.text(random.Random(1), "http://a.example/tail")
+    text = replace(
+        text, title="alpha", headings=("beta", "gamma delta"), body="epsilon zeta alpha", boilerplate="eta theta"
+    )
+    forward = forward_of(text)
+    assert len(occurrences(forward, Phrase(("gamma", "delta")))) == 1
+    assert len(occurrences(forward, Phrase(tuple(terms("epsilon zeta"))))) == 1
+    for first, second in [
+        ("alpha", "beta"),
+        ("beta", "gamma"),
+        ("delta", "epsilon"),
+        ("tail", "epsilon"),
+        ("alpha", "eta"),
+    ]:
+        assert not occurrences(forward, Phrase((first, second)))
+    assert by_field(occurrences(forward, Term("alpha"))) == (1, 0, 0, 1)
+
+
+def test_a_huge_document_is_cut_and_an_empty_one_is_none() -> None:
+    text = corpus.text(random.Random(1), "http://a.example/")
+    huge = replace(text, title="t " * 9999, headings=("h " * 999,) * 999, body="b " * 99_999)
+    assert forward_of(huge).lengths[:2] == LIMITS[:2]
+    assert forward_of(huge).lengths[3] == LIMITS[BODY]
+    menu = forward_of(replace(huge, boilerplate="b " * 99_999)).positions("b")
+    assert len(menu) == LIMITS[BODY] + BOILERPLATE_LIMIT and menu[-1] < 1 << 16
+    empty = forward_of(replace(text, title="", headings=(), body="", url="", boilerplate=""))
+    assert empty.lengths == (0, 0, 0, 0)
+    assert not empty.positions("a")
+
+
+def test_a_record_is_smaller_than_twice_its_text() -> None:
+    rng = random.Random(2)
+    words = [f"word{number}" for number in range(3000)]
+    text = replace(
+        corpus.text(rng, "http://a.example/"),
+        body=" ".join(words[int(rng.paretovariate(0.8)) % 3000] for _ in range(600)),
+    )
+    assert len(encode_forward(text, analyse(text))) < 2 * len(text.body)
+
+
+def test_the_digest_tells_mirrors() -> None:
+    text = corpus.text(random.Random(1), "http://a.example/")
+    assert content_digest(text) == content_digest(replace(text, url="http://b.example/", headings=("x",)))
+    assert content_digest(replace(text, title="ab", body="c")) != content_digest(replace(text, title="a", body="bc"))
+    assert LIMITS[TITLE] < BASES[1]
+
+
+def test_a_title_or_body_of_megabytes_costs_what_a_long_one_costs() -> None:
+    text = corpus.text(random.Random(1), "http://a.example/long")
+    huge = replace(text, title=" " * MAX_LINE_CHARS + "late", body=" " * MAX_BODY_CHARS + "late")
+    assert analyse(huge).title == analyse(huge).body == []
