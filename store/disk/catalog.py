@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from typing import NamedTuple
 
 from dht import DocumentId, Key
-from store import cells, frames, rows, sites
+from store.disk import cell_sums, frame_table, row_table, site_table
 from store.disk.cell_sums import Counted, Summary
 from store.disk.file_system import Disk
 from store.disk.row_table import Row
@@ -22,10 +22,10 @@ from store.record.record import Kind
 
 FORMAT = 3
 _SCHEMA = f"""
-{rows.SCHEMA}
+{row_table.SCHEMA}
 CREATE TABLE gone (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, key BLOB, day INTEGER);
 CREATE INDEX gone_by_id ON gone (id);
-{cells.SCHEMA}
+{cell_sums.SCHEMA}
 CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, since REAL, size INTEGER, body BLOB,
   PRIMARY KEY (peer, kind, id)) WITHOUT ROWID;
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
@@ -106,31 +106,31 @@ class Catalog:
     def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[Row | None]:
         """The live rows of records, in order."""
         with self._ours:
-            return rows.named(self.writer, list(names))
+            return row_table.named(self.writer, list(names))
 
     def put(self, come: Sequence[Row], replaced: Sequence[Row | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
         went = [row for row in replaced if row is not None]
         if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
             self.writer.executemany("DELETE FROM gone WHERE id = ? AND kind = ?", [(r.id, r.kind) for r in come])
-        rows.strike(self.writer, went)
-        rows.add(self.writer, come, self._next + 1)
+        row_table.strike(self.writer, went)
+        row_table.add(self.writer, come, self._next + 1)
         self._next += len(come)
-        sites.leave(self.writer, {r.key for r in went} - {r.key for r in come})
+        site_table.leave(self.writer, {r.key for r in went} - {r.key for r in come})
         self._count(went, come)
 
     def remove(self, went: Sequence[Row], today: int) -> None:
         """Turn live rows into tombstones inside a transaction."""
-        rows.strike(self.writer, went)
+        row_table.strike(self.writer, went)
         values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
         self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
         self._next += len(went)
-        sites.leave(self.writer, [row.key for row in went])
+        site_table.leave(self.writer, [row.key for row in went])
         self._count(went, ())
 
     def move(self, moved: Sequence[Row], places: Sequence[Place]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
-        rows.move(self.writer, moved, places)
+        row_table.move(self.writer, moved, places)
 
     def forget_tombstones(self, before_day: int) -> None:
         """Drop tombstones older than a day inside a transaction; cursors before the newest of them start from zero."""
@@ -143,8 +143,8 @@ class Catalog:
         """Live rows whose expiry day is past."""
         with self._ours:
             found: list[Row] = []
-            for cell in cells.expired(self.writer, today):
-                found += [r for r in rows.between(self.writer, *cells.keys_of(cell)) if r.expires_day < today]
+            for cell in cell_sums.expired(self.writer, today):
+                found += [r for r in row_table.between(self.writer, *cell_sums.keys_of(cell)) if r.expires_day < today]
                 if len(found) >= limit:
                     break
             return found[:limit]
@@ -152,17 +152,17 @@ class Catalog:
     def inside(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, all kinds."""
         with self._ours:
-            return list(rows.between(self.writer, first, last))
+            return list(row_table.between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[Row]:
         """Live rows whose frames lie in a segment, in the order of the file."""
         with self._ours:
-            return rows.in_segment(self.writer, segment)
+            return row_table.in_segment(self.writer, segment)
 
     def live_bytes(self) -> dict[int, int]:
         """Bytes of live records by segment."""
         with self._ours:
-            return frames.live_bytes(self.writer)
+            return frame_table.live_bytes(self.writer)
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
@@ -174,43 +174,45 @@ class Catalog:
     def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
         """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
         with self._ours:
-            full = map(cells.keys_of, cells.occupied(self._looker, first, last, least))
+            full = map(cell_sums.keys_of, cell_sums.occupied(self._looker, first, last, least))
             ranges = [(max(first, low), min(last, high)) for low, high in full]
-            return [site for part in ranges for site in rows.counted(self._looker, *part, kind, least)]
+            return [site for part in ranges for site in row_table.counted(self._looker, *part, kind, least)]
 
     def rows(self, first: bytes, last: bytes) -> list[Row]:
         """Live rows of a key range, all kinds."""
         with self._ours:
-            return list(rows.between(self._looker, first, last))
+            return list(row_table.between(self._looker, first, last))
 
     # event loop
 
     def find(self, kind: Kind, id: DocumentId) -> Row | None:
         with self._ours:
-            return rows.find(self.reader, kind, id)
+            return row_table.find(self.reader, kind, id)
 
     def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
         """Live rows of a key range; by key and id, but for those of a site that holds very many."""
         with self._ours:
-            yield from rows.between(self.reader, first, last, kind)
+            yield from row_table.between(self.reader, first, last, kind)
 
     def changes(self, after: int, limit: int) -> list[Change]:
         with self._ours:
             found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
-            return [Change(s, rows.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
+            return [Change(s, row_table.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
 
     def summary(self, first: bytes, last: bytes, today: int) -> Summary:
         with self._ours:
-            return cells.summary(self.reader, first, last, today)
+            return cell_sums.summary(self.reader, first, last, today)
 
     def occupied(self) -> list[int]:
         """Numbers of the cells that hold anything."""
         with self._ours:
-            return cells.occupied(self.reader)
+            return cell_sums.occupied(self.reader)
 
     def _count(self, gone: Sequence[Row], come: Sequence[Row]) -> None:
         changes = [(-1, row) for row in gone] + [(1, row) for row in come]
-        cells.count(self.writer, (Counted(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes))
+        cell_sums.count(
+            self.writer, (Counted(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes)
+        )
 
 
 class _OurErrors:

@@ -12,7 +12,7 @@ from sqlite3 import Connection
 from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
-from store import frames, sites
+from store.disk import frame_table, site_table
 from store.disk.segments import Place
 from store.disk.sql_batches import portions
 from store.record.record import Kind, ShortVersion
@@ -23,11 +23,11 @@ CREATE TABLE records (sequence INTEGER PRIMARY KEY, kind INTEGER, id BLOB, site 
   at_ms INTEGER, digest BLOB, expires_day INTEGER, frame INTEGER, number INTEGER);
 CREATE INDEX by_id ON records (substr(id, 1, 4));
 CREATE INDEX by_site ON records (site);
-{sites.SCHEMA}
-{frames.SCHEMA}
+{site_table.SCHEMA}
+{frame_table.SCHEMA}
 """
 _INSERT = """INSERT INTO records VALUES (?, ?, ?, (SELECT site FROM sites WHERE prefix = ?), ?, ?, ?, ?, ?, ?, ?)"""
-_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frames.PLACE}"
+_OWN = f"sequence, kind, id, path, epoch, at_ms, digest, expires_day, frame, {frame_table.PLACE}"
 _JOINED = "FROM records CROSS JOIN frames USING (frame)"  # CROSS: SQLite keeps this order of the tables
 _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
@@ -51,10 +51,10 @@ class Row(NamedTuple):
 
 def add(database: Connection, rows: Sequence[Row], first: int) -> None:
     """Write rows in order, from a sequence on."""
-    numbers = frames.add(database, [row.place for row in rows])
-    sites.add(database, [row.key for row in rows])
+    numbers = frame_table.add(database, [row.place for row in rows])
+    site_table.add(database, [row.key for row in rows])
     values = [
-        (n, kind, id, key[: sites.BYTES], key[sites.BYTES :], *version, day, frame, place.part >> 8)
+        (n, kind, id, key[: site_table.BYTES], key[site_table.BYTES :], *version, day, frame, place.part >> 8)
         for n, frame, (kind, id, key, version, day, place, *_) in zip(count(first), numbers, rows, strict=False)
     ]
     database.executemany(_INSERT, values)
@@ -63,19 +63,19 @@ def add(database: Connection, rows: Sequence[Row], first: int) -> None:
 def strike(database: Connection, rows: Sequence[Row]) -> None:
     """Take live rows out."""
     database.executemany("DELETE FROM records WHERE sequence = ?", [(row.sequence,) for row in rows])
-    frames.leave(database, [row.frame for row in rows])
+    frame_table.leave(database, [row.frame for row in rows])
 
 
 def move(database: Connection, rows: Sequence[Row], places: Sequence[Place]) -> None:
     """Note where frames were copied to, of those rows that still stand."""
     query = "SELECT 1 FROM records WHERE sequence = ?"
     pairs = [(r, p) for r, p in zip(rows, places, strict=True) if database.execute(query, (r.sequence,)).fetchone()]
-    numbers = frames.add(database, [place for _, place in pairs])
+    numbers = frame_table.add(database, [place for _, place in pairs])
     database.executemany(
         "UPDATE records SET frame = ?, number = ? WHERE sequence = ?",
         [(frame, p.part >> 8, r.sequence) for frame, (r, p) in zip(numbers, pairs, strict=True)],
     )
-    frames.leave(database, [row.frame for row, _ in pairs])
+    frame_table.leave(database, [row.frame for row, _ in pairs])
 
 
 def find(database: Connection, kind: Kind, id: DocumentId) -> Row | None:
@@ -99,7 +99,7 @@ def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> lis
 
 def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[Row]:
     """Live rows of a key range, of all kinds or of one; by key and id, but for those of a site that holds very many."""
-    for site, prefix in sites.between(database, first, last):
+    for site, prefix in site_table.between(database, first, last):
         after = 0
         while after >= 0:
             found = database.execute(_OF_SITE, (site, after, kind, prefix)).fetchall()
@@ -114,7 +114,7 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
         "SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site) "
         "WHERE prefix BETWEEN ? AND ? AND kind = ? GROUP BY prefix HAVING count(*) >= ?"
     )
-    return database.execute(query, (first[: sites.BYTES], last[: sites.BYTES], kind, least)).fetchall()
+    return database.execute(query, (first[: site_table.BYTES], last[: site_table.BYTES], kind, least)).fetchall()
 
 
 def in_segment(database: Connection, segment: int) -> list[Row]:

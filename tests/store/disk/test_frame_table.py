@@ -2,18 +2,18 @@
 
 import sqlite3
 
-from store import frames
+from store.disk import frame_table
 from store.disk.segments import Place
 
 
 def test_a_frame_is_listed_once_and_until_its_last_record_went() -> None:
     database = sqlite3.connect(":memory:")
-    database.executescript(frames.SCHEMA)
+    database.executescript(frame_table.SCHEMA)
     shared, own = Place(1, 16, 900, 0), Place(2, 16, 100, 400)
-    numbers = frames.add(database, [shared.of(0, 3), own, shared.of(2, 3)])
+    numbers = frame_table.add(database, [shared.of(0, 3), own, shared.of(2, 3)])
     assert numbers[0] == numbers[2] != numbers[1]
-    assert frames.live_bytes(database) == {1: 600, 2: 500}  # one of three did not live when it was written
-    frames.leave(database, [numbers[0]])
-    assert frames.live_bytes(database) == {1: 300, 2: 500}
-    frames.leave(database, [numbers[1], numbers[0]])
-    assert frames.live_bytes(database) == {} and not database.execute("SELECT * FROM frames").fetchall()
+    assert frame_table.live_bytes(database) == {1: 600, 2: 500}  # one of three did not live when it was written
+    frame_table.leave(database, [numbers[0]])
+    assert frame_table.live_bytes(database) == {1: 300, 2: 500}
+    frame_table.leave(database, [numbers[1], numbers[0]])
+    assert frame_table.live_bytes(database) == {} and not database.execute("SELECT * FROM frames").fetchall()

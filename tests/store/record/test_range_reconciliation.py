@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import BadReplica, Kind
-from store import reconcile as module
+from store.record import range_reconciliation as module
 from store.record.range_reconciliation import END, Entry, Item, Mode, Range, Session, among, answer, item
 from store.record.record import ShortVersion
 
