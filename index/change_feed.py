@@ -1,6 +1,6 @@
 """What the index follows: the change log of the store, seen through two small values.
 
-Pure: values and a protocol; `node/ingest.py` adapts the store to it.
+Pure: values and a protocol; `node/crawling/ingest.py` adapts the store to it.
 """
 
 from collections.abc import Sequence

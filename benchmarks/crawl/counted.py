@@ -14,7 +14,7 @@ from pathlib import Path
 
 from dht.transport.tls_client import ChannelClient
 from dht.transport.transport import Route
-from node.cli import main as run
+from node.cli.main import main as run
 
 EVERY_S = 1.0
 _ask = ChannelClient.ask

@@ -62,7 +62,7 @@ async def measured(folder: Path, count: int) -> list[Row]:
     config = node.data_dir / "config.toml"
     config.write_text(lone_config(node, network, ""))
     try:
-        child = children.start("node-1", "node.cli", "run", "--config", str(config))
+        child = children.start("node-1", "node", "run", "--config", str(config))
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=AT_ONCE)) as session:
             asker, pid = Asker(session), child.process.pid
             await _until(child, asker, node, lambda status: status["slots"]["leased"] == status["slots"]["all"])

@@ -48,7 +48,7 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
     config = node.data_dir / "config.toml"
     config.write_text(config_text(node, network, folder / "hosts", delay_s))
     try:
-        child = children.start("node-1", "benchmarks.crawl.named", "node.cli", "run", "--config", str(config))
+        child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--config", str(config))
         async with aiohttp.ClientSession() as session:
             asker, pid = Asker(session), child.process.pid
             await _until(child, asker, node, _is_ready)

@@ -14,11 +14,10 @@ from pathlib import Path
 
 from platformdirs import user_cache_dir
 
-from node.demo.processes import Children
+from node.demo.processes import Children, read_hosts, ready_ports
 from node.demo.sampleserver import host_folders
 from node.demo.samplesite import SETTINGS_FILE
 from node.demo.sampleweb import ServedWeb, unpack_sample
-from node.demo.webprocess import read_hosts, ready_ports
 
 NAMES = 4  # each host of the sample has so many
 BUILT = Path(user_cache_dir("dse-node")) / "web-medium"  # --out of build_web.py, if it is to be found again

@@ -11,7 +11,7 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
-from node.simulation.readings import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.simulation.observations import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
 SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 40.0, 20.0, 60.0  # heartbeats, sent together at first, drift apart

@@ -4,7 +4,7 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
-from node.simulation.questions import Questions
+from node.simulation.lookup_trial import Questions
 from node.simulation.swarm import Swarm
 
 SETTLE_S, STEP_S, WITHIN_S = 30.0, 5.0, 300.0

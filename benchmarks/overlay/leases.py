@@ -17,7 +17,7 @@ from benchmarks.overlay.extent import Extent
 from benchmarks.overlay.rounds import Rounds
 from dht import NodeId, Slot
 from node.simulation.forming import form
-from node.simulation.readings import slot_bits_for
+from node.simulation.observations import slot_bits_for
 from node.simulation.swarm import Bee, Swarm
 
 MEET_S, SETTLE_S, TRAFFIC_S = 35.0, 30.0, 24.0  # first exchanges; every slot gets its holder; two renewals

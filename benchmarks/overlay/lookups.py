@@ -11,8 +11,8 @@ from benchmarks.overlay import goals, stock
 from benchmarks.overlay.extent import Extent
 from dht import Identity, Key, SmallRecord, sign_record
 from node.simulation.forming import form
+from node.simulation.lookup_trial import Questions, quantile
 from node.simulation.loop import EPOCH
-from node.simulation.questions import Questions, quantile
 from node.simulation.swarm import NETWORK, Swarm
 
 PACE_S, PATIENCE_S = 0.02, 10.0  # between two lookups; for the last one's end

@@ -23,7 +23,7 @@ from dht.leases.voter import VOTE_S
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
 from dht.transport.tls_client import KEEP_S
-from node.simulation.readings import REPLICAS
+from node.simulation.observations import REPLICAS
 from node.simulation.swarm import Bee, Swarm
 
 SEGMENT_BYTES = 1_400

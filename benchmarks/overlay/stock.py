@@ -18,8 +18,8 @@ from kademlia.node import Node
 from dht import Address
 from node.simulation.delays import Delays
 from node.simulation.forming import contacts
+from node.simulation.lookup_trial import quantile
 from node.simulation.loop import SimLoop
-from node.simulation.questions import quantile
 from node.simulation.swarm import PORT, SwarmIdentity, place
 
 ASKS, PACE_S = 40, 0.5

@@ -1,1 +1,4 @@
-"""TODO."""
+"""What is fetched next?
+
+Admission, traps, the URL-seen test, mirrors (Mercator). Read frontier, admission, url_seen.
+"""

@@ -1,4 +1,4 @@
-"""What the crawler needs from the rest of the node; `node/ingest.py` provides it, the simulator and tests too.
+"""What the crawler needs from the rest of the node; `node/crawling/ingest.py` provides it, the simulator and tests too.
 
 Pure: a protocol only. Each call returns when what it was given is safe with its owners (min_acks durable copies),
 or raises RemoteError, after which the crawler tries again later.

@@ -1,1 +1,4 @@
-"""TODO."""
+"""How do many nodes give one answer?
+
+Scatter, gather, merge, check. Read searcher, then two_phase_search.
+"""

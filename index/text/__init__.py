@@ -1,1 +1,4 @@
-"""TODO."""
+"""How does text become terms?
+
+The analyzer, its golden check and the forward index. Read analyzer first.
+"""

@@ -19,6 +19,7 @@ import aiohttp
 import msgspec
 
 from dht import when_told_to_stop
+from node.app.process import has_ipv6
 from node.demo.checks import (
     Query,
     check_documents,
@@ -31,11 +32,9 @@ from node.demo.checks import (
 from node.demo.layout import HOST_DELAY_S, DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
 from node.demo.nodes import Asker
-from node.demo.processes import Children, free_ports, kill_group
+from node.demo.processes import Children, free_ports, kill_group, start_web
 from node.demo.report import DemoReport, progress_line, summary
 from node.demo.sampleweb import ServedWeb, check_root, start_urls
-from node.demo.webprocess import start_web
-from node.node import has_ipv6
 
 FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0
@@ -150,7 +149,7 @@ class Demo:
     def start_node(self, node: DemoNode) -> None:
         """Start, or start again, one node's process."""
         config = node.data_dir / "config.toml"
-        self.children.start(node.name, "node.cli", "run", "--config", str(config))
+        self.children.start(node.name, "node", "run", "--config", str(config))
 
 
 def has_its_slots(slots: dict[str, int]) -> bool:

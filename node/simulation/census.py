@@ -10,7 +10,7 @@ from urllib.parse import urlsplit
 from crawl import State, Visit, decode_visit
 from dht import Slot, placement_key, slot_of
 from index import BruteForce, Text
-from node.feed import text_of
+from node.crawling.store_change_feed import text_of
 from node.simulation.scriptedfetch import Visited
 from node.simulation.simnode import SimNode
 from store import HostRecord, Kind, Record, decode_host

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from random import Random
 
 from dht import NodeId, Opened, Reach, open_heartbeat
-from node.simulation.garbage import rarely_collected
+from node.simulation.loop import rarely_collected
 from node.simulation.swarm import NETWORK, Bee, Swarm
 
 K = 16  # contacts in a k-bucket, as dht/routing/routing_table.py has

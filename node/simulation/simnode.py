@@ -30,13 +30,13 @@ from dht import (
     StrategyLog,
 )
 from index import IndexConfig
-from node.aliasing import Sampling
-from node.daemon import Daemon, Shells
+from node.app.services import Daemon, Shells
 from node.simulation.carrier import SimCarrier
-from node.simulation.knock import sim_knock
+from node.simulation.dial_back import sim_knock
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scriptedfetch import ScriptedFetcher, Visited
 from node.simulation.scriptedweb import ScriptedWeb
+from node.sites.mirror_finder import Sampling
 from store import MemoryDisk, RecordStore, StoreConfig
 
 PORT = 8091

@@ -21,8 +21,7 @@ from typing import Any
 
 from dht import Address, Core, Datagram, DhtConfig, Endpoint, Event, Family, Identity, NodeId, Now, Reach
 from node.simulation.delays import Delays
-from node.simulation.garbage import rarely_collected
-from node.simulation.loop import EPOCH
+from node.simulation.loop import EPOCH, rarely_collected
 
 NETWORK = b"a network of bare cores!"[:20]
 PORT = 8091

@@ -11,8 +11,8 @@ from typing import Any
 
 from node.simulation.conditions import SPREAD, Conditions
 from node.simulation.forming import form
-from node.simulation.questions import Questions, figures_of, hops_of
-from node.simulation.readings import Spread, sample_slots, slot_bits_for, teams_agree
+from node.simulation.lookup_trial import Questions, figures_of, hops_of
+from node.simulation.observations import Spread, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Bee, Swarm
 
 ASK_EVERY_S = 1.0

@@ -18,7 +18,7 @@ from crawl import State
 from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.conditions import SPREAD, Conditions
-from node.simulation.questions import Answer, figures_of
+from node.simulation.lookup_trial import Answer, figures_of
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
 

@@ -17,8 +17,7 @@ import msgspec
 from bootstrap import load_network, new_network
 from crawl import Visit
 from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
-from node.simulation.garbage import rarely_collected
-from node.simulation.loop import EPOCH, PLACE, SimLoop
+from node.simulation.loop import EPOCH, PLACE, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
 from node.simulation.scriptedfetch import Visited
 from node.simulation.scriptedweb import ScriptedWeb

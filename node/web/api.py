@@ -8,9 +8,9 @@ from aiohttp import web
 from crawl import ScopeKind
 from dht import MALFORMED
 from index import Question
-from node.duration import MAX_S
-from node.progress import MAX_ASKED, Followed
-from node.service import Service
+from node.app.service_api import Service
+from node.jobs.job_progress import MAX_ASKED, Followed
+from node.views.duration import MAX_S
 from node.web.openapi import openapi
 from node.web.parameters import Values, read_parameters
 from node.web.problems import BadParameter

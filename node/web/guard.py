@@ -10,8 +10,8 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from aiohttp import web
 
-from node.config import NodeConfig
-from node.web.metrics import Metrics
+from node.config.settings import NodeConfig
+from node.web.monitoring import Metrics
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
 from node.web.routes import Route
 

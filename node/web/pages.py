@@ -10,14 +10,14 @@ import jinja2
 from aiohttp import web
 
 from dht import InputError
-from node.peersview import peer_rows
-from node.plaintext import around, plain
-from node.service import Service
-from node.statusview import size, view_of
+from node.app.service_api import Service
+from node.views.peers import peer_rows
+from node.views.safe_text import around, plain
+from node.views.status import size, view_of
 from node.web.api import json_response, parameters, question_of
-from node.web.language import choose, translator
 from node.web.problems import Problem, problem_of
 from node.web.results import result_page
+from node.web.translations import choose, translator
 
 PAGE_RESULTS = 10
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better

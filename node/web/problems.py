@@ -8,7 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from dht import InputError, LocalError, PeerTimeout, RemoteError
-from node.plaintext import plain
+from node.views.safe_text import plain
 
 MEDIA_TYPE = "application/problem+json"
 

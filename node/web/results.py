@@ -6,8 +6,8 @@ Pure: plain data in, values out. Tolerant: a missing or odd field is left out, n
 from dataclasses import dataclass
 from typing import Any
 
-from node.plaintext import Piece, day, pieces, plain, trail, web_link
-from node.web.explained import explained
+from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
+from node.web.score_view import explained
 
 Json = dict[str, Any]
 MAX_TITLE = 160

@@ -7,13 +7,12 @@ from typing import Any
 
 from aiohttp import web
 
-from node.config import NodeConfig
+from node.app.service_api import Service
+from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.service import Service
 from node.web.api import Api
 from node.web.guard import Guard, Handler
-from node.web.health import Health
-from node.web.metrics import Metrics
+from node.web.monitoring import Health, Metrics
 from node.web.pages import Crawler, Pages
 from node.web.routes import ROUTES
 from node.web.snapshots import Snapshots

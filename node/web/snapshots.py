@@ -9,8 +9,8 @@ import re
 
 from aiohttp import web
 
-from node.plaintext import day, plain, web_link
-from node.service import Json, Service
+from node.app.service_api import Json, Service
+from node.views.safe_text import day, plain, web_link
 from node.web.api import parameters
 from node.web.pages import Pages
 from node.web.problems import Problem

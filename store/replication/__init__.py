@@ -1,1 +1,4 @@
-"""TODO."""
+"""How do owners keep the same records?
+
+Write, read, repair, hinted hand-off, moving shards. Read replicator first.
+"""

@@ -24,7 +24,7 @@ Json = dict[str, Any]
 
 def dse_node(*words: str, home: Path, within_s: float = 40) -> "subprocess.CompletedProcess[str]":
     """The command, as somebody types it at home."""
-    command = [sys.executable, "-m", "node.cli", *words]
+    command = [sys.executable, "-m", "node", *words]
     return subprocess.run(command, cwd=home, env=_environment(home), capture_output=True, text=True, timeout=within_s)
 
 
@@ -68,7 +68,7 @@ class Machine:
     def begin(self) -> None:
         """`dse-node run`."""
         with (self.home / "log").open("ab") as log:
-            command = [sys.executable, "-m", "node.cli", "run", "--data-dir", "node"]
+            command = [sys.executable, "-m", "node", "run", "--data-dir", "node"]
             self.process = subprocess.Popen(
                 command, cwd=self.home, env=_environment(self.home), stdout=log, stderr=log, start_new_session=True
             )

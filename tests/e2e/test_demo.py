@@ -16,7 +16,7 @@ def demo(tmp_path: Path, *arguments: str, within_s: float = 150) -> subprocess.C
     """Run `dse-node demo` in an empty home."""
     environment = os.environ | {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     return subprocess.run(
-        [sys.executable, "-m", "node.cli", "demo", *arguments],
+        [sys.executable, "-m", "node", "demo", *arguments],
         capture_output=True,
         text=True,
         timeout=within_s,

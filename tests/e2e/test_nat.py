@@ -77,7 +77,7 @@ class Resident:
 
     def start(self, stack: ExitStack) -> None:
         """`dse-node run`, ended with the stack."""
-        run(stack, self.space, self.home, "-m", "node.cli", "run", "--data-dir", "node")
+        run(stack, self.space, self.home, "-m", "node", "run", "--data-dir", "node")
 
     def is_up(self) -> bool:
         return self.try_do("status", "--json").returncode == 0
@@ -88,7 +88,7 @@ class Resident:
         return done.stdout
 
     def try_do(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        command = [*self.space, sys.executable, "-m", "node.cli", *words, "--data-dir", "node"]
+        command = [*self.space, sys.executable, "-m", "node", *words, "--data-dir", "node"]
         return subprocess.run(command, cwd=self.home, env=environment(), capture_output=True, text=True, timeout=40)
 
     def status(self) -> dict[str, object]:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from survival import ROOT
 
-from node.cli import USAGE, main
+from node.cli.main import USAGE, main
 
 pytestmark = pytest.mark.e2e
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.e2e
 def demo(tmp_path: Path, *arguments: str, within_s: float = 150) -> subprocess.CompletedProcess[str]:
     """Run `dse-node demo --once --json` in an empty home."""
     environment = os.environ | {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
-    command = [sys.executable, "-m", "node.cli", "demo", "--once", "--json", *arguments]
+    command = [sys.executable, "-m", "node", "demo", "--once", "--json", *arguments]
     return subprocess.run(command, capture_output=True, text=True, timeout=within_s, env=environment, cwd=tmp_path)
 
 

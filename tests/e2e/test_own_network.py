@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
 
-from node.node import has_ipv6
+from node.app.process import has_ipv6
 
 pytestmark = pytest.mark.e2e
 ROOMS = ["library", "pool", "museum", "canteen", "workshop"]
@@ -132,7 +132,7 @@ def test_nodes_meet_at_a_bare_bootstrap_node_and_do_not_need_it(tmp_path: Path) 
             "2",
         )
         assert dse_node(*new, home=tmp_path).returncode == 0
-        command = [sys.executable, "-m", "node.cli", "bootstrap", "--network", "campus.toml", "--port", str(port)]
+        command = [sys.executable, "-m", "node", "bootstrap", "--network", "campus.toml", "--port", str(port)]
         command += ["--data-dir", "meeting", "--listen-v4", "127.0.0.1", "--listen-v6", "", "--allow-private"]
         environment = os.environ | {"HOME": str(tmp_path), "PYTHONPATH": str(ROOT)}
         with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=subprocess.PIPE, text=True) as bare:

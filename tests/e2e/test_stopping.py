@@ -19,7 +19,7 @@ def start(tmp_path: Path, port: int, nodes: int) -> subprocess.Popen[str]:
     """An interactive demo in a home and a temporary folder of its own."""
     environment = os.environ | {"HOME": str(tmp_path), "TMPDIR": str(tmp_path), "PYTHONPATH": str(ROOT)}
     return subprocess.Popen(
-        [sys.executable, "-m", "node.cli", "demo", "--port", str(port), "--nodes", str(nodes)],
+        [sys.executable, "-m", "node", "demo", "--port", str(port), "--nodes", str(nodes)],
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

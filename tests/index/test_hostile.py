@@ -261,7 +261,7 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
         may_go.wait(10)
         return count(*arguments)
 
-    monkeypatch.setattr("index.local.count", slow)
+    monkeypatch.setattr("index.search.local_index.count", slow)
     greedy, other = world.nodes[1].id, world.nodes[2].id
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(ask_statistics(greedy, question)) for _ in range(MAX_WAITING_OF_ONE)]
@@ -275,7 +275,7 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
 
 
 async def test_a_large_answer_is_checked_beside_the_loop(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("index.remote.LARGE", 0)
+    monkeypatch.setattr("index.search.scatter_gather.LARGE", 0)
     world.network.lies[world.nodes[3].id] = inflate
     answer = await ask(world.nodes[0])
     assert urls(answer) == right(world)

@@ -13,9 +13,9 @@ import pytest
 
 from dht import BadStrategy, InputError, Strategy
 from index import Question
-from node.config import NodeConfig
-from node.progress import Followed
-from node.service import Json
+from node.app.service_api import Json
+from node.config.settings import NodeConfig
+from node.jobs.job_progress import Followed
 from node.web import Crawler, WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"

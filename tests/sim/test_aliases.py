@@ -9,11 +9,11 @@ import pytest
 
 from crawl import How, State, Visit, twins
 from dht import slot_of
-from node.aliasing import Sampling
 from node.simulation import simnode
 from node.simulation.census import take_census
 from node.simulation.scriptedweb import Reply
 from node.simulation.world import Plan, World, simulate
+from node.sites.mirror_finder import Sampling
 from store import HostAlias, host_name
 from tests.sim.judged import assert_polite, crawled
 

@@ -4,7 +4,7 @@ import re
 
 from crawl import CrawlConfig, State
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
-from node.drafting import Wishes, draft
+from node.app.strategy_draft import Wishes, draft
 from node.simulation.census import repeated, take_census
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate

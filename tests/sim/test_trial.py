@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from node.cli import main
+from node.cli.main import main
 from node.simulation.conditions import Conditions
 from node.simulation.trial import plan_for, run_trial
 

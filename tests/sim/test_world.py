@@ -165,7 +165,7 @@ def test_the_same_seed_gives_the_same_trace_whatever_python_hashes_with():
     root = Path(__file__).parents[2]
     traces = [
         subprocess.run(
-            [sys.executable, "-m", "node.cli", "simulate", "--nodes", "6", "--hours", "0.05", "--seed", seed, "--json"],
+            [sys.executable, "-m", "node", "simulate", "--nodes", "6", "--hours", "0.05", "--seed", seed, "--json"],
             env={**os.environ, "PYTHONHASHSEED": hash_seed, "PYTHONPATH": str(root)},
             capture_output=True,
             text=True,

@@ -83,7 +83,7 @@ async def test_a_worker_that_is_killed_costs_nobody_a_page() -> None:
 
 
 async def test_a_worker_that_is_killed_while_it_starts_is_started_again(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
     async with asyncio.timeout(30), open_parsers(CONFIG) as parsers, asyncio.TaskGroup() as tasks:
         job = tasks.create_task(parsers.parse(task(b"patient")))
         killed: list[int] = []
@@ -126,7 +126,7 @@ async def failure(reading: Awaitable[Parsed]) -> str:
 @pytest.mark.parametrize("python", ["/bin/false", "/nowhere/python"])
 async def test_a_machine_without_parser_processes_says_so(python: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "executable", python)
-    monkeypatch.setattr("crawl.parsers.START_AGAIN_S", 0.01)
+    monkeypatch.setattr("crawl.parsing.pool.START_AGAIN_S", 0.01)
     with pytest.raises(BaseExceptionGroup) as failed:
         async with open_parsers(CONFIG) as parsers:
             await parsers.parse(task(b"x"))

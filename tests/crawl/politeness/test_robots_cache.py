@@ -152,7 +152,7 @@ async def test_a_file_beyond_the_bound_loses_its_broken_line(script: Script, cac
 async def test_rules_kept_of_all_sites_are_bounded(
     script: Script, cache: RobotsCache, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("crawl.robots_cache.MAX_RULES", 1000)
+    monkeypatch.setattr("crawl.politeness.robots_cache.MAX_RULES", 1000)
     body = "User-agent: *\n" + "".join(f"Disallow: /{n}\n" for n in range(99))
     for n in range(20):
         script.say(f"http://h{n}.test/robots.txt", 200, body)

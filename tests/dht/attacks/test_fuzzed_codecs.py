@@ -23,7 +23,7 @@ from dht import (
 )
 from dht.strategy.document import Rule, encode_signed
 from dht.wire.value_record import open_record
-from node.ingest import visit_flaw
+from node.crawling.ingest import visit_flaw
 from store import Kind
 from store.errors import BadReplica
 from store.record.package import checker, open_package, pack

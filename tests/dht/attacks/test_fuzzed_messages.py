@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import node.node  # noqa: F401  imports every package, and so every message
+import node.app.process  # noqa: F401  imports every package, and so every message
 from bootstrap import load_network, new_network
 from dht import (
     Clock,
@@ -48,12 +48,12 @@ from dht.messages import (
 )
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
-from node.clients import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
-from node.explain import AskAbout, ToldAbout
-from node.lists import AskListed, ToldListed
-from node.orders import FetchAnswer, FetchOrder
-from node.seeds import HandSeeds, SeedsTaken
-from node.teams import Report, ReportRequest
+from node.crawling.settlement import Report, ReportRequest
+from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
+from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+from node.jobs.explain import AskAbout, ToldAbout
+from node.jobs.seed_publisher import HandSeeds, SeedsTaken
+from node.jobs.sitemap_listing import AskListed, ToldListed
 from store.record.range_reconciliation import FORM, Mode, Range
 from store.record.record import Kind
 from store.replication.messages import (

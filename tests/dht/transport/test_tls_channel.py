@@ -250,7 +250,7 @@ async def test_a_lying_relay_is_refused():
 
 
 async def test_one_peer_s_bodies_leave_room_for_the_others(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("dht.channelserver.MAX_BYTES_HELD_OF_ONE", 1000)
+    monkeypatch.setattr("dht.transport.tls_server.MAX_BYTES_HELD_OF_ONE", 1000)
     alice, bob, carol = (Host(who, ("127.0.0.1",)) for who in (ALICE, BOB, CAROL))
     async with running(alice, bob, carol), asyncio.TaskGroup() as group:
         hanging = group.create_task(alice.ask(Route(bob.contact), "Hang", bytes(900)))

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
-from node.config import NodeConfig
+from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.web import Crawler, WebServer
 

@@ -264,7 +264,7 @@ def kill_rounds(folder: Path, rounds: int) -> None:
     for number in range(rounds):
         child = subprocess.Popen(
             [sys.executable, "-c", CHILD, str(folder), str(number * 200_000)],
-            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[2],
+            stdout=subprocess.PIPE, text=True, cwd=Path(__file__).parents[3],
         )  # fmt: skip
         assert child.stdout is not None
         for _ in range(20 + 13 * (number % 7)):

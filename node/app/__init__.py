@@ -1,0 +1,4 @@
+"""How is a node put together?
+
+Wiring, and the service behind API and command line. Read services, then process.
+"""

@@ -1,0 +1,89 @@
+"""What an operator would miss in the log of a running node: who came and went, what is ready, how the crawl goes.
+
+Pure: two moments in, lines out. `node/app/process.py` looks every few seconds and logs them.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+LOOK_EVERY_S = 2.0
+GOES_ON_EVERY_S = 60.0  # a long crawl says so once in a while
+BUSY = frozenset({"crawling", "waiting"})
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A node at one time.
+
+    `at`: steady seconds; `live`: ids of live peers; `hindrance`: why it must not fetch, or "".
+    """
+
+    at: float
+    live: frozenset[str] = frozenset()
+    owned: int = 0
+    ready: int = 0
+    crawl: str = ""
+    hindrance: str = ""
+    waiting: int = 0
+    fetched: int = 0
+    failed: int = 0
+    documents: int = 0
+    is_settled: bool = False
+
+
+class Diary:
+    """Remembers what it said last."""
+
+    def __init__(self, first: Moment) -> None:
+        self._last = replace(first, live=frozenset(), ready=0, owned=0, crawl="", is_settled=False)
+        self._went_on_at = first.at
+        self._settled_with = -1  # documents when "settled" was last said
+
+    def is_curious(self, documents: int, crawl: str) -> bool:
+        """Whether it is worth asking the team if all is settled: something came since, and nothing comes just now."""
+        return documents != self._settled_with and documents == self._last.documents and crawl not in BUSY
+
+    def lines(self, now: Moment) -> list[str]:
+        """What is new since the last look, in the form of log lines."""
+        last, self._last = self._last, now
+        return [*_peers(last, now), *_slots(last, now), *self._crawl(last, now), *self._settled(now)]
+
+    def _crawl(self, last: Moment, now: Moment) -> Iterator[str]:
+        if now.hindrance and now.hindrance != last.hindrance:
+            yield f"crawl stopped reason={now.hindrance}"
+        elif last.hindrance and not now.hindrance:
+            yield "crawl may go on: there is room again"
+        figures = f"fetched={now.fetched} failed={now.failed} waiting={now.waiting}"
+        if now.crawl in BUSY and last.crawl not in BUSY:
+            self._went_on_at = now.at
+            yield f"crawl begins {figures}"
+        elif last.crawl in BUSY and now.crawl not in BUSY:
+            yield f"crawl {now.crawl} {figures}"
+        elif now.crawl in BUSY and now.at - self._went_on_at >= GOES_ON_EVERY_S:
+            self._went_on_at = now.at
+            yield f"crawl goes on {figures}"
+
+    def _settled(self, now: Moment) -> Iterator[str]:
+        if now.is_settled and now.documents != self._settled_with:
+            self._settled_with = now.documents
+            yield f"settled documents={now.documents}"
+
+
+def _peers(last: Moment, now: Moment) -> Iterator[str]:
+    for peer in sorted(now.live - last.live):
+        yield f"peer live id={peer} live={len(now.live)}"
+    for peer in sorted(last.live - now.live):
+        yield f"peer away id={peer} live={len(now.live)}"
+
+
+def _slots(last: Moment, now: Moment) -> Iterator[str]:
+    """Said when all are ready, and when that is over; what lies between is of no use to anybody."""
+    was, is_now = _complete(last), _complete(now)
+    if is_now and (not was or now.owned != last.owned):
+        yield f"slots ready count={now.ready}"
+    elif was and not is_now:
+        yield f"slots being reconciled ready={now.ready} owned={now.owned}"
+
+
+def _complete(moment: Moment) -> bool:
+    return 0 < moment.owned <= moment.ready

@@ -1,0 +1,172 @@
+"""A node as a process: sockets, files and parser processes around one `Daemon`, until it is told to stop.
+
+Everything is built by hand, in order, in `running_node`; `run_node` holds the loop and the signals.
+"""
+
+import asyncio
+import gc
+import logging
+import resource
+import socket
+from collections.abc import AsyncIterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
+from random import SystemRandom
+
+import uvloop
+
+from bootstrap import first_contacts, load_network
+from crawl import open_fetcher, open_parsers
+from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock, when_told_to_stop
+from node.app.event_log import LOOK_EVERY_S, Diary
+from node.app.service_impl import Answers
+from node.app.services import Daemon, Shells
+from node.config.data_dir import DataDir
+from node.config.settings import Config, NodeConfig, with_contact
+from node.crawling.machine_load import read_machine
+from node.errors import ConfigError
+from node.joining.mdns import Lan, on_lan
+from node.joining.rejoin import Introducer
+from node.joining.upnp import PortMap, listens_everywhere
+from node.version import VERSION
+from node.web import Crawler as CrawlerCard
+from node.web import WebServer
+from store import RecordStore
+
+log = logging.getLogger(__name__)
+
+RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
+OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a process 1,024 unless it asks for more
+
+
+def run_node(config: Config) -> int:
+    """Run until SIGINT or SIGTERM; 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
+    raise_open_files()
+    data = DataDir(Path(config.node.data_dir))
+    network = load_network(Path(config.node.network))
+    config = with_contact(config, network.info_url)
+    with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
+        runner.run(_until_signalled(config, data, network))
+    return 0
+
+
+def raise_open_files() -> None:
+    """Raise the soft limit of open files as far as the hard one lets us, up to OPEN_FILES."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = OPEN_FILES if hard == resource.RLIM_INFINITY else min(OPEN_FILES, hard)
+    if soft == resource.RLIM_INFINITY or soft >= wanted:
+        return
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+    except (OSError, ValueError) as error:  # some systems refuse less than what they say
+        log.warning("open files stay at %d reason=%s; raise the limit with ulimit -n", soft, error)
+
+
+async def _until_signalled(config: Config, data: DataDir, network: Network) -> None:
+    task = asyncio.current_task()
+    assert task is not None
+    stopped = False
+
+    def stop() -> None:
+        nonlocal stopped
+        stopped = True
+        task.cancel()
+
+    when_told_to_stop(stop)
+    try:
+        await _serve(config, data, network)
+    except asyncio.CancelledError:
+        if not stopped:
+            raise
+        log.info("stopped")
+
+
+async def _serve(config: Config, data: DataDir, network: Network) -> None:
+    async with _running_daemon(config, data, network) as (daemon, overlay):
+        answers = Answers(daemon, overlay, network, config.store.quota_bytes, system_clock)
+        card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url)
+        web = WebServer(answers, config.node, data.read_token(), VERSION, card)
+        spare_collector()
+        log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(overlay.run(), name="overlay")
+            tasks.create_task(daemon.run(), name="daemon")
+            tasks.create_task(web.run(), name="web")
+            tasks.create_task(_keep_diary(daemon), name="diary")
+            introducer = Introducer(overlay, network, config.node.seed_url, system_clock)
+            tasks.create_task(introducer.run(), name="introducer")
+            if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
+                ports = PortMap(listening(config.node), lambda: overlay.own_addresses)
+                tasks.create_task(ports.run(), name="portmap")
+            if config.node.lan_discovery and (places := on_lan(listening(config.node))):
+                lan = Lan(overlay.view.node_id, network.id, places, overlay.join)
+                tasks.create_task(lan.run(), name="lan")
+
+
+def spare_collector() -> None:
+    """What is there now stays for as long as the process: leave it out of looks for garbage, and look rarely."""
+    gc.collect()
+    gc.freeze()
+    gc.set_threshold(*RARELY)
+
+
+async def _keep_diary(daemon: Daemon) -> None:
+    """Log what an operator would miss."""
+    diary = Diary(await daemon.moment())
+    while True:
+        await asyncio.sleep(LOOK_EVERY_S)
+        for line in diary.lines(await daemon.moment(diary)):
+            log.info("%s", line)
+
+
+@asynccontextmanager
+async def _running_daemon(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[Daemon, LiveOverlay]]:
+    """Open everything in order, and close it in the other order."""
+    identity, rng = Identity.load(data.identity), SystemRandom()
+    place = Place(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
+    async with AsyncExitStack() as stack:
+        files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
+        overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)
+        own = {endpoint.udp for endpoint in place.listening}
+        contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
+        overlay.join(contacts)
+        fetcher = await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock))
+        shells = Shells(
+            identity=identity,
+            overlay=overlay,
+            store=RecordStore.open(data.store, config.store, system_clock),
+            fetcher=fetcher,
+            locate=fetcher.locate,
+            late=fetcher.late_s,
+            parsers=await stack.enter_async_context(open_parsers(config.crawl)),
+            clock=system_clock,
+            rng=rng,
+            index_path=data.index,
+            seen_path=data.seen,
+            expects_others=bool(contacts or network.seeds or config.node.seed_url),
+            machine=read_machine,
+        )
+        daemon = Daemon(config.crawl, config.store, config.index, shells)
+        overlay.refuse(daemon.refusals.told)
+        stack.push_async_callback(daemon.close)
+        yield daemon, overlay
+
+
+def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
+    """Where peers reach this node: an endpoint for each family that is configured and that this machine has."""
+    hosts = {4: config.listen_v4, 6: config.listen_v6}
+    families = [family for family in sorted(config.families) if family == 4 or has_ipv6()]
+    if not families:
+        raise ConfigError("node.families", "IPv6 alone, but this machine has no IPv6", "add 4 to node.families")
+    return tuple(Endpoint(hosts[family], config.peer_port, config.peer_port) for family in families)
+
+
+def has_ipv6() -> bool:
+    """Whether a socket of that family can be bound here at all."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True

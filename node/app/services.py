@@ -1,0 +1,302 @@
+"""One node without sockets, files and processes: everything that decides, wired by hand.
+
+`node/app/process.py` gives it the real shells, `node/simulation/world.py` the simulated ones; both run this very
+object.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from random import Random
+
+from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
+from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
+from index import IndexConfig, LocalIndex, Searcher, Text
+from node.app.event_log import Diary, Moment
+from node.crawling.crawl_rules import Ruling
+from node.crawling.frontier_sync import Holding, slot_range
+from node.crawling.ingest import Ingest, visit_flaw
+from node.crawling.machine_load import LoadMeter, Reading
+from node.crawling.settlement import Report, Teams, report_of
+from node.crawling.store_change_feed import StoreFeed, text_of
+from node.crawling.url_lookup import KnownVisits
+from node.crawling.why_idle import Standstill, crawl_reason
+from node.delegation.client_audit import SpotChecks
+from node.delegation.client_dispatch import Clients
+from node.delegation.client_worker import Polls
+from node.delegation.remote_fetch import OrderingFetcher
+from node.delegation.site_permits import Tickets
+from node.jobs.explain import Explanations
+from node.jobs.job_progress import Progress
+from node.jobs.resubmission import Behind
+from node.jobs.seed_publisher import Seeds
+from node.jobs.sitemap_listing import Lists
+from node.jobs.submission import HandIn
+from node.sites.host_book import HostBook
+from node.sites.host_record_writer import HostWriter
+from node.sites.mirror_finder import Aliasing, Sampling, aliases_of
+from node.sites.site_sharder import Spreader
+from store import Kind, RecordStore, Replicator, StoreConfig
+
+ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
+ANNOUNCE_DUE = 5  # rounds between two announcements of how much is due
+SPREADING, SAMPLING = Spreading(), Sampling()
+LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
+
+
+@dataclass(frozen=True, slots=True)
+class Shells:
+    """What a daemon needs from the outside world."""
+
+    identity: Identity
+    overlay: Overlay
+    store: RecordStore
+    fetcher: Fetcher
+    parsers: Parsers
+    clock: Clock
+    rng: Random
+    index_path: Path | None  # None: in memory
+    seen_path: Path | None  # the same; emptied at every start
+    expects_others: bool  # the peer cache or the network file names somebody
+    locate: Locate = nowhere  # where the fetcher will find a host
+    late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
+    spreading: Spreading = SPREADING  # which sites are big enough to be spread
+    sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
+
+
+class Daemon:
+    """A crawler, a store and an index server at once. `run` until cancelled, then `close`."""
+
+    def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, shells: Shells) -> None:
+        self.overlay, self.store = shells.overlay, shells.store
+        self._shown: frozenset[Slot] = frozenset()
+        self._shown_bits = shells.overlay.view.strategy.slot_bits
+        self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
+        self._quota_bytes = store.quota_bytes
+        self.hosts = HostBook(
+            shells.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
+        )
+        self.places = Places(shells.overlay.view, self.hosts)
+        self._last_room_bytes = last_room_bytes(crawl, store)
+        self.replicator = Replicator(
+            store,
+            shells.store,
+            shells.overlay,
+            shells.identity,
+            shells.clock,
+            Random(shells.rng.random()),
+            on_ready=self._show,
+            expects_others=shells.expects_others,
+            body_flaw=visit_flaw,
+            places=self.places,
+        )
+        self.hosts.reads(self.replicator)
+        self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
+        self.known = KnownVisits(self.replicator, self.places)
+        self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
+        self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
+        self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
+        self.refusals = Refusals(crawl.refuse)
+        self._fetcher = fetcher = OrderingFetcher(
+            shells.fetcher,
+            shells.overlay,
+            self.decide,
+            crawl.max_body_bytes,
+            Random(shells.rng.random()),
+            max_own=crawl.max_open_fetches,
+            by_client=self.clients.carry,
+            checks=SpotChecks(
+                shells.parsers,
+                Random(shells.rng.random()),
+                lambda url: self.crawler.again(url),
+                self.clients.distrust,
+            ),
+            place=self.places.place,
+            refusals=self.refusals,
+        )
+        self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
+        self._standstill = Standstill(Hours.parse(crawl.hours))
+        self.crawler = Crawler(
+            crawl,
+            self.ingest,
+            fetcher,
+            shells.parsers,
+            self._decide_here,
+            shells.clock,
+            Random(shells.rng.random()),
+            Tickets(shells.overlay, self.places, self.replicator, shells.clock),
+            shells.seen_path,
+            shells.locate,
+            shells.late,
+            self.known,
+            shells.sampling.sample_every_s,
+        )
+        shells.overlay.crawls(self.crawler)
+        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places, self.hosts.hear)
+        host_writer = HostWriter(shells.store, self.replicator, self.hosts, shells.clock)
+        self._spreader = Spreader(
+            shells.spreading,
+            shells.overlay,
+            shells.store,
+            self.replicator,
+            self.places,
+            self.hosts,
+            host_writer,
+            shells.clock,
+            Random(shells.rng.random()),
+        )
+        self._aliasing = Aliasing(
+            shells.sampling,
+            shells.overlay,
+            self.crawler,
+            self.known,
+            self.hosts,
+            host_writer,
+            shells.clock,
+            Random(shells.rng.random()),
+        )
+        self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
+        self.searcher = Searcher(
+            index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
+        )
+        self.teams = Teams(shells.overlay, self.report)
+        lists = Lists(shells.overlay, self.places, self.crawler.listed)
+        self.progress = Progress(self.known, lists, self.decide, shells.clock)
+        behind = Behind(self.progress.of, shells.clock)
+        self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, behind.find, shells.clock)
+        self.explanations = Explanations(
+            shells.overlay, self.places, self.crawler, self.known, self.decide, self.refusals, shells.clock
+        )
+
+    async def run(self) -> None:
+        """Everything but the overlay, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.replicator.run(), name="replicator")
+            tasks.create_task(self.index.run(), name="index")
+            tasks.create_task(self.crawler.run(), name="crawler")
+            tasks.create_task(self._holding.run(), name="holding")
+            tasks.create_task(self._announce(), name="announce")
+            tasks.create_task(self.hosts.run(), name="hosts")
+            tasks.create_task(self._spreader.run(), name="spreader")
+            tasks.create_task(self._aliasing.run(), name="aliasing")
+            tasks.create_task(self.polls.run(), name="polls")
+
+    def pause(self, paused: bool, for_s: float | None = None) -> str:
+        """Fetch nothing, for this node or for others, for so long or (None) until told otherwise; the reason that is
+        shown meanwhile."""
+        if paused:
+            self._standstill.pause(self._clock().steady, self._local(), for_s)
+        else:
+            self._standstill.resume()
+        self._stand()
+        return self.standstill()
+
+    def standstill(self) -> str:
+        """Why the owner of this machine lets it fetch nothing just now, "" where it may."""
+        return self._standstill.paused(self._clock().steady) or self._standstill.closed(self._local())
+
+    def _stand(self) -> None:
+        """Tell everybody who would fetch."""
+        reason = self.standstill()
+        self.polls.resting = self._fetcher.resting = reason
+        self.crawler.hinder(reason or self.hindrance())
+
+    def _local(self) -> datetime:
+        return datetime.fromtimestamp(self._clock().wall)  # what the clock on the wall shows
+
+    async def close(self) -> None:
+        """End threads and close files; the overlay and the fetcher belong to whoever made them."""
+        self.crawler.close()
+        await self.index.close()
+        self.store.close()
+
+    def report(self) -> Report:
+        """What this node's ready slots hold and have indexed; none while index or frontier lag behind the store."""
+        bits = self.overlay.view.strategy.slot_bits
+        slots = sorted(self.replicator.ready_slots()) if self.index.is_current and self._holding.is_current else []
+        stored = {slot: self.store.summary(*slot_range(slot, bits)).fingerprint for slot in slots}
+        indexed = {slot: self.index.indexed(slot)[1] for slot in slots}
+        crawl, status = self.crawler.status(), self.replicator.status()
+        return report_of(bits, stored, indexed, status.owed_now, crawl.waiting + crawl.open)
+
+    async def moment(self, diary: Diary | None = None) -> Moment:
+        """This node as its diary sees it; the team is asked only where the diary is curious."""
+        view, kept, crawl = self.overlay.view, self.replicator.status(), self.crawler.status()
+        asks = diary is not None and diary.is_curious(self.index.documents, crawl.state)
+        return Moment(
+            at=self._clock().steady,
+            live=frozenset(p.hex() for p in view.members() if p != view.node_id and view.is_live(p)),
+            owned=kept.owned,
+            ready=kept.ready,
+            crawl=crawl.state,
+            hindrance=self.hindrance(),
+            waiting=crawl.waiting,
+            fetched=crawl.fetched,
+            failed=crawl.failed,
+            documents=self.index.documents,
+            is_settled=asks and await self.teams.is_settled(),
+        )
+
+    def _decide_here(self, url: str) -> Decision:
+        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self._fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
+
+    def crawl_reason(self) -> str:
+        """Why the crawler does what it does, in one line."""
+        kept = self.replicator.status()
+        return crawl_reason(self.crawler.status(), kept.owned, kept.ready, self._holding.is_current)
+
+    def hindrance(self) -> str:
+        """Why this node must not fetch just now, "" where it may."""
+        reason = self.store.no_room(self._last_room_bytes)
+        return f"no room for new pages: {reason}; raise store.quota_bytes or free some space" if reason else ""
+
+    async def read_texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        """Signed documents, from this node or a ready replica, as the searcher shows them."""
+        records = await self.replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
+        return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
+
+    def _learned(self, site: str, is_other: bool) -> None:
+        """A host's record was read: where its site lies may be another place than was thought here."""
+        self.replicator.moved(site)
+        if is_other:
+            self._holding.moved(site)
+
+    def _show(self, ready: frozenset[Slot]) -> None:
+        """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
+        bits = self.overlay.view.strategy.slot_bits
+        self._shown, self._shown_bits = covered(self._shown, self._shown_bits, bits), bits
+        shown = ready if self.index.is_current else ready & self._shown
+        if shown != self._shown:
+            self._shown = shown
+            self._tell()
+
+    def _tell(self, *, looks: bool = False) -> None:
+        """Announce what is ready and due; how busy the machine is where that was looked at."""
+        load = self._meter.take(self._clock().steady, self._machine(), self._disk_share()) if looks else None
+        self.overlay.announce(self._shown, sum(self.crawler.due().values()), load)
+
+    def _disk_share(self) -> float:
+        return self.store.used_bytes / self._quota_bytes
+
+    async def _announce(self) -> None:
+        rounds = 0
+        while True:
+            self._show(self.replicator.ready_slots())
+            if rounds % ANNOUNCE_DUE == 0:
+                self._tell(looks=True)
+            self._stand()
+            rounds += 1
+            await asyncio.sleep(ANNOUNCE_EVERY_S)
+
+
+def last_room_bytes(crawl: CrawlConfig, store: StoreConfig) -> int:
+    """A node that has no more room than this fetches nothing: two of the largest pages must always fit, or an open
+    fetch would wait for room that never comes."""
+    largest = crawl.max_body_bytes + 4 * crawl.max_text_chars
+    return max(int(store.quota_bytes * LAST_ROOM), 2 * largest)

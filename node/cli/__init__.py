@@ -1,0 +1,4 @@
+"""What does a command line mean?
+
+The argument parser; one module a verb family in commands. Read main first.
+"""

@@ -1,0 +1,187 @@
+"""The verb crawl: hand URLs in, wait for them, or ask what would become of one."""
+
+import sys
+import time
+from argparse import Namespace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import client
+from node.cli.http_client import Client, Json
+from node.errors import NothingToDo
+from node.jobs.job_progress import MAX_ASKED
+from node.jobs.job_wait import Tracking
+from node.jobs.seed_files import read_seeds
+from node.views.explain import explained_facts
+from node.views.safe_text import plain
+
+BATCH = 1000  # addresses in one request, as many as the node takes
+LOOK_EVERY_S = 1.0
+STILL_S = 10.0  # without news, before the line says what the crawler does
+SHOWN = 20  # addresses of a dry run shown one by one
+
+
+@dataclass
+class _Told:
+    """What the node said of all batches."""
+
+    accepted: int = 0
+    refused: list[Json] = field(default_factory=list)
+    seeds: list[Json] = field(default_factory=list)
+    behind: int = 0
+
+    def add(self, body: Json) -> None:
+        self.accepted += body.get("accepted", 0)
+        self.refused += body.get("refused") or []
+        self.seeds += body.get("seeds") or []
+        self.behind += body.get("behind", 0)
+
+
+def crawl(arguments: Namespace) -> int:
+    """Hand URLs to their owners; 1 where one was refused."""
+    if arguments.explain is not None:
+        return _explain(arguments)
+    if not (arguments.urls or arguments.files or arguments.sitemaps):
+        raise NothingToDo("crawl", "names no address", "give a URL, --from FILE, --sitemap URL or --explain URL")
+    node, told = client(arguments, needs_token=True), _Told()
+    for urls, sitemaps in _batches(arguments):
+        order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
+        told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run}))
+    if not (told.accepted or told.refused):
+        files = ", ".join(map(str, arguments.files))
+        raise NothingToDo("--from", f"{files} holds no address", "give a text with one URL a line, or a WARC")
+    if not arguments.json:
+        _print_told(told, arguments)
+    track = None
+    if arguments.wait and not arguments.dry_run and told.seeds:
+        track = _wait(node, Tracking(_followed(told.seeds, arguments.depth)), quiet=arguments.json)
+    if arguments.json:
+        counts = {"progress": {**track.counts, "waiting": track.waiting}} if track else {}
+        body = {"accepted": told.accepted, "refused": told.refused, "seeds": told.seeds, "behind": told.behind}
+        print_json({**body, "dry_run": arguments.dry_run, **counts})
+    return 1 if told.refused else 0
+
+
+def _explain(arguments: Namespace) -> int:
+    if arguments.urls or arguments.files or arguments.sitemaps:
+        raise NothingToDo("--explain", "asks about its own URL alone", "leave the others out, or --explain")
+    body = client(arguments).get("/api/v1/explain", {"url": _address(arguments.explain)})
+    if arguments.json:
+        print_json(body)
+    else:
+        print_facts(explained_facts(body, time.time()))
+    return 0
+
+
+def _batches(arguments: Namespace) -> Iterator[tuple[list[str], list[str]]]:
+    """(pages, sitemaps), at most BATCH together."""
+    pages = ((text, False) for text in _pages(arguments))
+    sitemaps = ((text, True) for text in arguments.sitemaps)
+    given: Iterator[tuple[str, bool]] = (entry for part in (pages, sitemaps) for entry in part)
+    while batch := list(islice(given, BATCH)):
+        yield [_address(t) for t, is_map in batch if not is_map], [_address(t) for t, is_map in batch if is_map]
+
+
+def _pages(arguments: Namespace) -> Iterator[str]:
+    yield from arguments.urls
+    for file in arguments.files:
+        yield from read_seeds(file)
+
+
+def _address(text: str) -> str:
+    """What was typed with https:// before it where that makes it an address; other words go as they are, and are
+    refused with the reason."""
+    host = text.partition("/")[0].partition(":")[0]
+    return f"https://{text}" if "://" not in text and ("." in host or host == "localhost") else text
+
+
+def _print_told(told: _Told, arguments: Namespace) -> None:
+    for entry in told.refused:
+        print(f"refused: {plain(entry.get('url', ''))}: {plain(entry.get('reason', ''))}", file=sys.stderr)
+    if arguments.dry_run:
+        print("\n".join(_preview(told)))
+        return
+    if told.accepted:
+        scopes = list(dict.fromkeys(str(seed.get("scope", "")) for seed in told.seeds))
+        within = f", within {_named(scopes)}" if arguments.scope != "whole" and arguments.depth else ""
+        count = _count(told.accepted, "address", "addresses")
+        known = sum(bool(seed.get("known")) for seed in told.seeds)
+        old = f" ({known:,} known already, {_behind(told.behind)})" if known else ""
+        print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
+
+
+def _preview(told: _Told) -> Iterator[str]:
+    """What a dry run found, one address a line."""
+    for seed in told.seeds[:SHOWN]:
+        what = "sitemap, its pages become seeds: " if seed.get("sitemap") else ""
+        known = f" (known, so not fetched anew: {plain(seed['known'])})" if seed.get("known") else ""
+        within = f", within {plain(seed['scope'])}" if seed.get("scope") else ""
+        yield f"would be handed in: {what}{plain(seed.get('url', ''))}{within}{known}"
+    if len(told.seeds) > SHOWN:
+        yield f"… and {_count(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
+    count = sum(bool(seed.get("known")) for seed in told.seeds)
+    known = f"{count:,} of them known already" + (f", {_behind(told.behind)}" if count else "")
+    handed = _count(told.accepted, "address", "addresses")
+    yield f"dry run: {handed} would be handed in, {known}; {len(told.refused):,} refused; nothing was written"
+
+
+def _behind(count: int) -> str:
+    """What comes of seeds that are known."""
+    return f"with {_count(count, 'new address', 'new addresses')} behind" if count else "which changes nothing"
+
+
+def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:
+    return ({"url": seed["url"], "depth": depth, "scope": seed.get("scope", "")} for seed in seeds)
+
+
+def _wait(node: Client, track: Tracking, *, quiet: bool) -> Tracking:
+    """Until all has an outcome; a line of progress on a terminal, one at the end in any case."""
+    is_terminal = sys.stderr.isatty() and not quiet
+    changed_at, before, why = time.monotonic(), "", ""
+    try:
+        while not track.is_done:
+            began_at, asked = time.monotonic(), track.ask(MAX_ASKED)
+            track.take(asked, node.post("/api/v1/crawl/progress", {"urls": asked})["urls"])
+            line = track.line()
+            is_news = line != before
+            if is_news:
+                changed_at, before, why = time.monotonic(), line, ""
+            elif is_terminal and time.monotonic() - changed_at > STILL_S:
+                why = f" (crawler here: {plain(node.get('/api/v1/status')['crawl']['reason'])})"
+            if is_terminal:
+                print(f"\r\x1b[K{line}{why}"[:200], end="", file=sys.stderr, flush=True)
+            if not track.is_done and (track.waiting <= len(asked) or not is_news):
+                time.sleep(pause_s(len(asked), track.waiting, time.monotonic() - began_at))
+    finally:
+        if is_terminal:
+            print("\r\x1b[K", end="", file=sys.stderr, flush=True)
+        if not quiet:
+            print("\n".join(_summary(track)))
+    return track
+
+
+def pause_s(asked: int, waiting: int, took_s: float) -> float:
+    """Between two questions without news: all that waits is asked for once in LOOK_EVERY_S at most, and half of the
+    time the node has for other things."""
+    return max(LOOK_EVERY_S * min(1.0, asked / max(1, waiting)), took_s)
+
+
+def _summary(track: Tracking) -> Iterator[str]:
+    if track.is_done:
+        yield f"done: {track.line()}"
+    else:
+        yield f"not waited for any longer: {track.line()}; the network goes on with it"
+    for reason, count in track.reasons.most_common(5):
+        yield f"  {count:,} × {plain(reason)}"
+    if track.is_cut:
+        yield f"  only the first {track.followed:,} addresses were followed"
+
+
+def _named(scopes: Sequence[str]) -> str:
+    return plain(scopes[0]) if len(scopes) == 1 else f"{plain(scopes[0])} and {len(scopes) - 1:,} more"
+
+
+def _count(number: int, one: str, many: str) -> str:
+    return f"{number:,} {one if number == 1 else many}"

@@ -1,0 +1,273 @@
+"""Verbs that make the next strategy: strategy draft, diff, sign."""
+
+import sys
+import time
+from argparse import Namespace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from dht import (
+    BadIdentity,
+    BadStrategy,
+    DseError,
+    Identity,
+    SignedStrategy,
+    Strategy,
+    add_signature,
+    decode_signed,
+    encode_document,
+    encode_signed,
+    parse_document,
+    sign_strategy,
+)
+from node.app.strategy_draft import (
+    ABOUT,
+    Wishes,
+    draft,
+    host_rule,
+    next_version,
+    parse_duration,
+    parse_rule,
+    parse_setting,
+    proposed_bits,
+)
+from node.app.strategy_impact import changes_json
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import client
+from node.errors import NotRunning
+from node.views.strategy import change_lines, effect_lines, instant
+
+Json = dict[str, Any]
+MAX_DRAFT_BYTES = 1 << 20
+
+
+def make(arguments: Namespace) -> int:
+    """strategy draft: the next version, from the newest known one and the changes asked for."""
+    newest, digest = _read_signed(arguments.source) if arguments.source else _ask_version(arguments, "newest")
+    if arguments.out and Path(arguments.out).exists() and not arguments.force:
+        raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
+    strategy = draft(newest, digest, _wishes(arguments, newest), int(time.time()))
+    text = encode_document(strategy).decode()
+    if not arguments.out:
+        print(text)
+        return 0
+    Path(arguments.out).write_text(text + "\n")
+    print(f"{arguments.out}: version {strategy.version}, in force from {instant(strategy.effective_at)}; it changes")
+    print_facts([(f"  {name}", value) for name, value in change_lines(changes_json(newest, strategy))])
+    print(f"\nLook at it, then: dse-node strategy sign {arguments.out} --key PUBLISHER.key --out signed.json")
+    return 0
+
+
+def diff(arguments: Namespace) -> int:
+    """strategy diff A [B]: a draft or signed file against the one in force, or two with each other."""
+    if arguments.other:
+        before, after = _read_any(arguments.file), _read_any(arguments.other)
+    else:
+        after = _read_any(arguments.file)
+        before, _ = _ask_version(arguments, "")
+    body: Json = {
+        "from": {"version": before.version},
+        "to": {"version": after.version, "effective_at": after.effective_at},
+        "changes": changes_json(before, after),
+    }
+    if arguments.effect:
+        body["effect"] = _preview(arguments, after)
+    if arguments.json:
+        print_json(body)
+        return 0
+    print(f"version {before.version} → {after.version}, in force from {instant(after.effective_at)}")
+    print_facts([(f"  {name}", value) for name, value in change_lines(body["changes"])])
+    if arguments.effect:
+        _print_effect(body["effect"], sys.stdout)
+    return 0
+
+
+def sign(arguments: Namespace) -> int:
+    """strategy sign: show what the change moves, ask, then sign a draft or add signatures to a signed document."""
+    data = read_file(Path(arguments.draft))
+    keys = [_key(path) for path in arguments.key]
+    if b'"signatures"' in data:
+        signed = decode_signed(data)
+        strategy = parse_document(signed.document)
+    else:
+        strategy = next_version(data, int(time.time()), arguments.draft)
+        signed = sign_strategy(encode_document(strategy))  # checks its bounds
+    _show_preview(arguments, strategy)
+    if not arguments.yes and not _confirmed(strategy):
+        print("not signed", file=sys.stderr)
+        return 1
+    for key in keys:
+        signed = add_signature(signed, key)
+    _write(signed, arguments.out)
+    _say_what_lacks(arguments, signed, strategy)
+    return 0
+
+
+def _wishes(arguments: Namespace, newest: Strategy) -> Wishes:
+    rules = [
+        parse_rule(text) if option == "rule" else host_rule(option, text) for option, text in arguments.rules or []
+    ]
+    return Wishes(
+        fields=dict(parse_setting(text) for text in arguments.set),
+        rules=rules,
+        drop_rules=arguments.drop_rule,
+        block=[node.lower() for node in arguments.block],
+        unblock=[node.lower() for node in arguments.unblock],
+        publishers=[_publisher(text) for text in arguments.publisher],
+        slot_bits=_slot_bits(arguments, newest),
+        effective_in_s=_seconds("--effective-in", arguments.effective_in) or 0,
+        next_in_s=_seconds("--next-in", arguments.next_in),
+        expires_in_s=_seconds("--expires-in", arguments.expires_in),
+    )
+
+
+def _seconds(option: str, text: str | None) -> int | None:
+    return None if text is None else parse_duration(option, text)
+
+
+def _slot_bits(arguments: Namespace, newest: Strategy) -> int | None:
+    """--slot-bits N, or auto: 16 to 64 slots for each member that the node sees (or that --members says)."""
+    wanted: str | None = arguments.slot_bits
+    if wanted != "auto":
+        if wanted is not None and not (wanted.isascii() and wanted.isdecimal()):
+            raise BadStrategy("--slot-bits", f"{wanted!r} is no whole number", "write 4 to 16, or auto")
+        return int(wanted[:9]) if wanted is not None else None
+    members = arguments.members
+    if members is None:
+        try:
+            members = max(1, int(client(arguments).get("/api/v1/status").get("members") or 1))
+        except NotRunning as error:
+            raise BadStrategy("--slot-bits", f"auto counts the members, and {error}", "add --members N") from None
+    bits = proposed_bits(newest.slot_bits, members)
+    each = 2**bits / members
+    print(f"slot_bits {bits}: {2**bits:,} slots for {members:,} members, {each:.0f} for each", file=sys.stderr)
+    return bits
+
+
+def _publisher(text: str) -> str:
+    """A public key as it stands, or that of a key file."""
+    if len(text) == 64:
+        return text.lower()
+    return _key(text).public_key.hex()
+
+
+def _key(path: str) -> Identity:
+    try:
+        return Identity.load(Path(path))
+    except BadIdentity as error:
+        raise BadStrategy(path, error.reason, "give a publisher's key file, as `network new` writes them") from None
+
+
+# Versions: from the node, from files
+
+
+def _ask_version(arguments: Namespace, which: str) -> tuple[Strategy, str]:
+    """A version that the running node knows, and its digest."""
+    try:
+        body = client(arguments).get("/api/v1/strategy", {"version": which} if which else ())
+    except NotRunning as error:
+        remedy = "start it, name one with --url, or work from a signed file: `draft --from FILE`, `diff A B`"
+        raise NotRunning(error.url, error.reason, remedy) from None
+    fields = {name: value for name, value in body.items() if name not in ABOUT}
+    try:
+        return msgspec.convert(fields, Strategy), str(body.get("digest"))
+    except msgspec.ValidationError as error:
+        raise NotRunning("the node", f"its strategy cannot be read ({error})", "use a node of this version") from None
+
+
+def _read_signed(source: str) -> tuple[Strategy, str]:
+    signed = decode_signed(read_file(Path(source)))
+    return parse_document(signed.document), signed.digest
+
+
+def _read_any(source: str) -> Strategy:
+    """A draft, a signed document, or what `strategy show --json` printed (that version itself)."""
+    data = read_file(Path(source))
+    if b'"signatures"' in data:
+        return parse_document(decode_signed(data).document)
+    try:
+        fields = msgspec.json.decode(data, type=dict[str, Any])
+        if "digest" in fields:
+            return msgspec.convert({n: v for n, v in fields.items() if n not in ABOUT}, Strategy)
+    except msgspec.DecodeError:
+        pass
+    try:
+        return parse_document(data)
+    except BadStrategy as error:
+        raise BadStrategy(source, error.reason, error.remedy) from None
+
+
+def read_file(path: Path) -> bytes:
+    """A strategy document; raises BadStrategy."""
+    try:
+        with path.open("rb") as file:
+            return file.read(MAX_DRAFT_BYTES)
+    except OSError as error:
+        raise BadStrategy(str(path), error.strerror or str(error), "give the path of a strategy document") from None
+
+
+def _write(signed: SignedStrategy, out: str | None) -> None:
+    data = encode_signed(signed)
+    if out is None:
+        sys.stdout.write(data.decode() + "\n")
+    else:
+        Path(out).write_bytes(data + b"\n")
+
+
+# What it moves
+
+
+def _preview(arguments: Namespace, strategy: Strategy) -> Json:
+    return client(arguments, needs_token=True).post("/api/v1/strategy/preview", encode_document(strategy))
+
+
+def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
+    """On standard error, because the signed document may go to standard output."""
+    print(f"version {strategy.version}, in force from {instant(strategy.effective_at)}", file=sys.stderr)
+    try:
+        before, _ = _ask_version(arguments, "")
+        changes = changes_json(before, strategy)
+        print(f"what differs from version {before.version}, which is in force", file=sys.stderr)
+        print_facts([(f"  {name}", value) for name, value in change_lines(changes)], file=sys.stderr)
+        effect = _preview(arguments, strategy)
+    except BadStrategy:
+        raise
+    except DseError as error:
+        print(f"  no preview: {error}", file=sys.stderr)
+        print("  so it is not known which slots, pages and hosts this moves", file=sys.stderr)
+    else:
+        _print_effect(effect, sys.stderr)
+
+
+def _print_effect(effect: Json, file: Any) -> None:
+    print(f"what it moves, as this node knows it ({effect.get('members', '?')} members)", file=file)
+    print_facts([(f"  {name}", value) for name, value in effect_lines(effect)], file=file)
+
+
+def _confirmed(strategy: Strategy) -> bool:
+    """Ask at a terminal; where there is none, only --yes signs."""
+    if not sys.stdin.isatty():
+        raise BadStrategy("--yes", "is missing, and there is no terminal to ask at", "read the preview, then add --yes")
+    print(f"Sign version {strategy.version}? [y/N] ", end="", file=sys.stderr, flush=True)
+    return sys.stdin.readline().strip().lower() in ("y", "yes")
+
+
+def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Strategy) -> None:
+    """How many signatures there are, and how many the version before asks for, where that is known."""
+    if not arguments.out:
+        return
+    count = len({signature.key for signature in signed.signatures})
+    try:
+        before, _ = _ask_version(arguments, str(strategy.version - 1))
+    except DseError:
+        lacking = ""
+    else:
+        valid = sum(signature.key in before.publishers for signature in signed.signatures)
+        lacking = f"{before.threshold - valid} more needed of its publishers: " if valid < before.threshold else ""
+    print(f"{arguments.out}: signed by {count}; ", end="")
+    if lacking:
+        print(f"{lacking}give it to them for `dse-node strategy sign {arguments.out} --key … --out {arguments.out}`")
+    else:
+        print(f"publish it with `dse-node strategy publish {arguments.out}`")

@@ -1,0 +1,140 @@
+"""Verbs about network files: network new, network show."""
+
+import ipaddress
+import time
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bootstrap import load_network, new_network
+from dht import Identity, Strategy, parse_address, parse_document
+from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import configuration
+from node.errors import BadDataDir
+from node.views.safe_text import day
+
+PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
+LOOPBACK = ("127.0.0.0/8", "::1/128")
+
+
+OPEN = {
+    "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
+    "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
+}
+
+
+def new(arguments: Namespace) -> int:
+    """Write a network file and its two publisher keys beside it; never over a file that is there."""
+    out = Path(arguments.out)
+    if out.exists():
+        raise BadDataDir(str(out), "is there already", "choose another --out, or move it away")
+    chosen = {"replicas": arguments.replicas, "slot_bits": arguments.slot_bits, "min_acks": arguments.min_acks}
+    chosen |= {"puzzle_bits": arguments.puzzle_bits}
+    fields = (OPEN if arguments.open else {}) | {name: value for name, value in chosen.items() if value is not None}
+    text, keys = make_network(
+        arguments.name,
+        out.with_suffix(""),
+        arguments.bootstrap,
+        arguments.prefix,
+        fields,
+        arguments.seed,
+        arguments.info_url,
+    )
+    out.write_text(text)
+    files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
+    if arguments.json:
+        print_json({**files, "id": load_network(out).id})
+        return 0
+    print_facts(list(files.items()))
+    print("\nGive the network file to everybody who shall join; it holds nothing secret.")
+    print("Keep the publisher key to yourself and the offline key on another medium: either signs the next strategy.")
+    return 0
+
+
+def show(arguments: Namespace) -> int:
+    """What a network file says, after checking it."""
+    file = Path(arguments.file) if arguments.file else Path(configuration(arguments).node.network)
+    network = load_network(file)
+    strategy = parse_document(network.first.document)
+    seeds = list(network.seeds)
+    bootstrap = [f"[{e.host}]:{e.udp_port}" if e.family == 6 else f"{e.host}:{e.udp_port}" for e in network.bootstrap]
+    if arguments.json:
+        keys = {"publishers": list(network.publishers.keys), "threshold": network.publishers.threshold}
+        print_json(
+            {
+                "name": network.name,
+                "id": network.id,
+                **keys,
+                "bootstrap": bootstrap,
+                "seeds": seeds,
+                "info_url": network.info_url,
+            }
+        )
+        return 0
+    print_facts(
+        [
+            ("network", network.name),
+            ("id", f"{network.id} (fits its keys)"),
+            ("publishers", f"{network.publishers.threshold} of {len(network.publishers.keys)} must sign"),
+            *[("", key) for key in network.publishers.keys],
+            ("first contact", ", ".join([*bootstrap, *seeds]) or "none: other nodes must be told where this one is"),
+            *([("for site owners", network.info_url)] if network.info_url else []),
+            ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
+            ("slots", str(2**strategy.slot_bits)),
+            ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
+            ("first strategy", f"valid until {day(strategy.expires_at)}"),
+        ]
+    )
+    return 0
+
+
+def make_network(
+    name: str,
+    stem: Path,
+    bootstrap: Sequence[str] = (),
+    prefixes: Sequence[str] = (),
+    fields: dict[str, Any] | None = None,
+    seeds: Sequence[str] = (),
+    info_url: str = "",
+) -> tuple[str, tuple[Path, Path]]:
+    """The text of a new network's file, and the paths of the two keys written at STEM.publisher.key, STEM.offline.key.
+
+    Either key may sign the next strategy. Private and loopback addresses are refused in contacts unless a prefix
+    declares them: those of the bootstrap addresses are declared, all private ones where there is no first contact.
+    """
+    files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
+    publisher, offline = Identity.generate(), Identity.generate()
+    now = int(time.time())
+    chosen = dict(fields or {})
+    chosen.setdefault("min_acks", min(2, chosen.get("replicas", 3)))
+    strategy = Strategy(
+        network="",
+        version=1,
+        effective_at=now,
+        expires_at=now + VALID_S,
+        next_at=now + NEXT_S,
+        bootstrap=tuple(bootstrap),
+        declared_prefixes=tuple(prefixes) or (_declared(bootstrap) if bootstrap or not seeds else ()),
+        **chosen,
+    )
+    keys = (publisher.public_key.hex(), offline.public_key.hex())
+    text = new_network(
+        name, [publisher], strategy, publishers=keys, bootstrap=bootstrap, seeds=seeds, info_url=info_url
+    )
+    publisher.save(files[0])
+    offline.save(files[1])
+    return text, files
+
+
+def _declared(bootstrap: Sequence[str]) -> tuple[str, ...]:
+    """The private prefixes that a network needs to use its own bootstrap addresses."""
+    if not bootstrap:
+        return PRIVATE
+    addresses = [ipaddress.ip_address(parse_address(address).host) for address in bootstrap]
+    return tuple(
+        prefix
+        for prefix in (*PRIVATE, *LOOPBACK)
+        if any(address in ipaddress.ip_network(prefix) for address in addresses)
+    )

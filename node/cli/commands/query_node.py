@@ -1,0 +1,162 @@
+"""Verbs that ask the running node: search, status, peers, pause, resume."""
+
+import sys
+from argparse import Namespace
+
+from node.cli.commands.output import bold, marked, print_facts, print_json, print_table
+from node.cli.commands.target_node import client
+from node.errors import Refused
+from node.views.duration import parse_duration
+from node.views.peers import peer_rows
+from node.views.safe_text import around, plain
+from node.views.status import StatusView, size, view_of
+from node.web.results import Result, ResultPage, result_page
+
+
+def search(arguments: Namespace) -> int:
+    """Results for people, or the body of /api/v1/search."""
+    query = " ".join(arguments.query)
+    wanted = {"q": query, "limit": arguments.limit, "lang": arguments.lang, "site": arguments.site}
+    if arguments.explain:
+        wanted["explain"] = "true"
+    try:
+        answer = client(arguments).get("/api/v1/search", wanted)
+    except Refused as refusal:
+        if refusal.position is not None:
+            _print_fault(query, refusal.position)
+        raise
+    if arguments.json:
+        print_json(answer)
+    else:
+        _print_results(query, result_page(answer))
+    return 0
+
+
+def status(arguments: Namespace) -> int:
+    """One screen about the node."""
+    body = client(arguments).get("/api/v1/status")
+    if arguments.json:
+        print_json(body)
+        return 0
+    view = view_of(body)
+    print_facts(_facts(view))
+    for warning in view.warnings:
+        print(f"\nto look at: {warning}")
+    return 0
+
+
+def peers(arguments: Namespace) -> int:
+    """The members of the network as a table."""
+    body = client(arguments).get("/api/v1/peers")
+    if arguments.json:
+        print_json(body["peers"])
+        return 0
+    rows = [
+        (
+            row.id[:12],
+            "live" if row.live else "away",
+            " ".join(row.endpoints) or "-",
+            str(row.strategy_version),
+            str(row.ready),
+            str(row.leased),
+            f"{row.due:,}",
+            row.load,
+            "-" if row.heard_s is None else f"{row.heard_s:.0f} s ago",
+            str(row.refuses) if row.refuses else "-",
+        )
+        for row in peer_rows(body["peers"])
+    ]
+    columns = ("NODE", "STATE", "ADDRESSES", "STRATEGY", "READY", "CRAWLS", "DUE", "LOAD %", "HEARD", "REFUSES")
+    print_table(columns, rows)
+    return 0
+
+
+def pause(arguments: Namespace) -> int:
+    """Stop this node's fetching; open fetches end."""
+    body: dict[str, object] = {"paused": True}
+    if arguments.duration:
+        body["for_s"] = parse_duration(arguments.duration)
+    reason = plain(client(arguments, needs_token=True).post("/api/v1/pause", body).get("reason", ""))
+    print(f"{reason or 'paused'}. It fetches nothing meanwhile; it still stores, indexes and answers.")
+    return 0
+
+
+def resume(arguments: Namespace) -> int:
+    """Fetch again."""
+    body = client(arguments, needs_token=True).post("/api/v1/pause", {"paused": False})
+    print(f"resumed, but {plain(body['reason'])}" if body.get("reason") else "resumed")
+    return 0
+
+
+def _print_fault(query: str, position: int) -> None:
+    """The query with a caret below the character that does not parse."""
+    before, _, _ = around(query, position)
+    width = sum(2 if ord(character) >= 0x1100 else 1 for character in before)  # CJK takes two columns
+    print(f"  {plain(query)}\n  {' ' * width}^", file=sys.stderr)
+
+
+def _print_results(query: str, page: ResultPage) -> None:
+    for number, result in enumerate(page.results, 1):
+        _print_result(number, result)
+    if not page.results:
+        print(f"Nothing found for {plain(query)}. Try fewer or other words.")
+    print(_tally(page))
+
+
+def _print_result(number: int, result: Result) -> None:
+    print(f"{number:>2}. {bold(result.title or 'Untitled page')}")
+    print(f"    {result.url}")
+    if result.snippet:
+        print(f"    {marked(result.snippet)}")
+    for line in result.explain.splitlines():
+        print(f"      {line}")
+    print()
+
+
+def _tally(page: ResultPage) -> str:
+    about = "" if page.is_exact_total else "at least "
+    noun = "result" if page.total == 1 else "results"
+    whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
+    if page.is_partial and page.answered == page.slots:
+        return f"{whole}; some nodes answered too late, so the order may differ a little"
+    if page.is_partial:
+        return f"{whole}; only {page.answered} of {page.slots} slots answered in time, so results may be missing"
+    return f"{whole}; the whole network answered ({page.slots} slots)"
+
+
+def _members(view: StatusView) -> str:
+    if view.nodes == 1 and not view.is_client:
+        return "1 node: this one"
+    away = f", {view.away:,} of them away" if view.away else ""
+    return f"{view.nodes:,} nodes in the network{away}; live peers by protocol: IPv4 {view.ipv4}, IPv6 {view.ipv6}"
+
+
+def _refuses(view: StatusView) -> str:
+    if not view.refuse_entries:
+        return ""
+    noun = "entry" if view.refuse_entries == 1 else "entries"
+    return f"{view.refuse_entries} {noun} of crawl.refuse, {view.refuse_told} of them told to peers"
+
+
+def _facts(view: StatusView) -> list[tuple[str, str]]:
+    reason = f" ({view.crawl_reason})" if view.crawl_reason else ""
+    expires = f", valid until {view.strategy_expires}" if view.strategy_expires else ""
+    facts = [
+        ("node", view.node_id),
+        ("network", view.network),
+        ("version", view.version),
+        ("members", _members(view)),
+        ("role", "client: owns nothing, fetches by order" if view.is_client else ""),
+        ("reached", view.reachable),
+        ("pages", f"{view.documents:,} kept here"),
+        ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
+        ("index", "settled: all copies are indexed alike" if view.is_settled else "still catching up"),
+        ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
+        ("crawler", f"{view.crawl_state}{reason}"),
+        ("refuses", _refuses(view)),
+        ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
+        ("balance", view.balance),
+        ("strategy", f"version {view.strategy_version}{expires}"),
+        ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
+    ]
+    return [(name, value) for name, value in facts if value]

@@ -1,0 +1,45 @@
+"""Verbs that stay: run, bootstrap, demo."""
+
+import importlib
+from argparse import Namespace
+
+from crawl import BadHostsFile
+from dht import BadStrategy
+from node.cli.commands.setup import ensure_identity
+from node.cli.commands.target_node import configuration, data_dir
+from node.config.logging_setup import set_up_logging
+from node.errors import ConfigError
+
+
+def run(arguments: Namespace) -> int:
+    """Run the node of a data directory until it is told to stop."""
+    config = configuration(arguments)
+    set_up_logging(config.node.log_level)
+    data = data_dir(arguments)
+    data.create()
+    data.check()
+    ensure_identity(data)
+    from node.app.process import run_node
+
+    try:
+        return run_node(config)
+    except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
+        raise ConfigError(*str(error).split(": ", 1)) from None
+
+
+def demo(arguments: Namespace) -> int:
+    """A network of real processes on loopback."""
+    from node.demo.runner import run_demo
+
+    return run_demo(arguments)
+
+
+def bare_overlay(arguments: Namespace) -> int:
+    """A bootstrap peer: the overlay alone, for first contact."""
+    words = ["--network", arguments.network]
+    for name in ("port", "data_dir", "listen_v4", "listen_v6"):
+        if getattr(arguments, name) is not None:
+            words += [f"--{name.replace('_', '-')}", str(getattr(arguments, name))]
+    words += ["--allow-private"] * arguments.allow_private
+    code = importlib.import_module("bootstrap.__main__").main(words)
+    return int(code or 0)

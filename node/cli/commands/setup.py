@@ -1,0 +1,155 @@
+"""Verbs that need no running node: init, identity show, paths, version."""
+
+import asyncio
+import sys
+import tomllib
+from argparse import Namespace
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+from bootstrap import fetch_network, is_url, load_network
+from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
+from node.cli.commands.networks import make_network
+from node.cli.commands.output import confirm, print_facts, print_json
+from node.cli.commands.target_node import data_dir
+from node.config.data_dir import DataDir
+from node.config.settings import Config
+from node.config.toml_reader import keys_of, parse_config
+from node.config.toml_writer import explain_keys, toml_value, write_config
+from node.errors import BadDataDir, ConfigError
+from node.version import VERSION
+
+GB = 1_000_000_000
+PROFILES: dict[str, dict[str, Any]] = {
+    "guest": {"node.mode": "client", "store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
+    "server": {},
+    "campus": {"store.quota_bytes": 200 * GB, "crawl.max_open_fetches": 1024},
+}
+
+
+def init(arguments: Namespace) -> int:
+    """Make a node: directory, identity, network file, configuration, in that order; the configuration makes it one."""
+    data = data_dir(arguments)
+    if data.config.exists():
+        raise BadDataDir(str(data.root), "a node lives here already", "`dse-node run` starts it")
+    given: str = arguments.network or ""
+    network = _given_network(given) if given else None
+    what = (
+        f"a member of the network in {given}"
+        if given
+        else f"the first node of a new private network, {arguments.name!r}"
+    )
+    pairs = [f"node.seed_url={given}"] if is_url(given) else []
+    settings = chosen_settings(arguments.profile, [*pairs, *arguments.set])
+    if settings.get("node.mode") == "client" and not given:
+        raise ConfigError("node.mode", "is client, but there is no network to be a guest of", "give --network FILE")
+    if not arguments.yes and not confirm(f"Make {what}, in {data.root}?"):
+        return 1
+    data.create()
+    identity = ensure_identity(data)
+    if network is None:
+        network, keys = make_network(arguments.name, data.keys / arguments.name)
+        print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
+        print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
+    data.network.write_text(network)
+    _solve_puzzle(data, identity)
+    data.config.write_text(write_config(Config, settings))
+    _print_made(arguments, data, identity)
+    return 0
+
+
+def _given_network(given: str) -> str:
+    """The checked text of a network file, given its path or its URL."""
+    if not is_url(given):
+        return Path(given).read_text() if load_network(Path(given)) else ""
+    text, network = asyncio.run(fetch_network(given))
+    print(f"the network there: {network.name}, id {network.id}", file=sys.stderr)
+    return text
+
+
+def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:
+    """The profile's settings and then the pairs KEY=VALUE; raises ConfigError as for a config.toml that says so."""
+    known = set(keys_of(Config))
+    settings = {key: value for key, value in PROFILES[profile].items() if key in known}
+    for pair in pairs:
+        key, equals, text = pair.partition("=")
+        if not equals:
+            raise ConfigError(f"--set {pair}", "has no value", "write KEY=VALUE, such as node.web_port=8190")
+        settings[key.strip()] = value = _value(text.strip())
+        parse_config(f"{key} = {toml_value(value)}\n", f"--set {pair}", Config)
+    return settings
+
+
+def _value(text: str) -> Any:
+    """A value as TOML has it; what is none is a text without its quotation marks, as shells leave it."""
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text
+
+
+def ensure_identity(data: DataDir) -> Identity:
+    """The node's identity; a new one where there is none."""
+    if data.identity.exists():
+        return Identity.load(data.identity)
+    identity = Identity.generate()
+    identity.save(data.identity)
+    return identity
+
+
+def _solve_puzzle(data: DataDir, identity: Identity) -> None:
+    """Do the work that the network asks of an identity, once; says so in one line, since it may take minutes."""
+    bits, file = parse_document(load_network(data.network).first.document).puzzle_bits, PuzzleFile(data.puzzle)
+    if work_of(identity.public_key, file.load()) < bits:
+        print(f"solving the identity's puzzle of {bits} bits ...", end=" ", file=sys.stderr, flush=True)
+        file.save(solve_all(identity.public_key, bits))
+        print("done", file=sys.stderr)
+
+
+def identity_show(arguments: Namespace) -> int:
+    """The public half of the identity."""
+    identity = Identity.load(data_dir(arguments).identity)
+    facts = {"node_id": identity.node_id.hex(), "public_key": identity.public_key.hex()}
+    if arguments.json:
+        print_json(facts)
+    else:
+        print_facts(list(facts.items()))
+    return 0
+
+
+def paths(arguments: Namespace) -> int:
+    """Where everything lies, or with --keys what can be set."""
+    if arguments.keys:
+        rows = [{"key": key, "default": default, "about": about} for key, default, about in explain_keys(Config)]
+        if arguments.json:
+            print_json(rows)
+        else:
+            print_facts([(f"{row['key']} = {row['default']}", row["about"]) for row in rows])
+        return 0
+    data = data_dir(arguments)
+    parts = ("root", "config", "network", "identity", "admin_token", "keys", "dht", "store", "index")
+    found = {part: str(getattr(data, part)) for part in parts}
+    if arguments.json:
+        print_json(found)
+    else:
+        print_facts([(part, path + ("" if Path(path).exists() else "  (not there)")) for part, path in found.items()])
+    return 0
+
+
+def version(arguments: Namespace) -> int:
+    """The version of this program."""
+    if arguments.json:
+        print_json({"version": VERSION})
+    else:
+        print(f"dse-node {VERSION}")
+    return 0
+
+
+def _print_made(arguments: Namespace, data: DataDir, identity: Identity) -> None:
+    if arguments.json:
+        print_json({"node_id": identity.node_id.hex(), "data_dir": str(data.root), "config": str(data.config)})
+        return
+    where = "" if arguments.data_dir is None else f" --data-dir {data.root}"
+    print(f"made node {identity.node_id.hex()} in {data.root}")
+    print(f"settings: {data.config}\nstart it: dse-node run{where}")

@@ -1,0 +1,44 @@
+"""Which node a command means: its data directory, its configuration, its web listener."""
+
+import dataclasses
+from argparse import Namespace
+from pathlib import Path
+
+from node.cli.http_client import Client, base_url
+from node.config.data_dir import DataDir, default_root
+from node.config.settings import Config, load_config
+
+
+def data_dir(arguments: Namespace) -> DataDir:
+    """--data-dir, else node.data_dir of --config, else the directory of --config, else the system's own place."""
+    if arguments.data_dir is not None:
+        return DataDir(Path(arguments.data_dir).expanduser().resolve())
+    if arguments.config is not None:
+        file = Path(arguments.config).expanduser().resolve()
+        return DataDir((file.parent / Path(load_config(file).node.data_dir).expanduser()).resolve())
+    return DataDir(default_root())
+
+
+def configuration(arguments: Namespace) -> Config:
+    """The configuration of the node that is meant, with absolute paths; raises ConfigError."""
+    data = data_dir(arguments)
+    file = data.config if arguments.config is None else Path(arguments.config).expanduser().resolve()
+    config = load_config(file)
+    network = data.network
+    if config.node.network:
+        network = (file.parent / Path(config.node.network).expanduser()).resolve()
+    return dataclasses.replace(
+        config, node=dataclasses.replace(config.node, data_dir=str(data.root), network=str(network))
+    )
+
+
+def client(arguments: Namespace, *, needs_token: bool = False) -> Client:
+    """The running node: --url, else the web listener that the configuration names, else the usual address."""
+    data = data_dir(arguments)
+    url: str = arguments.url or ""
+    if not url:
+        file = data.config if arguments.config is None else Path(arguments.config).expanduser()
+        url = base_url(load_config(file).node if file.exists() else Config().node)
+    if "://" not in url:
+        url = f"http://{url}"
+    return Client(url.rstrip("/"), data.read_token() if needs_token else "")

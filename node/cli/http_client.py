@@ -1,0 +1,71 @@
+"""How commands talk to the running node: plain HTTP to its web listener, with the token where one is needed."""
+
+import http.client
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+from urllib.parse import urlencode, urlsplit
+
+from node.config.settings import NodeConfig
+from node.errors import NotRunning, Refused
+from node.views.safe_text import plain
+
+Json = dict[str, Any]
+WAIT_S = 35.0  # a little longer than the node gives itself
+MAX_ANSWER_BYTES = 64 << 20
+_OTHER = "something else listens there: name the node with --url or --data-dir"
+_ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on all addresses is asked on loopback
+
+
+@dataclass(frozen=True, slots=True)
+class Client:
+    """One node, by the base URL of its web listener."""
+
+    url: str
+    token: str = ""
+
+    def get(self, path: str, query: Mapping[str, object] | Sequence[tuple[str, object]] = ()) -> Json:
+        """GET and read JSON; raises NotRunning or Refused."""
+        return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
+
+    def post(self, path: str, body: bytes | Json) -> Json:
+        """POST JSON with the token; raises NotRunning or Refused."""
+        return self._ask("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
+
+    def _ask(self, method: str, target: str, body: bytes | None) -> Json:
+        parts = urlsplit(self.url)
+        headers = {"Accept": "application/json"} | ({"Content-Type": "application/json"} if body is not None else {})
+        if self.token:
+            headers["Authorization"] = f"Bearer {self.token}"
+        try:
+            connection = http.client.HTTPConnection(parts.hostname or "", parts.port or 80, timeout=WAIT_S)
+            try:
+                connection.request(method, target, body, headers)
+                answer = connection.getresponse()
+                status, raw = answer.status, answer.read(MAX_ANSWER_BYTES)
+            finally:
+                connection.close()
+        except (OSError, http.client.HTTPException, ValueError) as error:
+            reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+            raise NotRunning(self.url, (reason or type(error).__name__).lower()) from None
+        return self._read(status, raw)
+
+    def _read(self, status: int, raw: bytes) -> Json:
+        try:
+            value = json.loads(raw)
+        except ValueError:
+            raise NotRunning(self.url, f"status {status}, not JSON", _OTHER) from None
+        if not isinstance(value, dict):
+            raise NotRunning(self.url, "an answer of another kind", _OTHER)
+        if status >= 400:
+            position = value.get("position")
+            detail = plain(value.get("detail") or f"status {status}")
+            raise Refused(detail, status, position if isinstance(position, int) else None)
+        return value
+
+
+def base_url(config: NodeConfig) -> str:
+    """Where the web listener of a configuration is reached from this machine."""
+    host = _ANY.get(config.web_address, config.web_address)
+    return f"http://{f'[{host}]' if ':' in host else host}:{config.web_port}"

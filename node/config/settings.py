@@ -1,0 +1,108 @@
+"""The configuration of a node: one frozen tree, read from config.toml and never changed.
+
+Pure but for `load_config`, which reads one file. Each object of a node gets its own branch. Nothing is read from the
+environment. `node/config/toml_reader.py` reads, `node/config/toml_writer.py` writes the commented file.
+"""
+
+import ipaddress
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+import msgspec
+
+from bootstrap import url_flaw
+from crawl import CrawlConfig
+from dht import DhtConfig, Mode
+from index import IndexConfig
+from node.config.toml_reader import parse_config
+from node.errors import ConfigError
+from store import StoreConfig
+
+LogLevel = Literal["debug", "info", "warning", "error"]
+MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
+
+
+@dataclass(frozen=True, slots=True)
+class NodeConfig:
+    """The process itself: where it keeps its data, where it listens, what it logs."""
+
+    data_dir: str = ""  # path; where everything is kept; empty: the directory of this file
+    network: str = ""  # path; the network file; empty: network.toml in the data directory
+    mode: Mode = "auto"  # auto, member or client; a client owns nothing; auto: client where strangers cannot reach it
+    map_ports: bool = True  # whether to ask the router by UPnP for open ports, where all addresses are listened on
+    lan_discovery: bool = True  # whether nodes of this network on the same LAN find each other by mDNS
+    seed_url: str = ""  # URL; of the network file, read again once a day and when no known peer answers; empty: none
+    families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use; one that this machine lacks is left out
+    listen_v4: str = "0.0.0.0"  # address; where peers reach this node over IPv4
+    listen_v6: str = "::"  # address; where peers reach this node over IPv6
+    peer_port: int = 8091  # port; UDP and TCP alike, for peers
+    web_address: str = "127.0.0.1"  # address; search page and API; loopback, so that nobody else sees your queries
+    web_port: int = 8090  # port; the search page; YaCy's port, whose clients work here
+    web_names: tuple[str, ...] = ()  # host names; under which browsers may reach the web listener besides localhost
+    web_max_requests: int = 64  # count; requests answered at once, more are asked to come back
+    web_timeout_s: float = 30.0  # seconds; the longest that one request may take
+    log_level: LogLevel = "info"  # debug, info, warning or error
+
+    def __post_init__(self) -> None:
+        if not self.families:
+            raise ValueError("families: is empty, but a node needs 4, 6 or both")
+        for name, port in (("peer_port", self.peer_port), ("web_port", self.web_port)):
+            if not 0 <= port <= 65535:
+                raise ValueError(f"{name}: {port} is no port, which is 0 (any free one) to 65535")
+        _check_address("web_address", self.web_address, (4, 6))
+        _check_address("listen_v4", self.listen_v4, (4,))
+        _check_address("listen_v6", self.listen_v6, (6,))
+        if self.seed_url and (flaw := url_flaw(self.seed_url)):
+            raise ValueError(f"seed_url: {flaw}")
+        if not 1 <= self.web_max_requests <= 10_000:
+            raise ValueError(f"web_max_requests: {self.web_max_requests} is not between 1 and 10000")
+        if not 0.1 <= self.web_timeout_s <= 600:
+            raise ValueError(f"web_timeout_s: {self.web_timeout_s} is not between 0.1 and 600")
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Everything that can be set, a branch for each package."""
+
+    node: NodeConfig = field(default_factory=NodeConfig)
+    dht: DhtConfig = field(default_factory=DhtConfig)
+    crawl: CrawlConfig = field(default_factory=CrawlConfig)
+    store: StoreConfig = field(default_factory=StoreConfig)
+    index: IndexConfig = field(default_factory=IndexConfig)
+
+
+def with_contact(config: Config, info_url: str) -> Config:
+    """The configuration of a node of a network that names a page for site owners: its crawler names that, the network's
+    contact, unless its own configuration names another."""
+    if config.crawl.info_url or not info_url:
+        return config
+    return replace(config, crawl=msgspec.structs.replace(config.crawl, info_url=info_url))
+
+
+def _check_address(name: str, text: str, versions: tuple[int, ...]) -> None:
+    """A literal address: a name could come to mean another machine, or more than one address."""
+    try:
+        is_fit = ipaddress.ip_address(text).version in versions
+    except ValueError:
+        is_fit = False
+    if not is_fit:
+        kinds = " or ".join(f"IPv{kind}" for kind in versions)
+        raise ValueError(f"{name}: {text!r} is no {kinds} address")
+
+
+def load_config(path: Path) -> Config:
+    """Read a config.toml; raises ConfigError, which the command line shows before it exits with 78."""
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_CONFIG_BYTES + 1)
+    except OSError as error:
+        reason = error.strerror or str(error)
+        raise ConfigError(str(path), f"cannot be read: {reason}", "`dse-node init` makes a node") from None
+    if len(raw) > MAX_CONFIG_BYTES:
+        raise ConfigError(str(path), f"longer than {MAX_CONFIG_BYTES} bytes", "this is hardly a config.toml")
+    try:
+        text = raw.decode()
+    except UnicodeDecodeError as error:
+        raise ConfigError(str(path), f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
+    return parse_config(text, str(path), Config)

@@ -1,0 +1,89 @@
+"""Writes the commented config.toml of a new node: every key, its default and its reason, from the classes themselves.
+
+The reasons are the comments beside the fields in the source, so a file and the code cannot say two things.
+"""
+
+import ast
+import inspect
+import io
+import json
+import textwrap
+import tokenize
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from node.config.toml_reader import defaults_of
+
+_HEAD = """\
+# Settings of a dse-node. A key that is commented out has the default shown; remove the "# " to change it.
+# An unknown key or a wrong type stops the node at once with the line to mend (exit code 78).
+"""
+
+
+def write_config(tree: type[Any], settings: Mapping[str, Any]) -> str:
+    """The text of a config.toml: `settings` (path → value, such as node.web_port) set, all else as a comment."""
+    lines = [_HEAD]
+    for name, branch in defaults_of(tree).items():
+        lines.append(f"[{name}]  # {_first_line(type(branch))}")
+        lines += _keys(type(branch), name, settings)
+        lines.append("")
+    return "\n".join(lines)
+
+
+def explain_keys(tree: type[Any]) -> Iterator[tuple[str, str, str]]:
+    """(path, default as TOML, reason) of every key."""
+    for name, branch in defaults_of(tree).items():
+        reasons = _reasons(type(branch))
+        for leaf, default in defaults_of(type(branch)).items():
+            yield f"{name}.{leaf}", toml_value(default), reasons.get(leaf, "")
+
+
+def toml_value(value: object) -> str:
+    """A default as TOML writes it; None has no TOML, so the text says that it is unset."""
+    if value is None:
+        return '""'
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list | tuple | set | frozenset):
+        return "[" + ", ".join(toml_value(item) for item in value) + "]"
+    return json.dumps(str(value), ensure_ascii=False)
+
+
+def _keys(branch_type: type[Any], branch: str, settings: Mapping[str, Any]) -> Iterator[str]:
+    reasons = _reasons(branch_type)
+    for leaf, default in defaults_of(branch_type).items():
+        path = f"{branch}.{leaf}"
+        why = f"  # {reasons[leaf]}" if reasons.get(leaf) else ""
+        if path in settings:
+            yield f"{leaf} = {toml_value(settings[path])}{why}"
+        else:
+            yield f"# {leaf} = {toml_value(default)}{why}"
+
+
+def _first_line(branch_type: type[Any]) -> str:
+    return (inspect.getdoc(branch_type) or "").partition("\n")[0]
+
+
+def _reasons(branch_type: type[Any]) -> dict[str, str]:
+    """Field → the comment beside it, or the lines above it; empty where the source is not at hand."""
+    try:
+        source = textwrap.dedent(inspect.getsource(branch_type))
+    except OSError:
+        return {}
+    comments = {
+        token.start[0]: token.string.lstrip("# ")
+        for token in tokenize.generate_tokens(io.StringIO(source).readline)
+        if token.type == tokenize.COMMENT
+    }
+    reasons: dict[str, str] = {}
+    last = 0
+    for field in ast.walk(ast.parse(source)):
+        if isinstance(field, ast.AnnAssign) and isinstance(field.target, ast.Name):
+            first, end = field.lineno, field.end_lineno or field.lineno
+            beside = [comments[line] for line in range(first, end + 1) if line in comments]
+            above = [comments[line] for line in range(last + 1, first) if line in comments]
+            reasons[field.target.id] = " ".join(beside or above)
+            last = end
+    return reasons

@@ -1,0 +1,42 @@
+"""What the network knows of URLs: their visits and pages, read from their places, wherever those lie now."""
+
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
+
+from crawl import Visit
+from dht import Places, document_id, site_of
+from node.crawling.frontier_sync import visit_of
+from store import Document, Kind, Record, Replicator, decode_document
+
+Value = TypeVar("Value")
+
+
+class KnownVisits:
+    """Reads records of canonical URLs, here or from a ready replica; what nobody has, or answers for, is missing."""
+
+    def __init__(self, replicator: Replicator, places: Places) -> None:
+        self._replicator, self._places = replicator, places
+
+    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
+        """The visits, by URL."""
+        return {url: visit_of(record) for url, record in (await self._read(Kind.VISIT, urls, False)).items()}
+
+    async def documents(self, urls: Sequence[str]) -> Mapping[str, Document]:
+        """The pages, without their contents, by URL."""
+        found = await self._read(Kind.DOCUMENT, urls, False)
+        return {url: decode_document(record.body) for url, record in found.items()}
+
+    async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
+        """The documents as records, by URL."""
+        return await self._read(Kind.DOCUMENT, urls, content)
+
+    async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
+        """From their places now, else from those where they lay before; whoever asks for a URL learns where it lies."""
+        await self._places.hosts.learn({site_of(url) for url in urls})
+        found, places = dict[str, Record](), {url: self._places.of(url) for url in urls}
+        for turn in range(max(map(len, places.values()), default=0)):
+            left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
+            wanted = [(kind, document_id(url), key) for url, key in left.items()]
+            records = await self._replicator.read_many(wanted, content=content)
+            found |= {url: r for url in left if (r := records.get((kind, document_id(url)))) is not None}
+        return found

@@ -1,0 +1,105 @@
+"""What a client does for its network: it asks a few nodes that crawl for orders, fetches, and brings what came.
+
+Every connection is its own, so it works behind any NAT or firewall that lets a browser work. A node that is a member
+has slots of its own and polls nobody.
+"""
+
+import asyncio
+import logging
+from collections.abc import Awaitable, Callable
+from random import Random
+
+from dht import NodeId, Overlay, RemoteError
+from node.delegation.client_dispatch import MAX_ROOM, POLL_S, OrderBatch, OrderDone, OrderTaken, PollOrders
+from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+
+log = logging.getLogger(__name__)
+
+AT_ONCE = 3  # nodes polled
+POLL_WITHIN_S = POLL_S + 15.0
+BRING_WITHIN_S = 60.0  # a page of 8 MiB over a slow line
+IDLE_S = 5.0  # before looking again, where there is nobody to ask or somebody failed
+
+Carry = Callable[[NodeId, FetchOrder], Awaitable[FetchAnswer]]
+
+
+class Polls:
+    """The outgoing polls of one node. `carry` fetches, or raises BadMessage for an order that must not be."""
+
+    def __init__(self, overlay: Overlay, carry: Carry, rng: Random) -> None:
+        self._overlay, self._carry, self._rng = overlay, carry, rng
+        self._asked: set[NodeId] = set()
+        self._rest_until: dict[NodeId, float] = {}
+        self.resting = ""  # why nothing is fetched just now
+        self.carried = 0
+
+    @property
+    def is_client(self) -> bool:
+        """Whether this node takes no part but by asking."""
+        view = self._overlay.view
+        return view.node_id not in view.members()
+
+    @property
+    def polled(self) -> int:
+        """Nodes at which a poll of ours is open."""
+        return len(self._asked)
+
+    async def run(self) -> None:
+        """Poll until cancelled, while this node is a client."""
+        async with asyncio.TaskGroup() as tasks:
+            for number in range(AT_ONCE):
+                tasks.create_task(self._follow(), name=f"polls-{number}")
+
+    async def _follow(self) -> None:
+        peer: NodeId | None = None
+        while True:
+            if not self.is_client or self.resting:
+                peer = None
+            elif peer is None or not self._overlay.view.is_live(peer):
+                peer = self._choose()
+            if peer is None:
+                await asyncio.sleep(IDLE_S)
+                continue
+            self._asked.add(peer)
+            try:
+                has_more = await self._serve(peer)
+            except RemoteError as error:
+                log.debug("poll failed peer=%s reason=%s", peer.hex(), error)
+                self._rest(peer, IDLE_S)
+                has_more = False
+            finally:
+                self._asked.discard(peer)
+            peer = peer if has_more else None
+
+    async def _serve(self, peer: NodeId) -> bool:
+        """One poll and the orders that it brings; whether there were any."""
+        batch = await self._overlay.ask(peer, PollOrders(MAX_ROOM), OrderBatch, timeout_s=POLL_WITHIN_S)
+        if batch.rest_s:
+            self._rest(peer, batch.rest_s)
+        async with asyncio.TaskGroup() as tasks:
+            for given in batch.orders:
+                tasks.create_task(self._carry_out(peer, given.number, given.order), name="order")
+        return bool(batch.orders)
+
+    async def _carry_out(self, peer: NodeId, number: int, order: FetchOrder) -> None:
+        try:
+            answer = await self._carry(peer, order)
+        except RemoteError as error:  # not an order that this node carries out; its giver should not wait for it
+            log.info("order refused from=%s reason=%s", peer.hex(), error)
+            answer = FetchAnswer(failure=str(error)[:300])
+        try:
+            await self._overlay.ask(peer, OrderDone(number, answer), OrderTaken, timeout_s=BRING_WITHIN_S)
+            self.carried += not answer.failure
+        except RemoteError as error:
+            log.debug("order not brought peer=%s reason=%s", peer.hex(), error)
+
+    def _choose(self) -> NodeId | None:
+        """Any live member, one with work being found soon enough; None where all rest or are asked already."""
+        view, now = self._overlay.view, asyncio.get_running_loop().time()
+        live = [peer for peer in view.members() if view.is_live(peer) and peer not in self._asked]
+        free = [peer for peer in live if self._rest_until.get(peer, 0.0) <= now]
+        self._rest_until = {peer: until for peer, until in self._rest_until.items() if until > now}
+        return self._rng.choice(free) if free else None
+
+    def _rest(self, peer: NodeId, seconds: float) -> None:
+        self._rest_until[peer] = asyncio.get_running_loop().time() + seconds

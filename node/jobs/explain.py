@@ -1,0 +1,234 @@
+"""Would this URL be fetched, by whom, when, and why not: what this node can work out, and what the holder of the URL's
+slot says when asked.
+"""
+
+from collections.abc import Callable
+from typing import Annotated, Any
+
+from msgspec import Meta
+
+from crawl import (
+    BadUrl,
+    Crawler,
+    Decision,
+    Look,
+    Queued,
+    Refusals,
+    RobotsSay,
+    Stand,
+    Visit,
+    canonical_url,
+    is_canonical,
+    refusal_of,
+    tells_of,
+)
+from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
+from node.crawling.url_lookup import KnownVisits
+from node.jobs.explain_verdict import Facts, changes, verdict
+from node.jobs.submission import GIVE_URL
+
+Json = dict[str, Any]
+
+ASK_WITHIN_S = 5.0
+MAX_REASON_CHARS = 300
+MAX_REST_S = 31_536_000.0
+
+Url = Annotated[str, Meta(max_length=2048)]
+Reason = Annotated[str, Meta(max_length=MAX_REASON_CHARS)]
+Rest = Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
+
+
+class AskAbout(Message, frozen=True, array_like=True):
+    """What do you know of this URL, which lies in a slot that you hold?"""
+
+    url: Url
+
+
+class ToldAbout(Message, frozen=True, array_like=True):
+    """`crawl/frontier/url_status.py` on the wire; numbers of states that the reader does not know are refused."""
+
+    stand: Annotated[int, Meta(ge=0, le=3)] = 0
+    ahead: Annotated[int, Meta(ge=0, le=1 << 32)] = 0
+    host_rest_s: Rest = 0.0
+    is_host_open: bool = False
+    robots: Annotated[int, Meta(ge=0, le=3)] = 0
+    robots_why: Reason = ""
+    crawl_delay_s: Rest = 0.0
+    trap: Reason = ""
+    hindrance: Reason = ""
+    is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
+    trouble: Reason = ""  # why its host is asked once in a while alone
+
+
+class Explanations:
+    """Answers for any URL, and for peers those of the slots that this node holds."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        places: Places,
+        crawler: Crawler,
+        known: KnownVisits,
+        decide: Callable[[str], Decision],
+        refusals: Refusals,
+        clock: Clock,
+    ) -> None:
+        self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
+        self._decide, self._refusals, self._clock = decide, refusals, clock
+        overlay.serve(AskAbout, self._tell)
+
+    async def explain(self, text: str) -> Json:
+        """See Service."""
+        try:
+            url = canonical_url(text)
+        except BadUrl as error:
+            return {"url": text, "canonical": None, "answer": "no", "why": f"{error.reason}; {GIVE_URL}"}
+        now = self._clock().wall
+        await self._places.hosts.learn([site_of(url)])
+        view, place = self._overlay.view, self._places.place(url)
+        slot, decision = slot_of(place, view.strategy.slot_bits), self._decide(url)
+        holder = self._holder(slot)
+        visit = (await self._known.find([url])).get(url)
+        told = await self._ask(holder, url)
+        facts = Facts(
+            denied=refusal_of(url, decision, now),
+            visit=visit,
+            holder=self._name(holder) if holder else "",
+            asked=told is not None,
+            look=look_of(told) if told else Look(),
+            is_refused=told is not None and told.is_refused,
+        )
+        answer, why = verdict(facts, now)
+        return {
+            "url": text,
+            "canonical": url,
+            "changed": list(changes(text, url)),
+            "answer": answer,
+            "why": why,
+            "id": document_id(url).hex(),
+            "placement": {"key": place.hex(), "slot": int(slot), "of": 2**view.strategy.slot_bits, **self._site(url)},
+            "rule": _rule(decision, view.strategy.version, facts.denied),
+            "owners": [self._owner(peer, slot, url) for peer in view.owners(slot)],
+            "holder": {"node_id": holder.hex(), "self": holder == view.node_id, "answered": told is not None}
+            if holder
+            else None,
+            "known": _visit(visit),
+            "crawler": _look(told),
+        }
+
+    def _holder(self, slot: Slot) -> NodeId | None:
+        view = self._overlay.view
+        return view.node_id if slot in view.leases() else next(iter(view.announced(slot)), None)
+
+    async def _ask(self, holder: NodeId | None, url: str) -> ToldAbout | None:
+        if holder is None:
+            return None
+        if holder == self._overlay.view.node_id:
+            return self._told(url)
+        try:
+            return await self._overlay.ask(holder, AskAbout(url), ToldAbout, timeout_s=ASK_WITHIN_S)
+        except RemoteError:
+            return None
+
+    async def _tell(self, peer: NodeId, asked: AskAbout) -> ToldAbout:
+        if not is_canonical(asked.url):
+            raise BadMessage(peer.hex(), "asks about what is no canonical URL")
+        return self._told(asked.url)
+
+    def _told(self, url: str) -> ToldAbout:
+        look = self._crawler.look(url)
+        queued = look.queued
+        return ToldAbout(
+            int(queued.stand),
+            queued.ahead,
+            min(queued.host_rest_s, MAX_REST_S),
+            queued.is_host_open,
+            int(look.robots),
+            look.robots_why[:MAX_REASON_CHARS],
+            min(look.crawl_delay_s, MAX_REST_S),
+            look.trap[:MAX_REASON_CHARS],
+            look.hindrance[:MAX_REASON_CHARS],
+            bool(self._refusals.reason(url)),
+            look.trouble[:MAX_REASON_CHARS],
+        )
+
+    def _site(self, url: str) -> Json:
+        depth = self._places.depth(url)
+        return {"spread": 2**depth} if depth else {}
+
+    def _name(self, peer: NodeId) -> str:
+        return "this node" if peer == self._overlay.view.node_id else f"node {peer.hex()[:12]}"
+
+    def _owner(self, peer: NodeId, slot: Slot, url: str) -> Json:
+        view, is_self = self._overlay.view, peer == self._overlay.view.node_id
+        refuses = bool(self._refusals.reason(url)) if is_self else tells_of(view.refuses(peer), url)
+        live = is_self or view.is_live(peer)
+        return {
+            "node_id": peer.hex(),
+            "self": is_self,
+            "live": live,
+            "ready": peer in view.ready(slot),
+            "refuses": refuses,
+        }
+
+
+def look_of(told: ToldAbout) -> Look:
+    """What a holder says, as a value."""
+    return Look(
+        Queued(Stand(told.stand), told.ahead, told.host_rest_s, told.is_host_open),
+        RobotsSay(told.robots),
+        told.robots_why,
+        told.crawl_delay_s,
+        told.trap,
+        told.hindrance,
+        told.trouble,
+    )
+
+
+def _rule(decision: Decision, version: int, denied: str) -> Json:
+    return {
+        "allowed": not denied,
+        "reason": denied,
+        "strategy_version": version,
+        "min_delay_s": decision.min_delay_s,
+        "max_depth": decision.max_depth,
+        "preferred": decision.preferred.hex() if decision.preferred else None,
+    }
+
+
+def _visit(visit: Visit | None) -> Json | None:
+    if visit is None:
+        return None
+    history = visit.history
+    return {
+        "state": visit.state.name.lower(),
+        "reason": visit.reason,
+        "status": visit.status,
+        "depth": visit.depth,
+        "scope": visit.scope,
+        "sitemap": visit.is_sitemap,
+        "visited_at": visit.visited_at,
+        "due_at": visit.due_at,
+        "fails": visit.fails,
+        "target": visit.target,
+        "seen_at": history.seen_at,
+        "changes": history.changes,
+    }
+
+
+def _look(told: ToldAbout | None) -> Json | None:
+    if told is None:
+        return None
+    return {
+        "stand": Stand(told.stand).name.lower(),
+        "ahead": told.ahead,
+        "host_rest_s": round(told.host_rest_s, 1),
+        "host_open": told.is_host_open,
+        "robots": RobotsSay(told.robots).name.lower(),
+        "robots_why": told.robots_why,
+        "crawl_delay_s": told.crawl_delay_s,
+        "trap": told.trap,
+        "hindrance": told.hindrance,
+        "trouble": told.trouble,
+        "refused_here": told.is_refused,
+    }

@@ -1,0 +1,72 @@
+"""How far a crawl is that somebody handed in: the state of each URL, and what was found there to go on with.
+
+No list of jobs is kept anywhere. Whoever wants to know begins with the seeds and follows the stored pages' links as the
+crawler did, and what sitemaps listed: what a page led to was safe with its owners before its outcome was written, so a
+link that no owner knows once its page is done was not taken.
+"""
+
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
+
+import msgspec
+from msgspec import Meta
+
+from crawl import MAX_SCOPE_CHARS, Decision, State, Trail, Visit, carried_along, depth_of, is_canonical, waiting
+from dht import Clock
+from node.crawling.url_lookup import KnownVisits
+from node.jobs.sitemap_listing import Lists
+
+Json = dict[str, Any]
+
+MAX_ASKED = 250  # URLs in one question: their pages are read for their links
+
+
+class Followed(msgspec.Struct, forbid_unknown_fields=True):
+    """One URL, with the depth and scope that it was handed in or found with."""
+
+    url: Annotated[str, Meta(max_length=2048)]
+    depth: Annotated[int, Meta(ge=0, le=1000)] = 0
+    scope: Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)] = ""
+
+
+class Progress:
+    """Answers for URLs anywhere in the network."""
+
+    def __init__(self, known: KnownVisits, lists: Lists, decide: Callable[[str], Decision], clock: Clock) -> None:
+        self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
+
+    async def of(self, asked: Sequence[Followed]) -> list[Json]:
+        """In order: {url, state, reason, found: [{url, depth, scope}]}; state "unknown" where nobody knows a URL."""
+        visits = await self._known.find([each.url for each in asked if is_canonical(each.url)])
+        parents = [each.url for each in asked if each.depth > 0 and _state(visits.get(each.url)) == State.FETCHED]
+        pages = await self._known.documents(parents)
+        links: dict[str, Sequence[str]] = {url: [link for link, _ in page.links] for url, page in pages.items()}
+        sitemaps = [url for url, visit in visits.items() if visit.is_sitemap and visit.state == State.FETCHED]
+        links |= {url: await self._lists.find(url) for url in sitemaps}
+        return [self._answer(each, visits.get(each.url), links.get(each.url, [])) for each in asked]
+
+    def _answer(self, asked: Followed, visit: Visit | None, links: Sequence[str]) -> Json:
+        if visit is None:
+            return {"url": asked.url, "state": "unknown", "reason": "", "found": []}
+        found: list[Visit] = []
+        if visit.state == State.REDIRECT:
+            trail = Trail(asked.depth, 0, carried_along(asked.scope, visit.url, visit.target))
+            found = self._found([visit.target], trail)
+        elif visit.is_sitemap:
+            found = self._found(links, Trail(asked.depth, 0, asked.scope))
+        elif links:
+            depth = depth_of(asked.depth, self._decide(asked.url))
+            found = self._found(links, Trail(depth - 1, 0, asked.scope)) if depth > 0 else []
+        return {
+            "url": asked.url,
+            "state": State(visit.state).name.lower(),
+            "reason": visit.reason,
+            "found": [{"url": each.url, "depth": each.depth, "scope": each.scope} for each in found],
+        }
+
+    def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
+        return waiting(urls, trail, self._decide, self._clock().wall)[0]
+
+
+def _state(visit: Visit | None) -> State | None:
+    return visit.state if visit is not None else None

@@ -1,0 +1,93 @@
+"""What became so far of a crawl that was handed in, for the person who waits for it.
+
+Pure: answers of `node/jobs/job_progress.py` in, counts out. Found URLs join what is waited for; one that nobody knows
+a while after its page was done was not taken (nofollow, a narrower crawl before this one) and is forgotten.
+"""
+
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+Json = dict[str, Any]
+
+MAX_TRACKED = 200_000  # URLs; a larger crawl is followed no further, which is said
+UNKNOWN_TRIES = 3  # looks at a found URL that no replica knows
+PENDING = ("waiting", "unknown")
+_COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s$")  # what makes one reason many
+
+
+class Tracking:
+    """Seeds and what they led to."""
+
+    def __init__(self, seeds: Iterable[Json]) -> None:
+        """`seeds`: {url, depth, scope} each."""
+        self._known: set[str] = set()
+        self._seeds: set[str] = set()
+        self._tries: Counter[str] = Counter()
+        self._pending: deque[Json] = deque()
+        self.counts: Counter[str] = Counter()
+        self.reasons: Counter[str] = Counter()
+        self.is_cut = False
+        for seed in seeds:
+            self._seeds.add(seed["url"])
+            self._add(seed)
+
+    @property
+    def is_done(self) -> bool:
+        return not self._pending
+
+    @property
+    def waiting(self) -> int:
+        """URLs without an outcome."""
+        return len(self._pending)
+
+    @property
+    def followed(self) -> int:
+        """URLs heard of."""
+        return len(self._known)
+
+    def ask(self, limit: int) -> list[Json]:
+        """The next URLs to ask for: who was asked last comes last."""
+        asked = [self._pending.popleft() for _ in range(min(limit, len(self._pending)))]
+        self._pending.extend(asked)
+        return asked
+
+    def take(self, asked: Sequence[Json], answers: Sequence[Mapping[str, Any]]) -> None:
+        """The answers for what `ask` gave last, in order."""
+        for _ in asked:
+            self._pending.pop()
+        for entry, answer in zip(asked, answers, strict=True):
+            self._take(entry, answer)
+
+    def line(self) -> str:
+        """For reading."""
+        count = self.counts
+        parts = [f"{count['fetched']:,} fetched", f"{self.waiting:,} waiting", f"{count['failed']:,} failed"]
+        others = ((name, count[name]) for name in ("refused", "gone", "redirect") if count[name])
+        return ", ".join([*parts, *(f"{number:,} {_NAMES[name]}" for name, number in others)])
+
+    def _take(self, entry: Json, answer: Mapping[str, Any]) -> None:
+        state = str(answer.get("state"))
+        if state in PENDING:
+            self._tries[entry["url"]] += state == "unknown"
+            if entry["url"] in self._seeds or self._tries[entry["url"]] < UNKNOWN_TRIES:
+                self._pending.append(entry)
+            return
+        self.counts[state] += 1
+        if state in ("failed", "refused"):
+            self.reasons[_COUNTS.sub("", str(answer.get("reason")))] += 1
+        for found in answer.get("found", ()):
+            self._add(found)
+
+    def _add(self, entry: Json) -> None:
+        if entry["url"] in self._known:
+            return
+        if len(self._known) >= MAX_TRACKED:
+            self.is_cut = True
+            return
+        self._known.add(entry["url"])
+        self._pending.append(entry)
+
+
+_NAMES = {"refused": "refused", "gone": "gone", "redirect": "redirected"}

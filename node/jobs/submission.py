@@ -1,0 +1,96 @@
+"""URLs that people hand in: each checked, given its scope, and handed to its owners; or only said what would become
+of it.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+from typing import Any
+
+from crawl import (
+    BadUrl,
+    Decision,
+    Refusals,
+    ScopeKind,
+    State,
+    Visit,
+    canonical_url,
+    public_suffixes,
+    reach,
+    refusal_of,
+    scope_for,
+)
+from dht import Clock
+from node.crawling.url_lookup import KnownVisits
+from node.jobs.seed_publisher import Seeds
+
+Json = dict[str, Any]
+
+GIVE_URL = "give an http or https URL such as https://example.org/"
+
+
+class HandIn:
+    """The door for seeds. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`: what is
+    new behind seeds that are known."""
+
+    def __init__(
+        self,
+        seeds: Seeds,
+        decide: Callable[[str], Decision],
+        refusals: Refusals,
+        known: KnownVisits,
+        behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],
+        clock: Clock,
+    ) -> None:
+        self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
+        self._behind = behind
+
+    async def crawl(
+        self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
+    ) -> Json:
+        """Hand in pages and sitemaps: {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap, known}],
+        behind}. `known`: as what the seed is known, so that it is not fetched anew; `behind`: how many addresses behind
+        those are handed in, too, since no crawl before went so far. A dry run writes nothing."""
+        if scope == "domain":
+            await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
+        found: dict[str, Visit] = {}
+        refused = []
+        for text, is_sitemap in [*((url, False) for url in urls), *((url, True) for url in sitemaps)]:
+            try:
+                url = canonical_url(text)
+            except BadUrl as error:
+                refused.append({"url": text, "reason": f"{error.reason}; {GIVE_URL}"})
+                continue
+            if reason := self._refusal(url):
+                refused.append({"url": text, "reason": reason})
+            elif url not in found or is_sitemap:
+                found[url] = Visit(url, depth, scope=scope_for(scope, url), is_sitemap=is_sitemap)
+        seeds = list(found.values())
+        known = await self._known.find(list(found))
+        shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
+        behind = await self._behind([visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]])
+        if seeds and not dry_run:
+            await self._seeds.publish([*seeds, *behind])
+        return {
+            "accepted": len(seeds),
+            "refused": refused,
+            "seeds": shown,
+            "behind": len(behind),
+            "dry_run": dry_run,
+        }
+
+    def _refusal(self, url: str) -> str:
+        """Why a canonical URL is not handed in, "" where it is."""
+        if refusal := self._refusals.reason(url):
+            return f"refused by this node's {refusal}; another node takes it"
+        return refusal_of(url, self._decide(url), self._clock().wall)
+
+
+def _seed(visit: Visit, known: Visit | None) -> Json:
+    return {"url": visit.url, "scope": visit.scope, "sitemap": visit.is_sitemap, "known": _known_as(visit, known)}
+
+
+def _known_as(seed: Visit, known: Visit | None) -> str:
+    """As what a seed is known, so that handing it in changes nothing; "" where it is news."""
+    if known is None or (known.state == State.WAITING and reach(seed) > reach(known)):
+        return ""
+    return f"{known.state.name.lower()}: {known.reason}" if known.reason else known.state.name.lower()

@@ -1,0 +1,4 @@
+"""What does this node know and decide of whole sites?
+
+Sharding and mirrors. Read host_book first.
+"""

@@ -1,0 +1,118 @@
+"""Finds hosts that are others under another name: the holder of a site's home slot decides, for the network.
+
+What its crawler wants to know (`crawl/frontier/mirror_detector.py`) is asked of the owners of the other host: visits
+of a few of its URLs, and of pages that say not quite the same the documents, whose signatures tell. The answer goes
+into the site's host record, from which every holder's crawler hears of it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+
+from msgspec.structs import replace
+
+from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How, Visit
+from dht import Clock, Overlay, site_of, slot_of
+from node.crawling.url_lookup import KnownVisits
+from node.sites.host_book import HostBook
+from node.sites.host_record_writer import HostWriter
+from store import HostAlias, host_name
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """How often, in seconds."""
+
+    look_every_s: float = 5.0  # a mirror is fetched meanwhile: a page a second
+    sample_every_s: float = SAMPLE_EVERY_S
+
+
+class Aliasing:
+    """One node's part."""
+
+    def __init__(
+        self,
+        bounds: Sampling,
+        overlay: Overlay,
+        crawler: Crawler,
+        known: KnownVisits,
+        book: HostBook,
+        writer: HostWriter,
+        clock: Clock,
+        rng: Random,
+    ) -> None:
+        self._bounds, self._overlay, self._crawler, self._known = bounds, overlay, crawler, known
+        self._book, self._writer, self._clock, self._rng = book, writer, clock, rng
+
+    async def run(self) -> None:
+        """Look again and again, until cancelled."""
+        while True:
+            await asyncio.sleep(self._bounds.look_every_s * self._rng.uniform(0.75, 1.25))
+            await self.step()
+
+    async def step(self) -> None:
+        """Ask what the crawler wants to know, and have some URLs of aliases fetched."""
+        aliases, done = self._crawler.aliases, set[str]()
+        if spread := aliases.sites.intersection(self._book.sites):
+            await self._book.learn(spread)  # whoever crawls a part of a site hears of its aliases too
+        for question in aliases.questions(self._clock().wall):
+            if question.origin not in done and await self._decide(question):
+                done.add(question.origin)
+        for url in aliases.due_samples(self._clock().wall):
+            self._crawler.again(url)
+
+    async def _decide(self, question: AliasQuestion) -> bool:
+        """Whether an origin's standing is another one now."""
+        site = site_of(question.origin)
+        epoch = self._epoch(site)
+        if epoch is None:
+            return False
+        visits = await self._twins(question)
+        unlike = question.unlike(visits)
+        pages = await self._known.documents(unlike) if unlike else {}
+        before = self._crawler.aliases.in_force(question.origin)
+        alias = self._crawler.aliases.judge(
+            question, visits, {url: page.signature for url, page in pages.items()}, self._clock().wall
+        )
+        if self._epoch(site) != epoch:
+            return False
+        if alias == before:
+            await self._writer.renew(site, epoch)
+            return False
+        said = [] if alias is None else [said_of(alias)]
+        is_secure = question.origin.startswith("https:")
+        host = await self._writer.change(
+            site,
+            epoch,
+            lambda host: replace(host, aliases=(*(a for a in host.aliases if a.is_secure != is_secure), *said)),
+        )
+        if host is not None:
+            what = "is an alias of" if alias is not None else "is no alias any more of"
+            log.info("host %s %s %s", question.origin, what, question.target)
+        return host is not None
+
+    async def _twins(self, question: AliasQuestion) -> Mapping[str, Visit]:
+        """What is known of the twins, as far as it matters."""
+        first = self._crawler.aliases.first_twins(question)
+        found = await self._known.find(first) if first else {}
+        rest = question.twins()[len(first) :] if found else []
+        return {**found, **await self._known.find(rest)} if rest else found
+
+    def _epoch(self, site: str) -> int | None:
+        """Under which this node holds a site's home slot."""
+        view = self._overlay.view
+        return view.leases().get(slot_of(host_name(site)[1], view.strategy.slot_bits))
+
+
+def said_of(alias: Alias) -> HostAlias:
+    """As the host record says it."""
+    return HostAlias(alias.origin.startswith("https:"), alias.target, alias.since, int(alias.how))
+
+
+def aliases_of(site: str, said: Sequence[HostAlias]) -> list[Alias]:
+    """As the crawler hears it."""
+    return [Alias(f"{'https' if a.is_secure else 'http'}://{site}/", a.target, a.since, How(a.how)) for a in said]

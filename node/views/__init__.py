@@ -1,0 +1,4 @@
+"""How is it told to people?
+
+Plain-text views. Read status first.
+"""

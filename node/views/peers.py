@@ -1,0 +1,72 @@
+"""The members of the network as people read them: rows of the status page and of `dse-node peers`.
+
+Pure: plain data in, values out; tolerant of missing and new fields.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from node.views.balance import load_line
+from node.views.safe_text import plain
+
+Json = dict[str, Any]
+MAX_ENDPOINTS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PeerRow:
+    """One member. `heard_s`: seconds since its last sign of life, None where that is not known."""
+
+    id: str
+    endpoints: tuple[str, ...]
+    live: bool
+    families: tuple[str, ...]
+    strategy_version: int
+    ready: int
+    leased: int
+    heard_s: float | None
+    due: int
+    load: str  # cpu/memory/disk/network in percent
+    refuses: int = 0  # hosts that it says it will not fetch
+
+
+def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
+    """Rows in the order given."""
+    return [_row(peer) for peer in peers if isinstance(peer, dict)]
+
+
+def _row(peer: Json) -> PeerRow:
+    heard = peer.get("last_heard_s")
+    return PeerRow(
+        id=plain(peer.get("node_id", "")),
+        endpoints=tuple(_endpoint(value) for value in _listed(peer.get("endpoints"))[:MAX_ENDPOINTS]),
+        live=peer.get("live") is True,
+        families=tuple(f"IPv{family}" for family in _listed(peer.get("families")) if family in (4, 6, "4", "6")),
+        strategy_version=_size(peer.get("strategy_version")),
+        ready=_size(peer.get("ready")),
+        leased=_size(peer.get("leased")),
+        heard_s=float(heard) if isinstance(heard, int | float) and not isinstance(heard, bool) else None,
+        due=_size(peer.get("due")),
+        load=load_line(peer.get("load")),
+        refuses=_size(peer.get("refuses")),
+    )
+
+
+def _endpoint(value: object) -> str:
+    """An endpoint given as text or as {host, udp_port, tcp_port}."""
+    if not isinstance(value, dict):
+        return plain(value, 100)
+    host, port = plain(value.get("host", ""), 60), plain(value.get("udp_port", value.get("port", "")), 6)
+    return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _size(value: object) -> int:
+    """A count, given as such or as a list of slots."""
+    if isinstance(value, list | tuple):
+        return len(value)
+    return value if isinstance(value, int) else 0
+
+
+def _listed(value: object) -> list[Any]:
+    return list(value) if isinstance(value, list | tuple) else []

@@ -1,0 +1,177 @@
+"""A strategy, its changes, their effect and its history as people read them: lines for the terminal.
+
+Pure: the plain data of the HTTP contract in, lines out; tolerant of fields that are missing or new.
+"""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from typing import Any
+
+from node.views.safe_text import plain
+from node.views.status import size
+
+Json = dict[str, Any]
+INSTANTS = frozenset({"effective_at", "expires_at", "next_at"})
+SHORT = 16  # digits of a key or digest that are shown
+MAX_LINES = 50
+
+
+def instant(at: object) -> str:
+    """An instant to the minute, UTC; "-" where it is none."""
+    if not isinstance(at, int | float) or not 0 < at < 253_402_300_800:  # the year 10000
+        return "-"
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def span(seconds: float) -> str:
+    """A length of time in its largest fitting unit."""
+    for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
+        if seconds >= 2 * length:
+            return f"{seconds / length:.0f} {unit}"
+    return f"{max(0.0, seconds):.0f} s"
+
+
+def rule_words(rule: Json) -> str:
+    """A rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
+    action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
+    if rule.get("peer") is not None:
+        action = f"prefer {str(rule['peer'])[:SHORT]} for"
+    if isinstance(rule.get("depth"), int):
+        action = f"spread over {2 ** min(rule['depth'], 16)} places"
+    words = [f"{action} {rule.get('host') or 'every host'}"]
+    if rule.get("pattern") is not None:
+        words.append(f"pattern {rule['pattern']}")
+    if isinstance(rule.get("slots"), list) and len(rule["slots"]) == 2:
+        words.append(f"slots {rule['slots'][0]} to {rule['slots'][1]}")
+    if rule.get("max_depth") is not None:
+        words.append(f"at most {rule['max_depth']} links deep")
+    if rule.get("min_delay_s") is not None:
+        words.append(f"{rule['min_delay_s']} s between two requests")
+    return plain(" · ".join(words), 300)
+
+
+def change_lines(changes: Json) -> Iterator[tuple[str, str]]:
+    """What differs: (name, before → after), then rules by + and -."""
+    fields, rules = _list(changes, "fields"), _list(changes, "rules")
+    for change in fields[:MAX_LINES]:
+        name = str(change.get("field"))
+        before, after = change.get("before"), change.get("after")
+        if isinstance(before, list) and isinstance(after, list):
+            yield from _list_change(name, before, after)
+        else:
+            yield name, f"{_value(name, before)} → {_value(name, after)}"
+    for change in rules[:MAX_LINES]:
+        sign = "+" if change.get("change") == "added" else "-"
+        yield f"{sign} rule {change.get('number')}", rule_words(_table(change, "rule"))
+    if len(rules) > MAX_LINES:
+        yield "", f"and {len(rules) - MAX_LINES} more changes of rules"
+    if not fields and not rules:
+        yield "nothing", "both say the same"
+
+
+def effect_lines(effect: Json) -> Iterator[tuple[str, str]]:
+    """What a change moves, as a node previewed it."""
+    slots, copies, hosts = _table(effect, "parts"), _table(effect, "copies"), _table(effect, "hosts")
+    share = 100 * _number(_table(effect, "key_space"), "changed")
+    changed, all_slots = _count(slots, "changed"), _count(slots, "all")
+    yield "key space", f"{share:.1f} % gets a new owner ({changed:,} of {all_slots:,} slots)"
+    percent = 100 * _number(copies, "share")
+    yield (
+        "copies",
+        f"{_count(copies, 'moved'):,} of {_count(copies, 'all'):,} slot copies must be made ({percent:.1f} %)",
+    )
+    yield "pages", _ways(_table(effect, "documents"), lambda n: f"{n:,}")
+    yield "bytes", _ways(_table(effect, "bytes"), size)
+    yield from _host_lines(hosts)
+    for note in _texts(effect, "notes"):
+        yield "note", note
+
+
+def log_lines(log: Json) -> Iterator[str]:
+    """One line a version; a fork has one more."""
+    versions = _list(log, "versions")
+    for entry in versions:
+        marks = ["in force"] if entry.get("in_force") is True else []
+        if entry.get("changes_publishers") is True:
+            many = len(_texts(entry, "publishers"))
+            marks.append(f"publishers from here on: {entry.get('threshold')} of {many}")
+        signers = ", ".join(key[:SHORT] for key in _texts(entry, "signed_by")) or "nobody"
+        words = [
+            f"{plain(entry.get('version'), 10):>5}",
+            str(entry.get("digest"))[:SHORT],
+            instant(entry.get("effective_at")),
+        ]
+        line = f"{'  '.join(words)}  signed by {signers}" + (f"  ({'; '.join(marks)})" if marks else "")
+        yield plain(line, 300)
+        for rival in _texts(entry, "forks"):
+            yield f"       {rival[:SHORT]}  fork: signed for the same version, not kept"
+
+
+def _list_change(name: str, before: list[object], after: list[object]) -> Iterator[tuple[str, str]]:
+    for item in [item for item in before if item not in after][:MAX_LINES]:
+        yield f"- {name}", plain(item, 80)
+    for item in [item for item in after if item not in before][:MAX_LINES]:
+        yield f"+ {name}", plain(item, 80)
+    if sorted(map(str, before)) == sorted(map(str, after)):
+        yield name, "the same in another order"
+
+
+def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
+    about = f"of {_count(hosts, 'urls'):,} addresses looked at, in the {_count(hosts, 'slots_looked_at')} slots here"
+    urls, pages, many = (_count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
+    if urls:
+        yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages kept ({about})"
+        for entry in _list(hosts, "denied")[:MAX_LINES]:
+            words = f"{entry.get('urls')} addresses, {entry.get('documents')} pages, by rule {entry.get('rule')}"
+            yield "", plain(f"{entry.get('host')}: {words}", 300)
+    else:
+        yield "denied", f"nothing ({about})"
+    if allowed := _count(hosts, "allowed_urls"):
+        yield "allowed", f"{allowed:,} known addresses that were denied"
+    if moved := _count(hosts, "fetched_by_others_hosts"):
+        yield "crawled by", f"another node: {_some(moved, 'host')}"
+        for entry in _list(hosts, "fetched_by_others")[:MAX_LINES]:
+            before, after = (str(entry.get(side) or "")[:SHORT] or "not known yet" for side in ("before", "after"))
+            yield "", plain(f"{entry.get('host')}: {before} → {after}", 300)
+
+
+def _ways(counts: Json, words: Any) -> str:
+    """A total, and how well it is known."""
+    total = _count(counts, "moved")
+    if not total:
+        return "none"
+    ways = {"counted": "counted here", "reported": "reported by peers", "estimated": "estimated"}
+    known = ", ".join(f"{words(_count(counts, way))} {said}" for way, said in ways.items() if _count(counts, way))
+    return f"about {words(total)} to be copied ({known})"
+
+
+def _value(name: str, value: object) -> str:
+    return instant(value) if name in INSTANTS else plain(value, 80)
+
+
+def _some(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
+
+
+def _table(parent: Json, key: str) -> Json:
+    value = parent.get(key)
+    return value if isinstance(value, dict) else {}
+
+
+def _list(parent: Json, key: str) -> list[Json]:
+    value = parent.get(key)
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def _texts(parent: Json, key: str) -> list[str]:
+    value = parent.get(key)
+    return [plain(item, 300) for item in value[:MAX_LINES]] if isinstance(value, list) else []
+
+
+def _number(parent: Json, key: str) -> float:
+    value = parent.get(key)
+    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
+
+
+def _count(parent: Json, key: str) -> int:
+    return int(_number(parent, key))

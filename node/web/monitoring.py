@@ -1,0 +1,90 @@
+"""/metrics: the status as Prometheus figures, and a count of the requests that the web listener answered.
+
+What a supervisor asks: is the process there, does it serve, how is it doing.
+"""
+
+from collections.abc import Iterable
+
+from aiohttp import web
+from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
+from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
+from prometheus_client.metrics_core import CounterMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from node.app.service_api import Service
+from node.views.status import StatusView, view_of
+
+
+class Metrics:
+    """Counters of one web listener; `text` adds the node's figures at the moment of asking."""
+
+    def __init__(self) -> None:
+        self._counters = CollectorRegistry()
+        ProcessCollector(registry=self._counters)
+        self._requests = Counter(
+            "dse_http_requests", "Requests answered, by route and status", ("route", "status"), registry=self._counters
+        )
+
+    def count(self, route: str, status: int) -> None:
+        """Note one answered request; `route` is a name of the table, so the set of labels is bounded."""
+        self._requests.labels(route, str(status)).inc()
+
+    def text(self, status: StatusView) -> bytes:
+        """The Prometheus text format, version 0.0.4."""
+        registry = CollectorRegistry()
+        registry.register(_StatusFigures(status))
+        return generate_latest(registry) + generate_latest(self._counters)
+
+
+class _StatusFigures(Collector):
+    def __init__(self, status: StatusView) -> None:
+        self._status = status
+
+    def collect(self) -> Iterable[Metric]:
+        status = self._status
+        yield InfoMetricFamily("dse_node", "This node", value={"node_id": status.node_id, "version": status.version})
+        yield _labelled("dse_peers", "Live peers by protocol", "family", {"ipv4": status.ipv4, "ipv6": status.ipv6})
+        slots = {"owned": status.owned, "ready": status.ready, "leased": status.leased}
+        yield _labelled("dse_slots", "Slots by what this node does with them", "state", slots)
+        for name, about, value in _gauges(status):
+            yield GaugeMetricFamily(name, about, value=value)
+        yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
+        yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
+
+
+def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
+    yield "dse_documents", "Documents kept here", status.documents
+    yield "dse_settled", "1 when all ready replicas have indexed the same", float(status.is_settled)
+    yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
+    yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
+    yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s
+    yield "dse_strategy_version", "Version of the strategy document in force", status.strategy_version
+    yield "dse_strategy_expires_timestamp_seconds", "When the strategy document expires", status.strategy_expires_at
+    yield "dse_disk_used_bytes", "Bytes used of the quota", status.disk_used
+    yield "dse_disk_quota_bytes", "Bytes that this node may use", status.disk_quota
+
+
+def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:
+    family = GaugeMetricFamily(name, about, labels=[label])
+    for value, count in values.items():
+        family.add_metric([value], count)
+    return family
+
+
+class Health:
+    """The handlers, named as in the table of routes."""
+
+    def __init__(self, service: Service, metrics: Metrics) -> None:
+        self._service = service
+        self._metrics = metrics
+
+    async def healthz(self, request: web.Request) -> web.Response:
+        return web.Response(text="ok\n")
+
+    async def readyz(self, request: web.Request) -> web.Response:
+        is_ready = view_of(await self._service.status()).ready > 0
+        return web.Response(text="ready\n" if is_ready else "not ready\n", status=200 if is_ready else 503)
+
+    async def metrics(self, request: web.Request) -> web.Response:
+        body = self._metrics.text(view_of(await self._service.status()))
+        return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

@@ -1,0 +1,42 @@
+"""Why a result stands where it does, as lines to read: from the numbers of /api/v1/search?explain=true.
+
+Pure: plain data in, text out. Tolerant: an explanation of another shape is shown as indented JSON.
+"""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from node.views.safe_text import plain
+
+MAX_LEAVES = 64
+
+
+def explained(value: Any) -> str:
+    """Lines, or an empty string where there is no explanation."""
+    if not value:
+        return ""
+    try:
+        return "\n".join(_lines(value))
+    except (KeyError, TypeError, ValueError, AttributeError):
+        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+
+
+def _lines(value: dict[str, Any]) -> Iterator[str]:
+    score, words, nearness = (float(value[name]) for name in ("score", "bm25", "proximity"))
+    yield f"score {score:.3f} = words {words:.3f} × nearness {nearness:.2f}"
+    for leaf in value["leaves"][:MAX_LEAVES]:
+        yield f"  {plain(leaf['leaf'], 100)}: {float(leaf['score']):.3f}; {_where(leaf['tf'], value['weights'])}"
+        yield f"    in {int(leaf['df']):,} of {int(value['documents']):,} pages, hence worth {float(leaf['idf']):.2f}"
+    length, average = float(value["length"]), float(value["average_length"])
+    yield f"  this page is {length:,.0f} words long by these weights, the average is {average:,.0f}"
+
+
+def _where(counts: dict[str, int], weights: dict[str, int]) -> str:
+    found = [
+        f"{plain(name, 20)} {int(count)}" + (f" (each counts {int(weights[name])})" if weights[name] != 1 else "")
+        for name, count in counts.items()
+        if count
+    ]
+    return ", ".join(found) or "not in this page"

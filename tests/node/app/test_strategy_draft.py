@@ -1,0 +1,138 @@
+"""The next version, drafted: every wish lands in its field, every mistake names field, value and remedy."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dht import BadStrategy, Rule, Strategy, check_bounds
+from node.app.strategy_draft import (
+    DAY_S,
+    Wishes,
+    draft,
+    host_rule,
+    next_version,
+    parse_duration,
+    parse_rule,
+    parse_setting,
+    proposed_bits,
+)
+
+KEY, OTHER, NODE = "aa" * 32, "bb" * 32, "cc" * 20
+DENIED, SLOW = Rule(action="deny", host="bad.test"), Rule(host="*.slow.test", min_delay_s=9.0)
+NOW = 1_000_000
+
+
+def newest(**fields: Any) -> Strategy:
+    usual = {"version": 3, "previous": "ab" * 32, "effective_at": 5, "next_at": 6, "expires_at": 7}
+    return Strategy(network="00" * 20, publishers=(KEY,), **{**usual, **fields})
+
+
+def drafted(wishes: Wishes, **fields: Any) -> Strategy:
+    return draft(newest(**fields), "cd" * 32, wishes, NOW)
+
+
+def test_a_draft_without_wishes_follows_the_newest_and_renews_its_instants() -> None:
+    made = drafted(Wishes({}), replicas=5, rules=(DENIED,))
+    assert (made.version, made.previous, made.replicas, made.rules) == (4, "cd" * 32, 5, (DENIED,))
+    assert NOW == made.effective_at < made.next_at < made.expires_at
+
+
+def test_instants_are_counted_from_when_it_takes_effect() -> None:
+    made = drafted(Wishes({}, effective_in_s=3600, expires_in_s=DAY_S))
+    assert (made.effective_at, made.next_at, made.expires_at) == (NOW + 3600, NOW + 3600 + DAY_S, NOW + 3600 + DAY_S)
+    assert drafted(Wishes({}, next_in_s=60)).next_at == NOW + 60
+
+
+def test_new_rules_come_first_in_their_order_and_an_old_one_given_again_moves_up() -> None:
+    wishes = Wishes({}, rules=[host_rule("deny", "New.Test"), SLOW])
+    assert drafted(wishes, rules=(DENIED, SLOW)).rules == (Rule(action="deny", host="new.test"), SLOW, DENIED)
+    assert drafted(Wishes({}, drop_rules=[1]), rules=(DENIED, SLOW)).rules == (SLOW,)
+
+
+def test_nodes_are_blocked_and_unblocked_and_publishers_replaced() -> None:
+    assert drafted(Wishes({}, block=[NODE, NODE])).blocked == (NODE,)
+    assert drafted(Wishes({}, unblock=[NODE]), blocked=(NODE, "dd" * 20)).blocked == ("dd" * 20,)
+    made = drafted(Wishes({"threshold": 2}, publishers=[OTHER, KEY, OTHER]))
+    assert (made.publishers, made.threshold) == ((OTHER, KEY), 2)
+
+
+@pytest.mark.parametrize(
+    ("wishes", "field"),
+    [
+        (Wishes({"replicas": 40}), "replicas"),
+        (Wishes({"replicas": "two"}), "draft"),
+        (Wishes({}, slot_bits=3), "slot_bits"),
+        (Wishes({"threshold": 2}), "threshold"),
+        (Wishes({}, drop_rules=[1]), "--drop-rule"),
+        (Wishes({}, unblock=[NODE]), "--unblock"),
+        (Wishes({}, block=["x"]), "blocked"),
+        (Wishes({}, publishers=["x"]), "publishers"),
+        (Wishes({}, rules=[Rule(action="prefer", host="a.test", peer="x")]), "rules[1].peer"),
+        (Wishes({}, rules=[Rule(pattern="(")]), "rules[1].pattern"),
+        (Wishes({}, next_in_s=2 * DAY_S, expires_in_s=DAY_S), "next_at"),
+    ],
+)
+def test_what_cannot_be_is_refused_by_field(wishes: Wishes, field: str) -> None:
+    with pytest.raises(BadStrategy) as refused:
+        drafted(wishes)
+    assert refused.value.field == field and refused.value.remedy
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [("replicas", "--set"), ("replica=4", "replica"), ("version=9", "version"), ("rules=[]", "rules"), ("=4", "")],
+)
+def test_a_setting_that_is_none_is_refused(text: str, field: str) -> None:
+    with pytest.raises(BadStrategy) as refused:
+        parse_setting(text)
+    assert refused.value.field == field and refused.value.remedy
+
+
+def test_settings_are_json_or_texts() -> None:
+    assert parse_setting("replicas=4") == ("replicas", 4)
+    assert parse_setting('declared_prefixes=["10.0.0.0/8"]') == ("declared_prefixes", ["10.0.0.0/8"])
+
+
+@pytest.mark.parametrize("text", ["{", "[]", '{"action": "eat"}', '{"hots": "a"}', '{"slots": 3}'])
+def test_a_rule_that_is_none_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(BadStrategy, match="write JSON such as"):
+        parse_rule(text)
+
+
+@pytest.mark.parametrize(
+    ("action", "text"),
+    [("deny", "http://a/"), ("deny", ""), ("prefer", "a.test"), ("spread", "a.test=x"), ("spread", "a")],
+)
+def test_a_host_option_that_is_none_is_refused(action: str, text: str) -> None:
+    with pytest.raises(BadStrategy) as refused:
+        host_rule(action, text)
+    assert refused.value.field == f"--{action}"
+
+
+def test_durations() -> None:
+    assert [parse_duration("--x", text) for text in ("90s", "30m", "12h", "7d")] == [90, 1800, 43_200, 7 * DAY_S]
+    for text in ("", "1", "h", "-1h", "1w", "1.5h", "1h30m"):
+        with pytest.raises(BadStrategy, match="no length of time"):
+            parse_duration("--effective-in", text)
+
+
+@given(st.integers(4, 16), st.integers(1, 100_000))
+def test_the_proposed_slots_give_each_member_enough_and_are_never_fewer(now: int, members: int) -> None:
+    bits = proposed_bits(now, members)
+    assert now <= bits <= 16
+    each = 2**bits / members
+    assert each >= 16 or bits == 16
+    if bits > now:
+        assert each < 64, "not more than it takes"
+
+
+def test_a_shown_strategy_becomes_the_next_version_and_a_draft_stays_what_it_is() -> None:
+    shown = msgspec.to_builtins(newest()) | {"digest": "ef" * 32, "signed_by": [], "warnings": []}
+    following = next_version(msgspec.json.encode(shown), NOW)
+    assert (following.version, following.previous, following.effective_at) == (4, "ef" * 32, NOW)
+    made = drafted(Wishes({}))
+    assert next_version(msgspec.json.encode(made), NOW + 999) == made
+    check_bounds(made)

@@ -1,0 +1,384 @@
+"""The command line as an operator meets it: what it prints, where, and with which exit code."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import threading
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from bootstrap import load_network
+from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
+from node.cli.commands.crawl import pause_s
+from node.cli.main import build_parser, main
+from node.config.data_dir import DataDir
+from node.config.settings import load_config
+
+ROOT = Path(__file__).parents[3]
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> str:
+    """A data directory made by `init`."""
+    assert main(["init", "--data-dir", str(tmp_path / "home"), "--name", "club", "--yes"]) == 0
+    return str(tmp_path / "home")
+
+
+def run(*arguments: str, cwd: Path) -> "subprocess.CompletedProcess[str]":
+    environment = {**os.environ, "HOME": str(cwd), "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "node", *arguments]
+    return subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=30)
+
+
+def test_alone_it_prints_help_with_examples(tmp_path: Path) -> None:
+    done = run(cwd=tmp_path)
+    assert done.returncode == 0
+    assert "dse-node demo" in done.stdout
+    for verb in ("demo", "init", "run", "search", "crawl", "status", "peers", "pause", "resume", "network", "strategy"):
+        assert f"\n    {verb}" in done.stdout
+
+
+def test_starting_is_quick_because_imports_are_lazy(tmp_path: Path) -> None:
+    program = "import sys, node.cli; node.cli.build_parser(); print(sorted(sys.modules))"
+    loaded = subprocess.run(
+        [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout
+    for heavy in ("aiohttp", "msgspec", "jinja2", "tantivy", "nacl", "sqlite3"):
+        assert f"'{heavy}'" not in loaded
+
+
+@pytest.mark.parametrize(
+    "arguments", [["serch"], ["search"], ["demo", "--nodes", "12"], ["search", "x", "--limit", "0"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        build_parser().parse_args(arguments)
+    assert caught.value.code == 2
+
+
+def test_init_makes_a_private_network_of_one(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    data = DataDir(Path(home))
+    data.check()
+    assert load_config(data.config).node.web_port == 8090
+    assert stat.S_IMODE(data.identity.stat().st_mode) == 0o600
+    assert {key.name for key in data.keys.iterdir()} == {"club.publisher.key", "club.offline.key"}
+    capsys.readouterr()
+    assert main(["network", "show", "--data-dir", home]) == 0
+    assert "fits its keys" in capsys.readouterr().out
+    assert main(["identity", "show", "--data-dir", home, "--json"]) == 0
+    assert len(json.loads(capsys.readouterr().out)["node_id"]) == 40
+    assert main(["init", "--data-dir", home, "--yes"]) == 1
+    assert "a node lives here already" in capsys.readouterr().err
+
+
+def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "campus.toml"
+    new = ["network", "new", "campus", "--out", str(file), "--bootstrap", "192.168.1.5:8091", "--replicas", "1"]
+    assert main(new) == 0
+    assert {path.name for path in tmp_path.iterdir()} == {"campus.toml", "campus.publisher.key", "campus.offline.key"}
+    assert stat.S_IMODE((tmp_path / "campus.publisher.key").stat().st_mode) == 0o600
+    assert main(new) == 1
+    assert "is there already" in capsys.readouterr().err
+    for name in ("one", "two"):
+        assert (
+            main(["init", "--network", str(file), "--data-dir", str(tmp_path / name), "--yes", "--profile", "guest"])
+            == 0
+        )
+    capsys.readouterr()
+    assert main(["network", "show", str(file), "--json"]) == 0
+    shown = json.loads(capsys.readouterr().out)
+    assert shown["name"] == "campus"
+    assert shown["bootstrap"] == ["192.168.1.5:8091"]
+    assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
+    assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
+
+
+def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for name, options, bits in (("wide", [], 20), ("easy", ["--puzzle-bits", "12"], 12)):
+        file = tmp_path / f"{name}.toml"
+        assert main(["network", "new", name, "--out", str(file), "--open", *options]) == 0
+        first = parse_document(load_network(file).first.document)
+        assert (first.puzzle_bits, first.min_age_s) == (bits, 86_400)
+    home = tmp_path / "home"
+    capsys.readouterr()
+    assert main(["init", "--network", str(tmp_path / "easy.toml"), "--data-dir", str(home), "--yes"]) == 0
+    assert capsys.readouterr().err.count("solving the identity's puzzle of 12 bits ... done\n") == 1
+    data = DataDir(home)
+    assert work_of(Identity.load(data.identity).public_key, PuzzleFile(data.puzzle).load()) >= 12
+
+
+def test_a_forged_network_file_makes_no_node(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "n.toml"
+    assert main(["network", "new", "n", "--out", str(file)]) == 0
+    file.write_text(file.read_text().replace('name = "n"', 'name = "other"'))
+    assert main(["init", "--network", str(file), "--data-dir", str(tmp_path / "d"), "--yes"]) == 2
+    assert "publisher keys" in capsys.readouterr().err
+    assert not (tmp_path / "d").exists()
+    assert main(["init", "--network", str(tmp_path / "none"), "--data-dir", str(tmp_path / "d"), "--yes"]) == 2
+
+
+def test_a_bad_configuration_is_exit_code_78(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    config = Path(home) / "config.toml"
+    config.write_text(config.read_text().replace("# web_port = 8090", "web_prot = 8090"))
+    for verb in ("run", "status"):
+        assert main([verb, "--data-dir", home]) == 78
+        error = capsys.readouterr().err
+        assert f"{config}: unknown key node.web_prot; did you mean node.web_port?" in error
+        assert error.count("\n") == 1
+    assert main(["run", "--data-dir", home + "-none"]) == 78
+    assert "dse-node init" in capsys.readouterr().err
+
+
+def test_no_node_running_is_one_line(tmp_path: Path) -> None:
+    done = run("search", "x", "--url", "http://127.0.0.1:9", cwd=tmp_path)
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("dse-node: no node answers at http://127.0.0.1:9 (connection refused); start it with")
+    assert done.stderr.count("\n") == 1
+
+
+def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    url = ["--url", f"http://127.0.0.1:{site.port}"]
+    assert main(["search", "task", *url]) == 0
+    out = capsys.readouterr().out
+    assert " 1. 1. Whetting Your Appetite — Python 3 documentation\n    http://docs.python.test/3/tutorial/" in out
+    assert "2 of 1,234 results in 34 ms; the whole network answered (256 slots)" in out
+    assert "\x1b" not in out
+    assert main(["search", "task", "--json", "--limit", "1", *url]) == 0
+    assert len(json.loads(capsys.readouterr().out)["results"]) == 1
+    site.service.answered = 200
+    assert main(["search", "nothing like it", *url]) == 0
+    out = capsys.readouterr().out
+    assert "Nothing found for nothing like it" in out
+    assert "only 200 of 256 slots answered in time" in out
+
+
+def test_a_query_that_does_not_parse_shows_where(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["search", '"系统', "--url", f"http://127.0.0.1:{site.port}"]) == 2
+    error = capsys.readouterr().err
+    assert '  "系统\n  ^\n' in error
+    assert "no closing quotation mark" in error
+
+
+def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    url = ["--url", f"http://127.0.0.1:{site.port}"]
+    assert main(["status", *url]) == 0
+    out = capsys.readouterr().out
+    assert "5 nodes in the network" in out
+    assert "waiting for politeness at 3 sites" in out
+    assert "to look at: the next version is 3 days late" in out
+    assert main(["peers", *url]) == 0
+    assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
+    assert main(["peers", "--json", *url]) == 0
+    assert len(json.loads(capsys.readouterr().out)) == 2
+
+
+def test_administration_uses_the_token_of_the_directory(
+    site: Any, home: str, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    assert main(["pause", *place]) == 2
+    assert "token" in capsys.readouterr().err
+    (Path(home) / "admin.token").write_text(token)
+    assert main(["pause", *place]) == 0
+    assert site.service.is_paused
+    assert main(["pause", "1h30m", *place]) == 0
+    assert site.service.paused_for_s == 5400.0
+    assert main(["pause", "soon", *place]) == 2
+    assert "'soon' is no length of time; give one such as 2h" in capsys.readouterr().err
+    assert main(["resume", *place]) == 0
+    assert not site.service.is_paused
+    assert main(["crawl", "example.org", "http://a.test/", "--depth", "2", *place]) == 0
+    assert site.service.seeds == [(["https://example.org", "http://a.test/"], 2)]
+    assert main(["crawl", "ftp://a.test/", *place]) == 1
+    assert "refused: ftp://a.test/: not an http or https address" in capsys.readouterr().err
+
+
+def test_a_shown_strategy_is_the_draft_of_the_next(
+    site: Any, home: str, tmp_path: Path, token: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+    key = str(Path(home) / "keys" / "club.publisher.key")
+    public = Identity.load(Path(key)).public_key.hex()
+    capsys.readouterr()
+    assert main(["strategy", "show", "--json", *place]) == 0
+    draft = json.loads(capsys.readouterr().out) | {"replicas": 2, "publishers": [public]}
+    (tmp_path / "draft.json").write_text(json.dumps(draft))
+    signed = tmp_path / "signed.json"
+    (Path(home) / "admin.token").write_text(token)
+    draft_file = str(tmp_path / "draft.json")
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), *place]) == 2
+    asked = capsys.readouterr().err
+    assert "replicas      3 → 2" in asked and "12 of 256 slots" in asked and "--yes: is missing" in asked
+    assert not signed.exists()
+    assert main(["strategy", "sign", draft_file, "--key", key, "--out", str(signed), "--yes", *place]) == 0
+    document = decode_signed(signed.read_bytes())
+    strategy = parse_document(document.document)
+    assert (strategy.version, strategy.previous, strategy.replicas) == (4, "ef" * 32, 2)
+    assert strategy.effective_at < strategy.next_at <= strategy.expires_at
+    offline = str(Path(home) / "keys" / "club.offline.key")
+    assert main(["strategy", "sign", str(signed), "--key", offline, "--out", str(signed), "--yes", *place]) == 0
+    assert len(decode_signed(signed.read_bytes()).signatures) == 2
+    assert main(["strategy", "publish", str(signed), *place]) == 0
+    assert "adopted: version 4" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"replica": 2}, "did you mean replicas?"),
+        ({"replicas": "two"}, "replicas"),
+        ({"slot_bits": 40}, "slot_bits"),
+    ],
+)
+def test_a_bad_draft_is_refused_by_field(
+    site: Any, home: str, tmp_path: Path, change: dict[str, Any], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    draft = tmp_path / "draft.json"
+    draft.write_text(json.dumps(site.get("/api/v1/strategy").json | {"publishers": ["ab" * 32]} | change))
+    key = str(Path(home) / "keys" / "club.publisher.key")
+    assert main(["strategy", "sign", str(draft), "--key", key]) == 2
+    assert words in capsys.readouterr().err
+
+
+def test_paths_lists_places_and_every_key(home: str, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    assert main(["paths", "--data-dir", home, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["config"] == f"{home}/config.toml"
+    assert main(["paths", "--keys"]) == 0
+    assert "node.web_port = 8090" in capsys.readouterr().out
+
+
+def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["version"]) == 0
+    assert capsys.readouterr().out.startswith("dse-node ")
+
+
+def test_init_takes_settings_and_refuses_bad_ones(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    place = ["init", "--yes", "--data-dir", str(tmp_path / "home")]
+    for pair, words in [
+        ("node.web_prot=1", "unknown key node.web_prot; did you mean node.web_port?"),
+        ("node.web_port=x", "node.web_port: expected int, got str"),
+        ("store.quota_bytes=0", "store.quota_bytes: 0 is not 1 or more"),
+        ("node.web_port", "write KEY=VALUE"),
+    ]:
+        assert main([*place, "--set", pair]) == 78
+        error = capsys.readouterr().err
+        assert f"--set {pair}: " in error and words in error
+    assert not (tmp_path / "home").exists()
+    assert main([*place, "--set", "node.families=[4]", "--set", "crawl.hosts_file=/etc/hosts"]) == 0
+    config = load_config(tmp_path / "home" / "config.toml")
+    assert (config.node.families, config.crawl.hosts_file) == ((4,), "/etc/hosts")
+
+
+def test_a_network_behind_a_url_is_kept_and_read_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "campus.toml"
+    assert main(["network", "new", "campus", "--out", str(file), "--seed", "dse.example.edu:8091", "--json"]) == 0
+    handler = partial(SimpleHTTPRequestHandler, directory=str(tmp_path))
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        url = f"http://127.0.0.1:{server.server_address[1]}/campus.toml"
+        data = tmp_path / "node"
+        assert main(["init", "--network", url, "--data-dir", str(data), "--yes"]) == 0
+        assert main(["init", "--network", f"{url}#{'0' * 40}", "--data-dir", str(tmp_path / "other"), "--yes"]) == 2
+        server.shutdown()
+    assert (data / "network.toml").read_text() == file.read_text()
+    assert load_config(data / "config.toml").node.seed_url == url
+    assert not (tmp_path / "other" / "config.toml").exists()
+    assert "not 0000" in capsys.readouterr().err
+
+
+def test_a_guest_needs_a_network(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["init", "--data-dir", str(tmp_path / "guest"), "--yes", "--profile", "guest"]) == 78
+    assert "give --network" in capsys.readouterr().err
+
+
+@pytest.fixture
+def place(site: Any, home: str, token: str) -> list[str]:
+    (Path(home) / "admin.token").write_text(token)
+    return ["--url", f"http://127.0.0.1:{site.port}", "--data-dir", home]
+
+
+def test_crawl_hands_in_seeds_of_files_and_sitemaps_with_their_scope(
+    site: Any, place: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    seeds = tmp_path / "seeds.txt"
+    seeds.write_text("a.test/\n# no\n" + "".join(f"http://b.test/{n}\n" for n in range(1200)))
+    told = ["crawl", "http://old.test/", "--from", str(seeds), "--sitemap", "a.test/s.xml", "--scope", "host"]
+    assert main([*told, "--depth", "2", *place]) == 0
+    assert capsys.readouterr().out == (
+        "1,203 addresses handed over, within a.test (1 known already, which changes nothing); "
+        "`dse-node status` shows how far it is\n"
+    )
+    batches = [urls for urls, _ in site.service.seeds]
+    assert [len(batch) for batch in batches] == [1000, 202]
+    assert batches[0][:3] == ["http://old.test/", "https://a.test/", "http://b.test/0"]
+    assert site.service.orders == [("host", (), False), ("host", ("https://a.test/s.xml",), False)]
+    assert main(["crawl", "--from", str(tmp_path / "none"), *place]) == 2
+    assert "none: no such file" in capsys.readouterr().err
+    (tmp_path / "empty").write_text("# nothing yet\n\n")
+    assert main(["crawl", "--from", str(tmp_path / "empty"), *place]) == 2
+    assert "empty holds no address: give a text with one URL a line" in capsys.readouterr().err
+
+
+def test_a_dry_run_writes_nothing(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crawl", "http://old.test/", "b.test", "ftp://c/", "--sitemap", "b.test/s", "--dry-run", *place]) == 1
+    told = capsys.readouterr()
+    assert told.out.splitlines() == [
+        "would be handed in: http://old.test/, within a.test (known, so not fetched anew: fetched)",
+        "would be handed in: https://b.test, within a.test",
+        "would be handed in: sitemap, its pages become seeds: https://b.test/s, within a.test",
+        "dry run: 3 addresses would be handed in, 1 of them known already, which changes nothing; 1 refused; "
+        "nothing was written",
+    ]
+    assert told.err == "refused: ftp://c/: not an http or https address\n"
+    assert site.service.seeds == []
+
+
+def test_who_waits_is_told_once_where_there_is_no_terminal(
+    site: Any, place: list[str], capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("node.cli.commands.crawl.LOOK_EVERY_S", 0.0)
+    assert main(["crawl", "http://a.test/", "http://bad.test/", "--depth", "1", "--wait", *place]) == 0
+    told = capsys.readouterr()
+    assert told.out.splitlines()[1:] == ["done: 2 fetched, 0 waiting, 2 failed", "  2 × status 500"]
+    assert told.err == ""
+    monkeypatch.setattr("sys.stderr.isatty", lambda: True)
+    site.service.looks = 0
+    assert main(["crawl", "http://a.test/", "--wait", "--json", *place]) == 0
+    told = capsys.readouterr()
+    assert json.loads(told.out)["progress"] == {"fetched": 1, "waiting": 0}
+    assert told.err == ""
+    site.service.looks = 0
+    assert main(["crawl", "http://a.test/", "--wait", *place]) == 0
+    assert "\r\x1b[K0 fetched, 1 waiting, 0 failed" in capsys.readouterr().err
+
+
+def test_many_addresses_are_waited_for_no_longer_than_few() -> None:
+    assert pause_s(250, 250, 0.1) == pause_s(3, 3, 0.1) == 1.0
+    assert 180 * pause_s(250, 45_000, 0.001) == pytest.approx(1.0)
+    assert pause_s(250, 45_000, 2.0) == 2.0, "a busy node is asked less"
+
+
+def test_explain_answers_in_lines(site: Any, place: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["crawl", "--explain", "a.test/", *place]) == 0
+    lines = dict(line.split(None, 1) for line in capsys.readouterr().out.splitlines())
+    assert lines["fetched?"] == "later: fetched 2 days ago; due again in 5 days"
+    assert lines["address"] == "https://a.test/"
+    assert lines["owners"] == "abababababab (not ready), this node (away)"
+    assert lines["slot"] == "3 of 256, its site is spread over 4 places"
+    assert lines["robots"] == "allows it, asks for 5 s between requests"
+    assert "links followed from it: 1 deep within a.test" in lines["known"]
+    assert main(["crawl", "--explain", "bad", *place]) == 0
+    assert capsys.readouterr().out == "fetched?  no: not a URL[31m\n"
+    assert main(["crawl", "--explain", "a.test", "--json", *place]) == 0
+    assert json.loads(capsys.readouterr().out)["answer"] == "later"
+    assert main(["crawl", "b.test", "--explain", "a.test", *place]) == 2
+    assert main(["crawl", *place]) == 2
+    assert "give a URL, --from FILE" in capsys.readouterr().err
+    assert site.service.seeds == []

@@ -1,0 +1,129 @@
+"""The index and the frontier see exactly what the store says, in the slots that they are meant for."""
+
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+
+from crawl import State, Visit
+from dht import Identity, Now, document_id, placement_key, slot_of
+from node.crawling.frontier_sync import Holding, slot_range
+from node.crawling.ingest import visit_draft
+from node.crawling.settlement import report_of
+from node.crawling.store_change_feed import StoreFeed
+from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
+from store.record.package import sign_package
+
+DAY, BITS = 20_000, 4
+CLOCK = Now(DAY * 86_400.0, 10.0)
+SIGNER = Identity(bytes(32))
+
+
+def open_store(disk: MemoryDisk | None = None) -> RecordStore:
+    return RecordStore(disk or MemoryDisk(), StoreConfig(reserve_bytes=0), lambda: CLOCK)
+
+
+def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
+    body = encode_document(Document(url, CLOCK.wall, 404 if gone else 200, title=f"At {url}", gone=gone))
+    return Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, at_ms, DAY + 9, body, b"" if gone else b"x")
+
+
+def drafted(visit: Visit, epoch: int, at_ms: int, expires_day: int) -> Draft:
+    return visit_draft(visit, epoch, at_ms, expires_day, placement_key(visit.url))
+
+
+async def put(store: RecordStore, *drafts: Draft) -> None:
+    await store.put(sign_package(drafts, SIGNER))
+
+
+async def test_the_feed_gives_documents_once_with_their_newest_version() -> None:
+    store = open_store()
+    feed = StoreFeed(store)
+    await put(store, document("http://a.test/1", 1), document("http://a.test/2", 1))
+    await put(store, visit_draft(Visit("http://a.test/3", 2), 0, 2, DAY + 9, placement_key("http://a.test/3")))
+    await put(store, document("http://a.test/2", 2, gone=True))
+    changes, cursor = await feed.changes(b"", 100)
+    assert {change.id: change.text and change.text.title for change in changes} == {
+        document_id("http://a.test/1"): "At http://a.test/1",
+        document_id("http://a.test/2"): None,
+    }
+    assert (await feed.changes(cursor, 100))[0] == []
+    assert feed.knows(cursor) and feed.knows(b"")
+    store.close()
+
+
+async def test_a_cursor_of_another_store_is_not_known() -> None:
+    one, other = open_store(), open_store()
+    await put(one, document("http://a.test/1", 1))
+    _, cursor = await StoreFeed(one).changes(b"", 100)
+    assert not StoreFeed(other).knows(cursor)
+    one.close()
+    other.close()
+
+
+@dataclass
+class Frontier:
+    """Writes down what it is told."""
+
+    held: dict[int, int] = field(default_factory=dict)
+    seen: list[tuple[int, str, State]] = field(default_factory=list)
+
+    def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
+        self.held[slot] = epoch
+        assert not visits
+
+    def release(self, slot: int) -> None:
+        del self.held[slot]
+
+    def recall(self, slot: int, visit: Visit) -> None:
+        self.observe(slot, visit)
+
+    def observe(self, slot: int, visit: Visit) -> None:
+        self.seen.append((slot, visit.url, visit.state))
+
+
+async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_goes() -> None:
+    store, frontier, leases = open_store(), Frontier(), {}
+    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
+    places = SimpleNamespace(mark=0, place=placement_key)
+    holding = Holding(frontier, store, SimpleNamespace(view=view), places)  # type: ignore[arg-type]
+    url, other = "http://a.test/1", "http://c.test/1"
+    mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
+    assert mine != foreign
+    waiting = Visit(url, 2)
+    await put(store, drafted(waiting, 0, 2, DAY + 9), drafted(Visit(other, 2), 0, 2, DAY + 9))
+    leases[mine] = 5
+    assert not holding.is_current, "what lies in the store is not in the frontier yet"
+    holding.step()
+    assert holding.is_current
+    assert frontier.held == {mine: 5}
+    assert frontier.seen == [(mine, url, State.WAITING)]
+    frontier.seen.clear()
+    done = replace_state(waiting, State.FETCHED)
+    await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY))
+    holding.step()
+    assert frontier.seen == [(mine, url, State.FETCHED)], "a slot that is not held does not concern this node"
+    leases[mine] = 6
+    holding.step()
+    assert frontier.held == {mine: 6}, "another epoch is another hold"
+    del leases[mine]
+    holding.step()
+    assert frontier.held == {}
+    store.close()
+
+
+def replace_state(visit: Visit, state: State) -> Visit:
+    return Visit(visit.url, visit.depth, state=state, visited_at=CLOCK.wall)
+
+
+def test_slot_ranges_tile_the_key_space() -> None:
+    last = -1
+    for slot in range(2**BITS):
+        first, end = (int.from_bytes(key, "big") for key in slot_range(slot, BITS))  # type: ignore[arg-type]
+        assert first == last + 1
+        last = end
+    assert last == 2**160 - 1
+
+
+def test_reports_differ_where_the_index_lags_behind_the_store() -> None:
+    equal = report_of(BITS, {1: b"s"}, {1: b"i"}, 0, 0)
+    assert equal.digests == report_of(BITS, {1: b"s"}, {1: b"i"}, 3, 0).digests
+    assert equal.digests != report_of(BITS, {1: b"s"}, {}, 0, 0).digests

@@ -1,0 +1,71 @@
+"""What the crawler brings as records, and visits of strangers."""
+
+import math
+from collections.abc import Sequence
+
+import pytest
+from msgspec.structs import replace
+
+from crawl import Page, Visit, encode_visit
+from dht import Now
+from node.app.service_impl import may_be_shown
+from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest, visit_flaw
+from store import Draft, Kind, decode_document
+
+
+@pytest.mark.parametrize(
+    "visit", [Visit("http://a.test/", 1, **{name: math.nan}) for name in ("due_at", "visited_at", "unavailable_at")]
+)
+def test_instants_that_are_no_numbers_are_refused(visit: Visit) -> None:
+    assert "_at is " in visit_flaw(Kind.VISIT, encode_visit(visit))
+    assert not visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1)))
+
+
+def test_redirects_cannot_be_fewer_than_none() -> None:
+    """Or a stranger's chain of them would be longer than any."""
+    assert "are -1" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, hops=-1)))
+
+
+def test_a_scope_beyond_its_bound_is_refused() -> None:
+    assert "scope has 2049" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, scope="a" * 2049)))
+
+
+PAGE = Page("http://a.test/", 1.0, 200, (), b"x", "text/html", "", "", "t", (), "main", (), boilerplate="menu")
+TODAY = 20_000
+
+
+class Written:
+    """Remembers what the store was given."""
+
+    def __init__(self) -> None:
+        self.drafts: list[Draft] = []
+
+    async def write(self, drafts: Sequence[Draft]) -> None:
+        self.drafts.extend(drafts)
+
+
+async def kept(page: Page) -> Draft:
+    writer = Written()
+    await Ingest(writer, lambda: Now(TODAY * DAY_S + 5.0, 0.0)).keep(page, 1)
+    return writer.drafts[0]
+
+
+@pytest.mark.parametrize(
+    ("unavailable_at", "day"),
+    [
+        (0.0, TODAY + KEEP_DOCUMENT_DAYS),
+        ((TODAY + 9.5) * DAY_S, TODAY + 9),
+        ((TODAY + 9_999) * DAY_S, TODAY + KEEP_DOCUMENT_DAYS),
+        (TODAY * DAY_S + 60.0, TODAY + 1),  # a record that expires today is none
+    ],
+)
+async def test_a_page_expires_on_the_day_that_it_names(unavailable_at: float, day: int) -> None:
+    assert (await kept(replace(PAGE, unavailable_at=unavailable_at))).expires_day == day
+
+
+async def test_a_document_carries_what_its_author_lets_others_show() -> None:
+    document = decode_document((await kept(replace(PAGE, noarchive=True, max_snippet=7))).body)
+    assert (document.text, document.boilerplate, document.max_snippet) == ("main", "menu", 7)
+    assert not may_be_shown(document)
+    assert may_be_shown(decode_document((await kept(PAGE)).body))
+    assert not may_be_shown(decode_document((await kept(replace(PAGE, gone=True))).body))

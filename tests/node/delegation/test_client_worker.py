@@ -1,0 +1,104 @@
+"""A client's polls: it finds who has work, brings what it fetched, and says at once what it will not fetch."""
+
+import asyncio
+from itertools import pairwise
+from random import Random
+from typing import Any
+
+from dht import BadMessage, NodeId, PeerTimeout
+from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
+from node.delegation.client_worker import AT_ONCE, Polls
+from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+from node.simulation import SimLoop
+
+ME = NodeId(b"m" * 20)
+PEERS = [NodeId(bytes([n]) * 20) for n in range(1, 7)]
+WORKS, DEAD = PEERS[0], PEERS[1]
+
+
+class Town:
+    """Six members, of whom one has work and one is dead; each knows what it was asked."""
+
+    def __init__(self, orders: list[FetchOrder]) -> None:
+        self.node_id, self.mine, self.orders = ME, False, orders
+        self.done: list[OrderDone] = []
+        self.polls: list[tuple[float, NodeId]] = []
+
+    @property
+    def view(self) -> "Town":
+        return self
+
+    def members(self) -> list[NodeId]:
+        return [*PEERS, ME] if self.mine else PEERS
+
+    def is_live(self, peer: NodeId) -> bool:
+        return True
+
+    async def ask(self, peer: NodeId, message: Any, answer: type[Any], *, timeout_s: float) -> Any:
+        loop = asyncio.get_running_loop()
+        if isinstance(message, OrderDone):
+            self.done.append(message)
+            return OrderTaken()
+        assert isinstance(message, PollOrders)
+        self.polls.append((loop.time(), peer))
+        if peer == DEAD:
+            raise PeerTimeout(peer.hex(), 1.0)
+        if peer == WORKS and self.orders:
+            given, self.orders = self.orders[: message.room], self.orders[message.room :]
+            return OrderBatch(tuple(Order(len(self.done) + n, order) for n, order in enumerate(given)))
+        await asyncio.sleep(25.0)
+        return OrderBatch()
+
+
+async def carry(peer: NodeId, order: FetchOrder) -> FetchAnswer:
+    if "secret" in order.url:
+        raise BadMessage(peer.hex(), "not allowed")
+    return FetchAnswer(200, body=order.url.encode())
+
+
+def run(town: Town, seconds: float, *, paused: bool = False) -> Polls:
+    polls = Polls(town, carry, Random(1))  # type: ignore[arg-type]
+    polls.resting = "paused" if paused else ""
+
+    async def main() -> None:
+        async with asyncio.TaskGroup() as tasks:
+            task = tasks.create_task(polls.run())
+            await asyncio.sleep(seconds)
+            task.cancel()
+
+    SimLoop().run(main())
+    return polls
+
+
+def test_work_is_found_done_and_brought() -> None:
+    town = Town([FetchOrder(f"http://a.test/{n}", (), 100) for n in range(20)])
+    polls = run(town, 200.0)
+    assert sorted(d.answer.body for d in town.done) == sorted(b"http://a.test/%d" % n for n in range(20))
+    assert polls.carried == 20
+
+
+def test_what_must_not_be_fetched_is_said_at_once() -> None:
+    town = Town([FetchOrder("http://a.test/secret", (), 100)])
+    polls = run(town, 200.0)
+    assert [(d.number, "not allowed" in d.answer.failure) for d in town.done] == [(0, True)]
+    assert polls.carried == 0
+
+
+def test_few_polls_are_open_and_a_dead_peer_is_not_hurried() -> None:
+    town = Town([])
+    run(town, 100.0)
+    for at, _ in town.polls:
+        assert sum(at <= other < at + 4.9 for other, peer in town.polls if peer != DEAD) <= 2 * AT_ONCE
+    tries = [at for at, peer in town.polls if peer == DEAD]
+    assert all(later - sooner >= 5.0 for sooner, later in pairwise(tries))
+    assert {peer for _, peer in town.polls} == set(PEERS)
+
+
+def test_members_and_paused_clients_poll_nobody() -> None:
+    town = Town([])
+    town.mine = True
+    run(town, 60.0)
+    assert not town.polls
+    paused = Town([])
+    run(paused, 60.0, paused=True)
+    assert not paused.polls

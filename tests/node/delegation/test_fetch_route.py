@@ -1,0 +1,26 @@
+"""Who makes a fetch, over all small cases: nobody who refuses, the preferred one first, and only live owners."""
+
+from itertools import permutations
+
+from dht import NodeId
+from node.delegation.fetch_route import Way, way_of
+
+ME, *PEERS = (NodeId(bytes([n]) * 20) for n in range(4))
+
+
+def test_every_case_of_owners_preference_and_refusal() -> None:
+    for count in range(5):
+        for owners in permutations([ME, *PEERS], count):
+            for preferred in (None, ME, *PEERS):
+                for refusing in ((), (PEERS[0],), tuple(PEERS)):
+                    for refused in ("", "why"):
+                        way = way_of(ME, owners, preferred, refused, refusing.__contains__)
+                        willing = [peer for peer in owners if peer != ME and peer not in refusing]
+                        assert way.refused == refused
+                        assert set(way.peers) == (set(willing) if refused else {preferred} & set(willing))
+                        assert preferred not in way.peers or way.peers[0] == preferred
+
+
+def test_a_node_that_is_itself_preferred_or_alone_fetches_itself() -> None:
+    assert way_of(ME, [ME, PEERS[0]], ME, "", lambda peer: False) == Way()
+    assert way_of(ME, [ME], None, "mine", lambda peer: False) == Way((), "mine")

@@ -1,0 +1,70 @@
+"""Who gets a ticket, and from whom: asked over a whole simulated network."""
+
+import pytest
+
+from crawl import Visit
+from dht import BadMessage, RemoteError, Rule, placement_key, slot_of
+from node.delegation.site_permits import AskTicket, Ticket, TicketDone
+from node.simulation.simnode import SimNode
+from node.simulation.world import Plan, World, simulate
+
+SPREAD = Rule(action="spread", host="big.example", depth=3)
+URLS = [f"https://big.example/{n}" for n in range(40)]
+
+
+def home_keeper(world: World) -> SimNode:
+    home = slot_of(placement_key(URLS[0]), world.plan.slot_bits)
+    return next(node for node in world.running() if home in node.overlay.view.leases())
+
+
+def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock():
+    async def story(world: World) -> None:
+        await world.add(5)
+        await world.pass_time(60.0)  # until the first hand-backs are over
+        keeper = home_keeper(world)
+        others = [node for node in world.running() if node is not keeper]
+        permit = await others[0].daemon.crawler._permits.ask(Visit(url=URLS[0], depth=1))
+        assert not permit.wait_s, "a site that is not spread needs no ticket"
+        world.publish(rules=(SPREAD,))
+        await world.pass_time(10.0)
+        with pytest.raises(RemoteError, match="not leased"):
+            await keeper.overlay.ask(others[0].overlay.node_id, AskTicket(URLS[0]), Ticket, timeout_s=5.0)
+        refused = granted = 0
+        for url in URLS:  # the first who may ask begins the clock
+            assert (await others[0].daemon.crawler._permits.ask(Visit(url=url, depth=1))).wait_s > 0
+        await world.pass_time(31.0)
+        for url in URLS:
+            for node in others:
+                try:
+                    answer = await node.overlay.ask(keeper.overlay.node_id, AskTicket(url), Ticket, timeout_s=5.0)
+                except BadMessage as error:
+                    assert "not its own" in str(error)
+                    refused += 1
+                    continue
+                granted += not answer.wait_s
+                await node.overlay.ask(keeper.overlay.node_id, TicketDone(url, 0.0), Ticket, timeout_s=5.0)
+        assert granted > 10 and refused > 10
+        for url in ("https://other.example/", "no URL"):
+            with pytest.raises(BadMessage, match="spreads no site"):
+                await others[0].overlay.ask(keeper.overlay.node_id, AskTicket(url), Ticket, timeout_s=5.0)
+
+    simulate(story, Plan(seed=5, slot_bits=6, replicas=2))
+
+
+def test_without_the_keeper_nobody_asks_the_site_until_another_is_there():
+    async def story(world: World) -> None:
+        await world.add(5)
+        await world.pass_time(60.0)  # until the first hand-backs are over
+        world.publish(rules=(SPREAD,))
+        await world.pass_time(10.0)
+        keeper = home_keeper(world)
+        await world.kill(keeper)
+        began = world.loop.time()
+        while True:
+            permits = [await n.daemon.crawler._permits.ask(Visit(url=URLS[0], depth=1)) for n in world.running()]
+            if not all(permit.wait_s for permit in permits):
+                break
+            await world.pass_time(1.0)
+        assert 30.0 < world.loop.time() - began < 150.0
+
+    simulate(story, Plan(seed=6, slot_bits=6))

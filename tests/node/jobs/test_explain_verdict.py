@@ -1,0 +1,75 @@
+from dataclasses import replace
+
+import pytest
+
+from crawl import Look, Queued, RobotsSay, Stand, State, Visit
+from node.jobs.explain_verdict import Facts, changes, verdict
+
+NOW = 1_000_000.0
+VISIT = Visit("http://a.test/", 1)
+READY = Look(Queued(Stand.READY, 3, 4.0), RobotsSay.ALLOWED)
+DUE = Facts("", VISIT, "node ab", True, READY, False)
+
+
+@pytest.mark.parametrize(
+    ("facts", "answer", "words"),
+    [
+        (replace(DUE, denied="rule 2 of strategy 7 denies it"), "no", "rule 2"),
+        (replace(DUE, visit=None), "no", "hand it in"),
+        (replace(DUE, look=replace(READY, robots=RobotsSay.DISALLOWED)), "no", "robots.txt forbids"),
+        (replace(DUE, look=replace(READY, trap="guard: 20 of 20")), "no", "guard: 20"),
+        (replace(DUE, look=replace(READY, queued=Queued(Stand.OPEN))), "now", "node ab has it in hand"),
+        (DUE, "yes", "due, by node ab, its host may be asked again in 4 s, after 3 URLs of its host"),
+        (
+            replace(
+                DUE,
+                visit=Visit("u", 1, state=State.FAILED, fails=1, reason="status 503", visited_at=NOW),
+                look=replace(READY, queued=Queued(Stand.READY, 0, 86_000.0)),
+            ),
+            "later",
+            "status 503; due, but its host rests 24 hours more",
+        ),
+        (replace(DUE, look=replace(READY, robots=RobotsSay.UNKNOWN)), "yes", "after the site's robots.txt"),
+        (replace(DUE, look=replace(READY, robots=RobotsSay.BARRED, robots_why="503")), "later", "not be read: 503"),
+        (replace(DUE, look=replace(READY, hindrance="disk full")), "later", "fetches nothing: disk full"),
+        (replace(DUE, is_refused=True), "yes", "by another owner, ordered by node ab"),
+        (replace(DUE, holder="", asked=False), "later", "no node holds the lease"),
+        (replace(DUE, asked=False), "yes", "did not answer"),
+        (
+            replace(DUE, visit=Visit("u", 1, state=State.FETCHED, visited_at=NOW - 60, due_at=NOW + 7200)),
+            "later",
+            "2 hours",
+        ),
+        (
+            replace(
+                DUE, visit=Visit("u", 1, state=State.FAILED, fails=2, reason="503", visited_at=NOW, due_at=NOW + 9)
+            ),
+            "later",
+            "failed 2 times, last 0 s ago: 503; due again in 9 s",
+        ),
+    ],
+)
+def test_one_answer_and_its_reason(facts: Facts, answer: str, words: str) -> None:
+    found, why = verdict(facts, NOW)
+    assert found == answer
+    assert words in why
+
+
+@pytest.mark.parametrize(
+    ("text", "url", "words"),
+    [
+        ("http://a.test/", "http://a.test/", ""),
+        (
+            "HTTP://A.Test:80#x",
+            "http://a.test/",
+            "the fragment is no part of it; the host is written a.test",
+        ),
+        (
+            "http://u:p@a.test/%7eb/../c?utm_x=1&q=2",
+            "http://a.test/c?q=2",
+            "user name is dropped; the path is written /c; without utm_x",
+        ),
+    ],
+)
+def test_what_the_canonical_form_changes(text: str, url: str, words: str) -> None:
+    assert words in "; ".join(changes(text, url))

@@ -1,0 +1,54 @@
+import gzip
+from io import BytesIO
+from pathlib import Path
+
+import pytest
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+from node.jobs.seed_files import MAX_LINE_BYTES, BadSeedFile, read_seeds
+
+
+def test_one_url_a_line(tmp_path: Path) -> None:
+    file = tmp_path / "seeds.txt"
+    file.write_bytes("\ufeffhttp://a.test/\r\n\n# a remark\n  b.test/ü  \nlast".encode())
+    assert list(read_seeds(file)) == ["http://a.test/", "b.test/ü", "last"]
+
+
+def warc(path: Path, compressed: bool) -> None:
+    with path.open("wb") as file:
+        writer = WARCWriter(file, gzip=compressed)
+        for number in range(3):
+            head = StatusAndHeaders("200 OK", [("Content-Type", "text/html")], protocol="HTTP/1.1")
+            url = f"http://a.test/{number}"
+            for kind in ("response", "request"):
+                writer.write_record(writer.create_warc_record(url, kind, BytesIO(b"<p>x"), http_headers=head))
+        for url in ("urn:uuid:1", "dns:a.test"):
+            writer.write_record(writer.create_warc_record(url, "response", BytesIO(b"x"), warc_content_type="text/dns"))
+
+
+@pytest.mark.parametrize("name", ["x.warc", "x.warc.gz", "X.WARC.GZ", "no-name"])
+def test_the_responses_of_a_warc(tmp_path: Path, name: str) -> None:
+    warc(tmp_path / name, name.lower().endswith("gz"))
+    assert list(read_seeds(tmp_path / name)) == [f"http://a.test/{n}" for n in range(3)]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "reason"),
+    [
+        ("none", None, "no such file"),
+        ("a.txt", b"http://a.test/\n\xff\xfe\n", "line 2 is no text"),
+        ("a.txt", b"x" * (MAX_LINE_BYTES + 1), "line 1 is longer"),
+        ("a.gz", gzip.compress(b"http://a.test/", mtime=0), "is compressed"),
+        ("a.warc", b"http://a.test/\n", "is no WARC"),
+        ("a.warc.gz", b"\x1f\x8b\x08\x00\x00\x00", "is no WARC"),
+    ],
+)
+def test_what_is_no_seed_file_is_told_in_one_line(
+    tmp_path: Path, name: str, content: bytes | None, reason: str
+) -> None:
+    if content is not None:
+        (tmp_path / name).write_bytes(content)
+    with pytest.raises(BadSeedFile, match=reason) as caught:
+        list(read_seeds(tmp_path / name))
+    assert "\n" not in str(caught.value) and name in str(caught.value)

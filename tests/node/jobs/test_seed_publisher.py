@@ -1,0 +1,106 @@
+"""Seeds of people: members write them, clients hand them to a member, and strangers share one small rate."""
+
+from collections.abc import Sequence
+from random import Random
+from typing import Any
+
+import pytest
+
+from crawl import Decision, Visit
+from dht import BadMessage, Message, NodeId, Now, PeerTimeout
+from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, Seeds, SeedsTaken
+
+ME, MEMBER, DEAD = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
+
+
+class Node:
+    """One node whose seeds are tested; `ask` hands to `other`."""
+
+    def __init__(self, node_id: NodeId, members: list[NodeId], other: "Node | None" = None) -> None:
+        self.node_id, self._members, self.other = node_id, members, other
+        self.found: list[Visit] = []
+        self.handlers: dict[type[Message], Any] = {}
+        self.now = 0.0
+        self.seeds = Seeds(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
+
+    @property
+    def view(self) -> "Node":
+        return self
+
+    def members(self) -> list[NodeId]:
+        return self._members
+
+    def is_live(self, peer: NodeId) -> bool:
+        return True
+
+    def serve(self, message: type[Message], handler: Any) -> None:
+        self.handlers[message] = handler
+
+    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
+        if peer == DEAD or self.other is None:
+            raise PeerTimeout(peer.hex(), timeout_s)
+        return await self.other.handlers[type(message)](self.node_id, message)
+
+    async def discover(self, visits: Sequence[Visit]) -> None:
+        self.found.extend(visits)
+
+
+def decide(url: str) -> Decision:
+    return Decision("secret" not in url, "rule 1")
+
+
+def visits(count: int) -> list[Visit]:
+    return [Visit(url=f"http://a.test/{n}", depth=n % 5) for n in range(count)]
+
+
+async def test_a_member_writes_its_seeds_itself() -> None:
+    node = Node(ME, [ME, MEMBER])
+    await node.seeds.publish(visits(3))
+    assert node.found == visits(3)
+
+
+async def test_a_client_has_a_member_write_them_though_another_is_dead() -> None:
+    member = Node(MEMBER, [MEMBER, DEAD])
+    client = Node(ME, [MEMBER, DEAD], member)
+    await client.seeds.publish(visits(MAX_SEEDS + 10))
+    assert member.found == visits(MAX_SEEDS + 10)
+    assert not client.found
+    with pytest.raises(PeerTimeout):
+        await Node(ME, [DEAD]).seeds.publish(visits(1))
+
+
+@pytest.mark.parametrize(("url", "reason"), [("http://a.test/secret", "rule 1"), ("file:///x", "canonical")])
+async def test_what_is_not_crawled_is_not_taken(url: str, reason: str) -> None:
+    member = Node(MEMBER, [MEMBER])
+    with pytest.raises(BadMessage, match=reason):
+        await Node(ME, [MEMBER], member).seeds.publish([Visit(url=url, depth=1)])
+    assert not member.found
+
+
+async def test_scope_and_sitemaps_reach_the_member_too() -> None:
+    member = Node(MEMBER, [MEMBER])
+    seeds = [Visit("http://a.test/", 1, scope="*.a.test"), Visit("http://a.test/s.xml", 2, is_sitemap=True)]
+    await Node(ME, [MEMBER], member).seeds.publish(seeds)
+    assert member.found == seeds
+    old = HandSeeds((("http://a.test/", 1), ("http://b.test/", 2)))
+    await member.handlers[HandSeeds](ME, old)
+    assert member.found[2:] == [Visit("http://a.test/", 1), Visit("http://b.test/", 2)]
+    with pytest.raises(BadMessage, match="not as many"):
+        await member.handlers[HandSeeds](ME, HandSeeds(old.seeds, (("", False),)))
+
+
+async def test_strangers_share_one_rate_whatever_they_are_called() -> None:
+    member = Node(MEMBER, [MEMBER])
+    message = HandSeeds(tuple((v.url, v.depth) for v in visits(MAX_SEEDS)))
+    for n in range(int(SEEDS_BURST) // MAX_SEEDS):
+        assert await member.handlers[HandSeeds](NodeId(bytes([n]) * 20), message) == SeedsTaken()
+    with pytest.raises(BadMessage, match="too many"):
+        await member.handlers[HandSeeds](NodeId(b"z" * 20), message)
+    member.now = 60.0
+    assert await member.handlers[HandSeeds](NodeId(b"z" * 20), message) == SeedsTaken()
+
+
+async def test_a_client_takes_none() -> None:
+    client = Node(ME, [MEMBER])
+    with pytest.raises(BadMessage, match="client"):
+        await client.handlers[HandSeeds](MEMBER, HandSeeds((("http://a.test/", 1),)))

@@ -1,0 +1,35 @@
+"""Lists of sitemaps are told by whoever read them."""
+
+from dht import placement_key, slot_of
+from node.jobs.sitemap_listing import fitting
+from node.simulation.simnode import SimNode
+from node.simulation.world import Plan, World, simulate
+
+
+def test_an_answer_holds_what_fits() -> None:
+    assert fitting(("aaa", "bb", "c"), 11) == ("aaa", "bb")
+    assert fitting(("aaa",), 3) == ()
+
+
+def _owns(node: SimNode, url: str) -> bool:
+    view = node.overlay.view
+    return node.overlay.view.node_id in view.live_owners(slot_of(placement_key(url), view.strategy.slot_bits))
+
+
+def test_any_node_hears_what_an_owner_read() -> None:
+    async def story(world: World) -> None:
+        nodes = await world.add(3)
+        await world.pass_time(8.0)
+        url = world.web.seed_url
+        (holder,) = [n for n in nodes if (await n.daemon.explanations.explain(url))["holder"]["self"]]
+        for reader in (holder, *(n for n in nodes if n is not holder and _owns(n, url))):
+            reader.daemon.crawler._listed.add(url, [f"{url}1"])
+            assert [await node.daemon.progress._lists.find(url) for node in nodes] == [(f"{url}1",)] * 3
+            reader.daemon.crawler._listed.add(url, [])
+            assert [await node.daemon.progress._lists.find(url) for node in nodes] == [()] * 3
+        holder.daemon.crawler._listed.add(url, [url])
+        world.wire.kill(holder.name)
+        other = next(node for node in nodes if node is not holder)
+        assert await other.daemon.progress._lists.find(url) == ()
+
+    simulate(story, Plan(seed=2, hosts=2, pages=2, replicas=2))

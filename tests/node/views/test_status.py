@@ -1,0 +1,39 @@
+"""A status of any age is readable: fields may be missing, new, or of another kind."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from node.views.peers import peer_rows
+from node.views.status import size, view_of
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
+    max_leaves=5,
+)
+KEYS = st.sampled_from(["node_id", "peers", "slots", "documents", "settled", "crawl", "strategy", "disk", "network"])
+
+
+@given(st.dictionaries(KEYS, JUNK, max_size=9))
+@settings(max_examples=200, deadline=None)
+def test_no_status_is_too_strange(status: dict[str, object]) -> None:
+    view = view_of(status)
+    assert 0 <= view.disk_share <= 1 or view.disk_used < 0
+    assert view.nodes >= 1 or "peers" in status
+
+
+def test_what_is_there_is_read() -> None:
+    view = view_of({"members": 7, "documents": 12, "network": "home", "crawl": {"state": "idle", "open": 3}})
+    assert (view.nodes, view.documents, view.network_documents, view.network) == (7, 12, 0, "home")
+    assert not view.is_crawling
+
+
+def test_sizes_are_readable() -> None:
+    assert [size(n) for n in (0, 999, 1500, 250_000_000, 3e12)] == ["0 B", "999 B", "1.5 kB", "250 MB", "3.0 TB"]
+
+
+def test_peers_of_either_shape_become_rows() -> None:
+    rows = peer_rows([{"node_id": "ab", "endpoints": [{"host": "::1", "udp_port": 1}], "ready": [1, 2]}, {"ready": 3}])
+    assert rows[0].endpoints == ("[::1]:1",)
+    assert [row.ready for row in rows] == [2, 3]
+    assert rows[0].heard_s is None

@@ -1,0 +1,80 @@
+"""Lines for people: what differs, what moves, what was; whatever a stranger's node answers."""
+
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from node.views.strategy import change_lines, effect_lines, instant, log_lines, rule_words, span
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers(-(1 << 60), 1 << 60) | st.text(max_size=20),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=10), inner, max_size=3),
+    max_leaves=8,
+)
+KEYS = ["fields", "rules", "parts", "copies", "hosts", "notes", "bytes", "versions", "denied", "denied_urls"]
+TABLES = st.lists(st.dictionaries(st.sampled_from(KEYS), JSON), max_size=3)
+
+
+def test_changes_read_as_before_and_after() -> None:
+    changes = {
+        "fields": [
+            {"field": "replicas", "before": 3, "after": 4},
+            {"field": "effective_at", "before": 1_795_269_389, "after": 1_795_269_501},
+            {"field": "publishers", "before": ["aa", "bb"], "after": ["bb", "cc"]},
+        ],
+        "rules": [{"change": "added", "number": 1, "rule": {"action": "deny", "host": "*.bad.test"}}],
+    }
+    assert list(change_lines(changes)) == [
+        ("replicas", "3 → 4"),
+        ("effective_at", "2026-11-21 13:56 UTC → 2026-11-21 13:58 UTC"),
+        ("- publishers", "aa"),
+        ("+ publishers", "cc"),
+        ("+ rule 1", "deny *.bad.test"),
+    ]
+    assert list(change_lines({})) == [("nothing", "both say the same")]
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [
+        ({"action": "owners", "host": "a.test", "max_depth": 3, "min_delay_s": 5.0}, "at most 3 links deep"),
+        ({"action": "prefer", "host": "a.test", "peer": "ab" * 20}, "prefer abababababababab for a.test"),
+        ({"action": "spread", "host": "a.test", "depth": 3}, "spread over 8 places a.test"),
+        ({"action": "deny", "pattern": "x\x1b[31m"}, "deny every host · pattern x[31m"),
+        ({"action": "deny", "slots": [1, 9]}, "slots 1 to 9"),
+    ],
+)
+def test_a_rule_reads_as_one_line(rule: dict[str, Any], words: str) -> None:
+    assert words in rule_words(rule)
+
+
+def test_a_log_shows_forks_with_both_digests() -> None:
+    entry = {
+        "version": 2,
+        "digest": "ab" * 32,
+        "signed_by": ["cd" * 32],
+        "effective_at": 1_795_269_389,
+        "changes_publishers": True,
+        "publishers": ["x", "y"],
+        "threshold": 2,
+        "in_force": True,
+        "forks": ["ef" * 32],
+    }
+    first, second = log_lines({"versions": [entry]})
+    assert "2  abababababababab  2026-11-21 13:56 UTC  signed by cdcdcdcdcdcdcdcd" in first
+    assert "(in force; publishers from here on: 2 of 2)" in first
+    assert "efefefefefefefef  fork" in second
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.dictionaries(st.sampled_from(KEYS), JSON | TABLES))
+def test_nothing_that_a_node_answers_breaks_the_lines(body: dict[str, Any]) -> None:
+    for line in [*log_lines(body), *(text for pair in [*change_lines(body), *effect_lines(body)] for text in pair)]:
+        assert "\n" not in line and "\x1b" not in line
+
+
+def test_times() -> None:
+    assert (instant(0), instant("x"), instant(1e300)) == ("-", "-", "-")
+    assert [span(s) for s in (5, 300, 7200, 200_000)] == ["5 s", "5 min", "2 h", "2 days"]

@@ -1,0 +1,45 @@
+"""An explanation is read by people; one of another shape is still shown."""
+
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from node.web.score_view import explained
+
+WHOLE = {
+    "ranking": 1,
+    "score": 3.5,
+    "bm25": 1.75,
+    "proximity": 2.0,
+    "documents": 1200,
+    "length": 1953.0,
+    "average_length": 671.1,
+    "weights": {"title": 4, "body": 1},
+    "leaves": [
+        {"leaf": "blueprint", "df": 9, "idf": 1.826, "tf": {"title": 1, "body": 100}, "score": 1.75},
+        {"leaf": "\x1b[31mred", "df": 0, "idf": 5, "tf": {"title": 0, "body": 0}, "score": 0},
+    ],
+}
+
+
+def test_it_reads_like_a_sum() -> None:
+    assert explained(WHOLE).splitlines() == [
+        "score 3.500 = words 1.750 × nearness 2.00",
+        "  blueprint: 1.750; title 1 (each counts 4), body 100",
+        "    in 9 of 1,200 pages, hence worth 1.83",
+        "  [31mred: 0.000; not in this page",
+        "    in 0 of 1,200 pages, hence worth 5.00",
+        "  this page is 1,953 words long by these weights, the average is 671",
+    ]
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers(-(10**9), 10**9) | st.floats() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@given(JUNK | st.dictionaries(st.sampled_from(sorted(WHOLE)), JUNK).map(lambda changed: {**WHOLE, **changed}))
+@settings(max_examples=300, deadline=None)
+def test_no_explanation_is_too_strange(value: object) -> None:
+    assert isinstance(explained(value), str)
