@@ -28,12 +28,12 @@ from benchmarks.figures import Row, parser_for, row, show
 from crawl import State, Visit, decode_visit
 from crawl.pipeline.crawl_status import kind_of
 from dht import Slot, slot_start, system_clock
-from node.app.process import has_ipv6
 from node.demo.layout import DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
 from node.demo.nodes import Asker
 from node.demo.processes import Children, free_ports, start_web
 from node.demo.sampleweb import start_urls
+from node.process.run_node import has_ipv6
 from store import Kind, RecordStore, StoreConfig
 
 DEPTH = 40  # links from the front pages: deeper than any honest page lies, so that traps are ended by guards

@@ -16,6 +16,53 @@ MAY_IMPORT = {
     "bootstrap": {"dht"},
     "node": {"dht", "crawl", "store", "index", "bootstrap"},
 }
+ROOMS = {  # of each package, in an order in which a folder imports only folders named before it
+    "dht": (
+        "dht",
+        "dht/identity",
+        "dht/wire",
+        "dht/membership",
+        "dht/routing",
+        "dht/strategy",
+        "dht/transport",
+        "dht/ownership",
+        "dht/protocol",
+        "dht/leases",
+        "dht/reachability",
+        "dht/overlay",
+    ),
+    "crawl": (
+        "crawl",
+        "crawl/fetch",
+        "crawl/schedule",
+        "crawl/content",
+        "crawl/politeness",
+        "crawl/frontier",
+        "crawl/parsing",
+        "crawl/pipeline",
+    ),
+    "store": ("store", "store/record", "store/disk", "store/replication"),
+    "index": ("index", "index/text", "index/query", "index/engine", "index/search"),
+    "node": (
+        "node",
+        "node/crawling",
+        "node/delegation",
+        "node/joining",
+        "node/views",
+        "node/config",
+        "node/jobs",
+        "node/sites",
+        "node/app",
+        "node/web",
+        "node/cli",
+        "node/simulation",
+        "node/process",
+        "node/demo",
+        "node/cli/commands",
+    ),
+    "bootstrap": ("bootstrap",),
+}
+LAUNCHERS = {"__init__.py", "__main__.py"}  # they show or start what lies in the rooms, and may import any
 IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
 SOURCES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
 
@@ -38,6 +85,29 @@ def test_imports_go_one_way(path: Path) -> None:
         top = module.split(".")[0]
         if top in PACKAGES and top != package:
             assert top in MAY_IMPORT[package], f"{path}:{line}: {package} must not import {module}"
+
+
+@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
+def test_rooms_import_only_rooms_before_them(path: Path) -> None:
+    room = path.parent.relative_to(ROOT).as_posix()
+    package = path.relative_to(ROOT).parts[0]
+    order = ROOMS[package]
+    assert room in order, f"{room} has no place in the order of {package}'s rooms"
+    if path.name in LAUNCHERS:
+        return
+    for module, line in imports(path).items():
+        if module.split(".")[0] == package:
+            inner = ROOT / module.replace(".", "/")
+            other = (inner if inner.is_dir() else inner.parent).relative_to(ROOT).as_posix()
+            assert order.index(other) <= order.index(room), f"{path}:{line}: {room} must not import {module}"
+
+
+def test_tests_mirror_the_rooms() -> None:
+    rooms = {room for order in ROOMS.values() for room in order}
+    beside = {"sim", "e2e", "data", "benchmarks", "dht/attacks"}  # tests of whole nodes, of benchmarks, of attacks
+    for path in (ROOT / "tests").rglob("test_*.py"):
+        room = path.parent.relative_to(ROOT / "tests").as_posix()
+        assert room in rooms | beside | {"."}, f"{path} lies in no room of the house"
 
 
 def test_packages_use_each_other_through_their_front_door() -> None:

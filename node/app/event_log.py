@@ -1,6 +1,6 @@
 """What an operator would miss in the log of a running node: who came and went, what is ready, how the crawl goes.
 
-Pure: two moments in, lines out. `node/app/process.py` looks every few seconds and logs them.
+Pure: two moments in, lines out. `node/process/run_node.py` looks every few seconds and logs them.
 """
 
 from collections.abc import Iterator

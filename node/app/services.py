@@ -1,6 +1,6 @@
 """One node without sockets, files and processes: everything that decides, wired by hand.
 
-`node/app/process.py` gives it the real shells, `node/simulation/world.py` the simulated ones; both run this very
+`node/process/run_node.py` gives it the real shells, `node/simulation/world.py` the simulated ones; both run this very
 object.
 """
 

@@ -16,8 +16,8 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from node.app.process import has_ipv6
 from node.demo.sampleweb import ServedWeb, unpack_sample
+from node.process.run_node import has_ipv6
 
 STOP_WITHIN_S = 8.0
 

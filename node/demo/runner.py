@@ -19,7 +19,6 @@ import aiohttp
 import msgspec
 
 from dht import when_told_to_stop
-from node.app.process import has_ipv6
 from node.demo.checks import (
     Query,
     check_documents,
@@ -35,6 +34,7 @@ from node.demo.nodes import Asker
 from node.demo.processes import Children, free_ports, kill_group, start_web
 from node.demo.report import DemoReport, progress_line, summary
 from node.demo.sampleweb import ServedWeb, check_root, start_urls
+from node.process.run_node import has_ipv6
 
 FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0

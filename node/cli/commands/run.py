@@ -19,7 +19,7 @@ def run(arguments: Namespace) -> int:
     data.create()
     data.check()
     ensure_identity(data)
-    from node.app.process import run_node
+    from node.process.run_node import run_node
 
     try:
         return run_node(config)

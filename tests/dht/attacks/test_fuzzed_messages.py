@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-import node.app.process  # noqa: F401  imports every package, and so every message
+import node.process.run_node  # noqa: F401  imports every package, and so every message
 from bootstrap import load_network, new_network
 from dht import (
     Clock,

@@ -2,7 +2,7 @@
 
 import resource
 
-from node.app.process import OPEN_FILES, raise_open_files
+from node.process.run_node import OPEN_FILES, raise_open_files
 
 
 def test_open_files_are_raised_to_a_bound_and_never_lowered() -> None:
