@@ -6,8 +6,8 @@ out. Who has just become the holder knows nothing of the tickets before, so it w
 
 Leave to ask a site, for sites that several nodes crawl: who may come in whose turn is decided elsewhere.
 
-Pure: values and a protocol; `node/delegation/site_permits.py` provides it. Most sites have one crawler, which needs no
-leave.
+Pure: values and a protocol; `node/delegation/site_token_exchange.py` provides it. Most sites have one crawler, which
+needs no leave.
 """
 
 from dataclasses import dataclass

@@ -12,7 +12,7 @@ BUSY = frozenset({"crawling", "waiting"})
 
 
 @dataclass(frozen=True, slots=True)
-class Moment:
+class NodeState:
     """A node at one time.
 
     `at`: steady seconds; `live`: ids of live peers; `hindrance`: why it must not fetch, or "".
@@ -31,10 +31,10 @@ class Moment:
     is_settled: bool = False
 
 
-class Diary:
+class EventLog:
     """Remembers what it said last."""
 
-    def __init__(self, first: Moment) -> None:
+    def __init__(self, first: NodeState) -> None:
         self._last = replace(first, live=frozenset(), ready=0, owned=0, crawl="", is_settled=False)
         self._went_on_at = first.at
         self._settled_with = -1  # documents when "settled" was last said
@@ -43,12 +43,12 @@ class Diary:
         """Whether it is worth asking the team if all is settled: something came since, and nothing comes just now."""
         return documents != self._settled_with and documents == self._last.documents and crawl not in BUSY
 
-    def lines(self, now: Moment) -> list[str]:
+    def lines(self, now: NodeState) -> list[str]:
         """What is new since the last look, in the form of log lines."""
         last, self._last = self._last, now
         return [*_peers(last, now), *_slots(last, now), *self._crawl(last, now), *self._settled(now)]
 
-    def _crawl(self, last: Moment, now: Moment) -> Iterator[str]:
+    def _crawl(self, last: NodeState, now: NodeState) -> Iterator[str]:
         if now.hindrance and now.hindrance != last.hindrance:
             yield f"crawl stopped reason={now.hindrance}"
         elif last.hindrance and not now.hindrance:
@@ -63,20 +63,20 @@ class Diary:
             self._went_on_at = now.at
             yield f"crawl goes on {figures}"
 
-    def _settled(self, now: Moment) -> Iterator[str]:
+    def _settled(self, now: NodeState) -> Iterator[str]:
         if now.is_settled and now.documents != self._settled_with:
             self._settled_with = now.documents
             yield f"settled documents={now.documents}"
 
 
-def _peers(last: Moment, now: Moment) -> Iterator[str]:
+def _peers(last: NodeState, now: NodeState) -> Iterator[str]:
     for peer in sorted(now.live - last.live):
         yield f"peer live id={peer} live={len(now.live)}"
     for peer in sorted(last.live - now.live):
         yield f"peer away id={peer} live={len(now.live)}"
 
 
-def _slots(last: Moment, now: Moment) -> Iterator[str]:
+def _slots(last: NodeState, now: NodeState) -> Iterator[str]:
     """Said when all are ready, and when that is over; what lies between is of no use to anybody."""
     was, is_now = _complete(last), _complete(now)
     if is_now and (not was or now.owned != last.owned):
@@ -85,5 +85,5 @@ def _slots(last: Moment, now: Moment) -> Iterator[str]:
         yield f"slots being reconciled ready={now.ready} owned={now.owned}"
 
 
-def _complete(moment: Moment) -> bool:
+def _complete(moment: NodeState) -> bool:
     return 0 < moment.owned <= moment.ready

@@ -30,7 +30,7 @@ _DURATION = re.compile(r"(\d{1,9})([smhd])")
 
 
 @dataclass(frozen=True, slots=True)
-class Wishes:
+class DraftRequest:
     """What shall be different. Instants are seconds from now, None leaves the usual."""
 
     fields: Mapping[str, Any]  # by name, parsed values
@@ -45,7 +45,7 @@ class Wishes:
     expires_in_s: int | None = None
 
 
-def draft(newest: Strategy, digest: str, wishes: Wishes, now: int) -> Strategy:
+def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Strategy:
     """The document that follows `newest`, whose digest is `digest`, within its bounds."""
     effective_at = now + wishes.effective_in_s
     expires_in_s = VALID_S if wishes.expires_in_s is None else wishes.expires_in_s
@@ -171,7 +171,7 @@ def _host(option: str, text: str) -> str:
     return host
 
 
-def _rules(old: Sequence[Rule], wishes: Wishes) -> list[Rule]:
+def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
     """New rules come first, because the first match decides; one that was there already moves up."""
     for number in wishes.drop_rules:
         if not 1 <= number <= len(old):
@@ -182,7 +182,7 @@ def _rules(old: Sequence[Rule], wishes: Wishes) -> list[Rule]:
     return [*new, *kept]
 
 
-def _blocked(old: Sequence[str], wishes: Wishes) -> list[str]:
+def _blocked(old: Sequence[str], wishes: DraftRequest) -> list[str]:
     for node in wishes.unblock:
         if node not in old:
             raise BadStrategy("--unblock", f"{node} is not blocked", "`strategy show` lists who is")

@@ -17,7 +17,7 @@ LOOK_SOON_S = 0.05  # the same while the store changes
 BATCH = 1024
 
 
-class Holding:
+class FrontierSync:
     """Follows leases and visits on behalf of one crawler."""
 
     def __init__(

@@ -17,7 +17,7 @@ KEEP_DOCUMENT_DAYS = 365  # a page that nobody could fetch for a year leaves the
 KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished page is not found "new"
 
 
-class Writer(Protocol):
+class RecordWriter(Protocol):
     """The store's replicator, as far as this file needs it."""
 
     async def write(self, drafts: Sequence[Draft]) -> None: ...
@@ -26,7 +26,7 @@ class Writer(Protocol):
 class Ingest:
     """The crawler's `Keeper`."""
 
-    def __init__(self, writer: Writer, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
+    def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
         """`place`: where the records of a canonical URL live now."""
         self._writer, self._clock, self._place = writer, clock, place
 

@@ -17,7 +17,7 @@ LEAST_RATE = 1_250_000.0  # bytes a second that any line is taken to carry, 10 M
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MachineReading:
     """One look at the machine. Shares 0…1; `moved_bytes`: sent and received since some start, None where unknown."""
 
     cpu: float = 0.0
@@ -34,7 +34,7 @@ class LoadMeter:
         self._last: tuple[float, int] | None = None
         self._taken = 0
 
-    def take(self, now: float, reading: Reading, disk: float) -> Load:
+    def take(self, now: float, reading: MachineReading, disk: float) -> Load:
         """The load after one more reading. `now`: steady seconds; `disk`: the used share of the quota."""
         weight = max(SMOOTH, 1 / (self._taken + 1))
         self._taken += 1
@@ -52,9 +52,9 @@ class LoadMeter:
         return (moved - last[1]) / (now - last[0])
 
 
-def read_machine(proc: Path = Path("/proc")) -> Reading:
+def read_machine(proc: Path = Path("/proc")) -> MachineReading:
     """Look at this machine; what it does not tell is 0 or None."""
-    return Reading(os.getloadavg()[0] / (os.cpu_count() or 1), _memory(proc), _moved(proc))
+    return MachineReading(os.getloadavg()[0] / (os.cpu_count() or 1), _memory(proc), _moved(proc))
 
 
 def _memory(proc: Path) -> float:

@@ -40,7 +40,7 @@ class Report(Message, frozen=True, array_like=True):
     crawling: Count  # URLs due or open here
 
 
-class Teams:
+class Settlement:
     """Answers and asks for team reports. `local` gives this node's own."""
 
     def __init__(self, overlay: Overlay, local: Callable[[], Report]) -> None:

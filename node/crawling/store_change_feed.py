@@ -9,7 +9,7 @@ from index import Change, Text
 from store import Document, Kind, Record, RecordStore, decode_document
 
 
-class StoreFeed:
+class StoreChangeFeed:
     """The index's `Feed` over a record store."""
 
     def __init__(self, store: RecordStore) -> None:

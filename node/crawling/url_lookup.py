@@ -11,7 +11,7 @@ from store import Document, Kind, Record, Replicator, decode_document
 Value = TypeVar("Value")
 
 
-class KnownVisits:
+class UrlLookup:
     """Reads records of canonical URLs, here or from a ready replica; what nobody has, or answers for, is missing."""
 
     def __init__(self, replicator: Replicator, places: Places) -> None:

@@ -25,7 +25,7 @@ MAX_DOUBTED = 1024  # of all liars together
 MAX_LINKS, MAX_TEXT_CHARS = 1, 100_000
 
 
-class SpotChecks:
+class ClientAudit:
     """Decides what is fetched again, and judges. `again` makes a URL due; `distrust(client, reason)` hears of lies."""
 
     def __init__(

@@ -15,7 +15,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from dht import BadMessage, Clock, Message, NodeId, Overlay
-from node.delegation.remote_fetch import ORDER_WITHIN_S, FetchAnswer, FetchOrder
+from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
 
 log = logging.getLogger(__name__)
 
@@ -68,14 +68,6 @@ class _Poll:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
-    """What a client brought."""
-
-    client: NodeId
-    answer: FetchAnswer
-
-
-@dataclass(frozen=True, slots=True)
 class _Out:
     """An order in the hands of a client."""
 
@@ -83,7 +75,7 @@ class _Out:
     answer: "asyncio.Future[FetchAnswer]"
 
 
-class Clients:
+class ClientDispatch:
     """The clients that wait at one node. `on_room` hears how many requests they carry or would carry now."""
 
     def __init__(self, overlay: Overlay, clock: Clock, on_room: Callable[[int], None]) -> None:
@@ -127,7 +119,7 @@ class Clients:
         """Why clients get no more orders, by their ids in hex."""
         return {client.hex(): reason for client, reason in self._liars.items()}
 
-    async def carry(self, order: FetchOrder) -> Brought | None:
+    async def carry(self, order: FetchOrder) -> ClientAnswer | None:
         """Have a client carry out an order; None where none waits, or the one that took it brought nothing."""
         found = next(((peer, poll) for peer, poll in self._polls.items() if len(poll.orders) < poll.room), None)
         if found is None:
@@ -150,7 +142,7 @@ class Clients:
         if client in self._liars:  # found out meanwhile
             return None
         self.carried += 1
-        return Brought(client, brought)
+        return ClientAnswer(client, brought)
 
     async def _wait(self, client: NodeId, poll: PollOrders) -> OrderBatch:
         """Hold a poll until there is an order for it."""

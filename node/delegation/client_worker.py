@@ -11,7 +11,7 @@ from random import Random
 
 from dht import NodeId, Overlay, RemoteError
 from node.delegation.client_dispatch import MAX_ROOM, POLL_S, OrderBatch, OrderDone, OrderTaken, PollOrders
-from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+from node.delegation.fetch_order import FetchAnswer, FetchOrder
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +23,7 @@ IDLE_S = 5.0  # before looking again, where there is nobody to ask or somebody f
 Carry = Callable[[NodeId, FetchOrder], Awaitable[FetchAnswer]]
 
 
-class Polls:
+class ClientWorker:
     """The outgoing polls of one node. `carry` fetches, or raises BadMessage for an order that must not be."""
 
     def __init__(self, overlay: Overlay, carry: Carry, rng: Random) -> None:

@@ -11,24 +11,24 @@ from dht import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class FetchRoute:
     """Peers to be ordered from, in this order; then, unless `refused` says why not, this node itself."""
 
     peers: tuple[NodeId, ...] = ()
     refused: str = ""
 
 
-def way_of(
+def fetch_route(
     me: NodeId,
     live_owners: Sequence[NodeId],
     preferred: NodeId | None,
     refused: str,
     refuses: Callable[[NodeId], bool],
-) -> Way:
+) -> FetchRoute:
     """`preferred`: by a rule; it counts where it is a live owner. `refused`: why this node may not, "" where it may.
     `refuses`: whether a peer is known to refuse this URL as well."""
     others = [peer for peer in live_owners if peer != me and not refuses(peer)]
     chosen = [peer for peer in others if peer == preferred]
     if not refused:
-        return Way(tuple(chosen))
-    return Way((*chosen, *(peer for peer in others if peer not in chosen)), refused)
+        return FetchRoute(tuple(chosen))
+    return FetchRoute((*chosen, *(peer for peer in others if peer not in chosen)), refused)

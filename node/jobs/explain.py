@@ -23,7 +23,7 @@ from crawl import (
     tells_of,
 )
 from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
-from node.crawling.url_lookup import KnownVisits
+from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
 from node.jobs.submission import GIVE_URL
 
@@ -68,7 +68,7 @@ class Explanations:
         overlay: Overlay,
         places: Places,
         crawler: Crawler,
-        known: KnownVisits,
+        known: UrlLookup,
         decide: Callable[[str], Decision],
         refusals: Refusals,
         clock: Clock,

@@ -13,8 +13,8 @@ from msgspec import Meta
 
 from crawl import MAX_SCOPE_CHARS, Decision, State, Trail, Visit, carried_along, depth_of, is_canonical, waiting
 from dht import Clock
-from node.crawling.url_lookup import KnownVisits
-from node.jobs.sitemap_listing import Lists
+from node.crawling.url_lookup import UrlLookup
+from node.jobs.sitemap_listing import SitemapListing
 
 Json = dict[str, Any]
 
@@ -29,10 +29,12 @@ class Followed(msgspec.Struct, forbid_unknown_fields=True):
     scope: Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)] = ""
 
 
-class Progress:
+class JobProgress:
     """Answers for URLs anywhere in the network."""
 
-    def __init__(self, known: KnownVisits, lists: Lists, decide: Callable[[str], Decision], clock: Clock) -> None:
+    def __init__(
+        self, known: UrlLookup, lists: SitemapListing, decide: Callable[[str], Decision], clock: Clock
+    ) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
     async def of(self, asked: Sequence[Followed]) -> list[Json]:

@@ -17,7 +17,7 @@ PENDING = ("waiting", "unknown")
 _COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s$")  # what makes one reason many
 
 
-class Tracking:
+class JobWait:
     """Seeds and what they led to."""
 
     def __init__(self, seeds: Iterable[Json]) -> None:

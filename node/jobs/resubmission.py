@@ -19,7 +19,7 @@ WITHIN_S = 10.0  # the same, of the time that a request may take
 NEW = ("unknown", "waiting")  # what waits may have been found with fewer links left, and counts once
 
 
-class Behind:
+class Resubmission:
     """`look`: as Progress.of."""
 
     def __init__(self, look: Callable[[Sequence[Followed]], Awaitable[list[Json]]], clock: Clock) -> None:

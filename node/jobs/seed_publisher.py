@@ -33,7 +33,7 @@ class SeedsTaken(Message, frozen=True, array_like=True):
     """All of them are safe with their owners."""
 
 
-class Seeds:
+class SeedPublisher:
     """Publishes seeds for one node. `discover` writes found URLs to their owners."""
 
     def __init__(

@@ -26,7 +26,7 @@ class ToldListed(Message, frozen=True, array_like=True):
     urls: Annotated[tuple[Url, ...], Meta(max_length=MAX_LISTED)] = ()
 
 
-class Lists:
+class SitemapListing:
     """Asks and answers. `local`: what this node's crawler has read."""
 
     def __init__(self, overlay: Overlay, places: Places, local: Callable[[str], tuple[str, ...]]) -> None:

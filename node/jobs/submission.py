@@ -20,24 +20,24 @@ from crawl import (
     scope_for,
 )
 from dht import Clock
-from node.crawling.url_lookup import KnownVisits
-from node.jobs.seed_publisher import Seeds
+from node.crawling.url_lookup import UrlLookup
+from node.jobs.seed_publisher import SeedPublisher
 
 Json = dict[str, Any]
 
 GIVE_URL = "give an http or https URL such as https://example.org/"
 
 
-class HandIn:
+class Submission:
     """The door for seeds. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`: what is
     new behind seeds that are known."""
 
     def __init__(
         self,
-        seeds: Seeds,
+        seeds: SeedPublisher,
         decide: Callable[[str], Decision],
         refusals: Refusals,
-        known: KnownVisits,
+        known: UrlLookup,
         behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],
         clock: Clock,
     ) -> None:

@@ -1,4 +1,4 @@
-"""A node as a process: sockets, files and parser processes around one `Daemon`, until it is told to stop.
+"""A node as a process: sockets, files and parser processes around one `NodeCore`, until it is told to stop.
 
 Everything is built by hand, in order, in `running_node`; `run_node` holds the loop and the signals.
 """
@@ -19,9 +19,9 @@ import uvloop
 from bootstrap import first_contacts, load_network
 from crawl import open_fetcher, open_parsers
 from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock, when_told_to_stop
-from node.app.event_log import LOOK_EVERY_S, Diary
-from node.app.service_impl import Answers
-from node.app.services import Daemon, Shells
+from node.app.event_log import LOOK_EVERY_S, EventLog
+from node.app.node_core import NodeCore, NodeEnvironment
+from node.app.node_service import NodeService
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
@@ -83,17 +83,17 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 
 
 async def _serve(config: Config, data: DataDir, network: Network) -> None:
-    async with _running_daemon(config, data, network) as (daemon, overlay):
-        answers = Answers(daemon, overlay, network, config.store.quota_bytes, system_clock)
+    async with _running_daemon(config, data, network) as (node_core, overlay):
+        answers = NodeService(node_core, overlay, network, config.store.quota_bytes, system_clock)
         card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url)
         web = WebServer(answers, config.node, data.read_token(), VERSION, card)
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(overlay.run(), name="overlay")
-            tasks.create_task(daemon.run(), name="daemon")
+            tasks.create_task(node_core.run(), name="daemon")
             tasks.create_task(web.run(), name="web")
-            tasks.create_task(_keep_diary(daemon), name="diary")
+            tasks.create_task(_keep_diary(node_core), name="diary")
             introducer = Introducer(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(introducer.run(), name="introducer")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
@@ -111,17 +111,19 @@ def spare_collector() -> None:
     gc.set_threshold(*RARELY)
 
 
-async def _keep_diary(daemon: Daemon) -> None:
+async def _keep_diary(node_core: NodeCore) -> None:
     """Log what an operator would miss."""
-    diary = Diary(await daemon.moment())
+    diary = EventLog(await node_core.moment())
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        for line in diary.lines(await daemon.moment(diary)):
+        for line in diary.lines(await node_core.moment(diary)):
             log.info("%s", line)
 
 
 @asynccontextmanager
-async def _running_daemon(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[Daemon, LiveOverlay]]:
+async def _running_daemon(
+    config: Config, data: DataDir, network: Network
+) -> AsyncIterator[tuple[NodeCore, LiveOverlay]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
     place = Place(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
@@ -132,7 +134,7 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
         contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
         overlay.join(contacts)
         fetcher = await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock))
-        shells = Shells(
+        environment = NodeEnvironment(
             identity=identity,
             overlay=overlay,
             store=RecordStore.open(data.store, config.store, system_clock),
@@ -147,10 +149,10 @@ async def _running_daemon(config: Config, data: DataDir, network: Network) -> As
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
             machine=read_machine,
         )
-        daemon = Daemon(config.crawl, config.store, config.index, shells)
-        overlay.refuse(daemon.refusals.told)
-        stack.push_async_callback(daemon.close)
-        yield daemon, overlay
+        node_core = NodeCore(config.crawl, config.store, config.index, environment)
+        overlay.refuse(node_core.refusals.told)
+        stack.push_async_callback(node_core.close)
+        yield node_core, overlay
 
 
 def listening(config: NodeConfig) -> tuple[Endpoint, ...]:

@@ -1,4 +1,4 @@
-"""One simulated node: the `LiveOverlay` and the `Daemon` of a real one, over memory instead of sockets and disks.
+"""One simulated node: the `LiveOverlay` and the `NodeCore` of a real one, over memory instead of sockets and disks.
 
 What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
 """
@@ -30,7 +30,7 @@ from dht import (
     StrategyLog,
 )
 from index import IndexConfig
-from node.app.services import Daemon, Shells
+from node.app.node_core import NodeCore, NodeEnvironment
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import sim_knock
 from node.simulation.network import SimDatagrams, SimNetwork
@@ -59,7 +59,7 @@ class Surroundings:
 
 @dataclass(eq=False)
 class SimNode:
-    """A node, running or not; `overlay` and `daemon` belong to its newest run."""
+    """A node, running or not; `overlay` and `node_core` belong to its newest run."""
 
     name: str
     addresses: tuple[Address, ...]
@@ -81,13 +81,13 @@ class SimNode:
         return self.task is not None
 
     def build(self, around: Surroundings) -> None:
-        """Make overlay and daemon over what the disk and the folder hold."""
+        """Make overlay and node core over what the disk and the folder hold."""
         overlay = self._overlay(around)
         own = set(self.addresses)
         contacts = [c for c in first_contacts(around.network, overlay.view.strategy) if c not in own]
         remembered = overlay.remember()
         overlay.join(contacts)
-        shells = Shells(
+        environment = NodeEnvironment(
             identity=self.identity,
             overlay=overlay,
             store=RecordStore(self.disk, STORE, self.clock),
@@ -102,15 +102,15 @@ class SimNode:
             sampling=SAMPLING,
         )
         self.overlay = overlay
-        self.daemon = Daemon(self.crawl, STORE, INDEX, shells)
-        overlay.refuse(self.daemon.refusals.told)
+        self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
+        overlay.refuse(self.node_core.refusals.told)
 
     async def run(self) -> None:
         """Live until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.overlay.run(), name=f"{self.name}-overlay")
             if not self.is_bare:
-                tasks.create_task(self.daemon.run(), name=f"{self.name}-daemon")
+                tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
 
     def _overlay(self, around: Surroundings) -> LiveOverlay:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)

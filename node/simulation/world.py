@@ -92,7 +92,7 @@ class World:
         seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
         while True:
             try:
-                return await (by or self.running()[0]).daemon.seeds.publish(seeds)
+                return await (by or self.running()[0]).node_core.seed_publisher.publish(seeds)
             except (TooFewCopies, PeerTimeout):  # the network is not up yet
                 await asyncio.sleep(1.0)
 
@@ -119,7 +119,7 @@ class World:
         self.wire.kill(node.name)
         task.cancel()
         await asyncio.wait([task])
-        await node.daemon.close()
+        await node.node_core.close()
         node.disk.crash()
         for path, content in kept.items():  # a killed process tidies nothing up
             path.write_bytes(content)
@@ -202,7 +202,7 @@ class World:
         return node
 
     def _lose(self, node: SimNode) -> None:
-        self.losses.append(Loss(node.name, self.loop.time(), node.daemon.crawler.status().open))
+        self.losses.append(Loss(node.name, self.loop.time(), node.node_core.crawler.status().open))
 
     def _cut(self) -> None:
         self.wire.cut(self._groups | {node.name: -1 - n for n, node in enumerate(self._sleeping)})

@@ -16,7 +16,7 @@ KEEP_DAYS = 800
 RENEW_DAYS = 400  # before it would expire, a record is written again
 
 
-class HostWriter:
+class HostRecordWriter:
     """One node's."""
 
     def __init__(self, store: RecordStore, replicator: Replicator, book: HostBook, clock: Clock) -> None:

@@ -15,9 +15,9 @@ from msgspec.structs import replace
 
 from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How, Visit
 from dht import Clock, Overlay, site_of, slot_of
-from node.crawling.url_lookup import KnownVisits
+from node.crawling.url_lookup import UrlLookup
 from node.sites.host_book import HostBook
-from node.sites.host_record_writer import HostWriter
+from node.sites.host_record_writer import HostRecordWriter
 from store import HostAlias, host_name
 
 log = logging.getLogger(__name__)
@@ -31,7 +31,7 @@ class Sampling:
     sample_every_s: float = SAMPLE_EVERY_S
 
 
-class Aliasing:
+class MirrorFinder:
     """One node's part."""
 
     def __init__(
@@ -39,9 +39,9 @@ class Aliasing:
         bounds: Sampling,
         overlay: Overlay,
         crawler: Crawler,
-        known: KnownVisits,
+        known: UrlLookup,
         book: HostBook,
-        writer: HostWriter,
+        writer: HostRecordWriter,
         clock: Clock,
         rng: Random,
     ) -> None:

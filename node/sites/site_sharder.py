@@ -28,7 +28,7 @@ from dht import (
 )
 from node.crawling.frontier_sync import slot_range
 from node.sites.host_book import HostBook
-from node.sites.host_record_writer import HostWriter
+from node.sites.host_record_writer import HostRecordWriter
 from store import Kind, RecordStore, Replicator, SlotReport, SlotReportReply, host_name, url_of
 
 log = logging.getLogger(__name__)
@@ -37,7 +37,7 @@ SAMPLED = 64  # slots asked about, each of one of its ready replicas
 ASK_WITHIN_S = 5.0
 
 
-class Spreader:
+class SiteSharder:
     """One node's part."""
 
     def __init__(
@@ -48,7 +48,7 @@ class Spreader:
         replicator: Replicator,
         places: Places,
         book: HostBook,
-        writer: HostWriter,
+        writer: HostRecordWriter,
         clock: Clock,
         rng: Random,
     ) -> None:

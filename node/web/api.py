@@ -8,7 +8,7 @@ from aiohttp import web
 from crawl import ScopeKind
 from dht import MALFORMED
 from index import Question
-from node.app.service_api import Service
+from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED, Followed
 from node.views.duration import MAX_S
 from node.web.openapi import openapi

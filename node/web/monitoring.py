@@ -11,7 +11,7 @@ from prometheus_client.core import GaugeMetricFamily, InfoMetricFamily
 from prometheus_client.metrics_core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from node.app.service_api import Service
+from node.app.service import Service
 from node.views.status import StatusView, view_of
 
 

@@ -10,7 +10,7 @@ import jinja2
 from aiohttp import web
 
 from dht import InputError
-from node.app.service_api import Service
+from node.app.service import Service
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import size, view_of

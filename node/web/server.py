@@ -7,7 +7,7 @@ from typing import Any
 
 from aiohttp import web
 
-from node.app.service_api import Service
+from node.app.service import Service
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
 from node.web.api import Api

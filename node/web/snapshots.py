@@ -9,7 +9,7 @@ import re
 
 from aiohttp import web
 
-from node.app.service_api import Json, Service
+from node.app.service import Json, Service
 from node.views.safe_text import day, plain, web_link
 from node.web.api import parameters
 from node.web.pages import Pages

@@ -13,7 +13,7 @@ import pytest
 
 from dht import BadStrategy, InputError, Strategy
 from index import Question
-from node.app.service_api import Json
+from node.app.service import Json
 from node.config.settings import NodeConfig
 from node.jobs.job_progress import Followed
 from node.web import Crawler, WebServer

@@ -4,7 +4,7 @@ import re
 
 from crawl import CrawlConfig, State
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
-from node.app.strategy_draft import Wishes, draft
+from node.app.strategy_draft import DraftRequest, draft
 from node.simulation.census import repeated, take_census
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
@@ -13,7 +13,7 @@ from tests.sim.judged import assert_complete, assert_polite, crawled
 SMALL = Plan(seed=5, hosts=10, pages=4)
 
 
-def publish(world: World, wishes: Wishes, node: SimNode | None = None) -> Strategy:
+def publish(world: World, wishes: DraftRequest, node: SimNode | None = None) -> Strategy:
     """Sign the next version and give it to one node."""
     overlay = (node or world.running()[0]).overlay
     newest, digest = overlay.strategies.newest, overlay.strategies.newest_digest
@@ -34,7 +34,7 @@ def test_a_preferred_node_fetches_where_it_is_a_live_owner_and_the_owners_fetch_
         nodes = await world.add(6)
         await world.pass_time(8.0)
         wanted = nodes[3]
-        publish(world, Wishes({}, rules=[Rule(action="prefer", host="*.example", peer=node_id(wanted).hex())]))
+        publish(world, DraftRequest({}, rules=[Rule(action="prefer", host="*.example", peer=node_id(wanted).hex())]))
         await world.until(lambda: obey(world, 2), 20.0)
         await world.crawl()
         await crawled(world)
@@ -56,7 +56,7 @@ def test_where_the_preferred_node_is_gone_the_owners_crawl():
     async def story(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(8.0)
-        publish(world, Wishes({}, rules=[Rule(action="prefer", host="*.example", peer=node_id(nodes[3]).hex())]))
+        publish(world, DraftRequest({}, rules=[Rule(action="prefer", host="*.example", peer=node_id(nodes[3]).hex())]))
         await world.until(lambda: obey(world, 2), 20.0)
         await world.kill(nodes[3])
         await world.crawl()
@@ -105,7 +105,7 @@ def test_what_every_owner_refuses_is_fetched_by_nobody_and_the_reason_stands():
         (visit,) = take_census(world.running()).visits.values()
         assert visit.state == State.FAILED
         assert visit.reason.startswith('refused here by crawl.refuse "*.example": no other live owner')
-        counted = [node.daemon.crawler.status().refused for node in nodes]
+        counted = [node.node_core.crawler.status().refused for node in nodes]
         assert sum(sum(refused.values()) for refused in counted) == 1
         assert 'refused here by crawl.refuse "*.example"' in next(filter(None, counted))
 
@@ -118,7 +118,7 @@ def test_a_blocked_node_is_no_member_and_nobody_answers_it():
         await world.pass_time(20.0)
         blocked, others = nodes[3], nodes[:3]  # the last one is no first contact, on whose doors all knock for ever
         assert all(node_id(blocked) in node.overlay.view.members() for node in nodes)
-        publish(world, Wishes({}, block=[node_id(blocked).hex()]))
+        publish(world, DraftRequest({}, block=[node_id(blocked).hex()]))
         await world.until(lambda: all(node.overlay.view.strategy.version == 2 for node in others), 20.0)
         await world.pass_time(60.0)
         for node in others:
@@ -126,7 +126,7 @@ def test_a_blocked_node_is_no_member_and_nobody_answers_it():
             assert sorted(map(node_id, others)) == list(node.overlay.view.members())
         assert sum(node.overlay.refused["blocked by the strategy"] for node in others) > 0
         assert not blocked.overlay.view.live() - {node_id(blocked)}, "nobody answers it any more"
-        publish(world, Wishes({}, unblock=[node_id(blocked).hex()]))
+        publish(world, DraftRequest({}, unblock=[node_id(blocked).hex()]))
         await world.until(lambda: obey(world, 3), 200.0)
         await world.until(lambda: all(len(node.overlay.view.live()) == 4 for node in nodes), 200.0)
 
@@ -138,7 +138,7 @@ def test_a_strategy_reaches_who_was_cut_off():
         nodes = await world.add(6)
         await world.pass_time(20.0)
         world.cut(nodes[:3], nodes[3:])
-        publish(world, Wishes({"replicas": 2}), nodes[0])
+        publish(world, DraftRequest({"replicas": 2}), nodes[0])
         await world.pass_time(100.0)
         assert [node.overlay.view.strategy.version for node in nodes] == [2, 2, 2, 1, 1, 1]
         world.heal()

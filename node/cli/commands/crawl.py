@@ -12,7 +12,7 @@ from node.cli.commands.target_node import client
 from node.cli.http_client import Client, Json
 from node.errors import NothingToDo
 from node.jobs.job_progress import MAX_ASKED
-from node.jobs.job_wait import Tracking
+from node.jobs.job_wait import JobWait
 from node.jobs.seed_files import read_seeds
 from node.views.explain import explained_facts
 from node.views.safe_text import plain
@@ -56,7 +56,7 @@ def crawl(arguments: Namespace) -> int:
         _print_told(told, arguments)
     track = None
     if arguments.wait and not arguments.dry_run and told.seeds:
-        track = _wait(node, Tracking(_followed(told.seeds, arguments.depth)), quiet=arguments.json)
+        track = _wait(node, JobWait(_followed(told.seeds, arguments.depth)), quiet=arguments.json)
     if arguments.json:
         counts = {"progress": {**track.counts, "waiting": track.waiting}} if track else {}
         body = {"accepted": told.accepted, "refused": told.refused, "seeds": told.seeds, "behind": told.behind}
@@ -136,7 +136,7 @@ def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:
     return ({"url": seed["url"], "depth": depth, "scope": seed.get("scope", "")} for seed in seeds)
 
 
-def _wait(node: Client, track: Tracking, *, quiet: bool) -> Tracking:
+def _wait(node: Client, track: JobWait, *, quiet: bool) -> JobWait:
     """Until all has an outcome; a line of progress on a terminal, one at the end in any case."""
     is_terminal = sys.stderr.isatty() and not quiet
     changed_at, before, why = time.monotonic(), "", ""
@@ -168,7 +168,7 @@ def pause_s(asked: int, waiting: int, took_s: float) -> float:
     return max(LOOK_EVERY_S * min(1.0, asked / max(1, waiting)), took_s)
 
 
-def _summary(track: Tracking) -> Iterator[str]:
+def _summary(track: JobWait) -> Iterator[str]:
     if track.is_done:
         yield f"done: {track.line()}"
     else:

@@ -24,7 +24,7 @@ from dht import (
 )
 from node.app.strategy_draft import (
     ABOUT,
-    Wishes,
+    DraftRequest,
     draft,
     host_rule,
     next_version,
@@ -105,11 +105,11 @@ def sign(arguments: Namespace) -> int:
     return 0
 
 
-def _wishes(arguments: Namespace, newest: Strategy) -> Wishes:
+def _wishes(arguments: Namespace, newest: Strategy) -> DraftRequest:
     rules = [
         parse_rule(text) if option == "rule" else host_rule(option, text) for option, text in arguments.rules or []
     ]
-    return Wishes(
+    return DraftRequest(
         fields=dict(parse_setting(text) for text in arguments.set),
         rules=rules,
         drop_rules=arguments.drop_rule,

@@ -50,7 +50,7 @@ from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
 from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.crawling.settlement import Report, ReportRequest
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
-from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.jobs.explain import AskAbout, ToldAbout
 from node.jobs.seed_publisher import HandSeeds, SeedsTaken
 from node.jobs.sitemap_listing import AskListed, ToldListed

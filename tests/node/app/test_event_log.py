@@ -2,13 +2,13 @@
 
 from dataclasses import replace
 
-from node.app.event_log import GOES_ON_EVERY_S, Diary, Moment
+from node.app.event_log import GOES_ON_EVERY_S, EventLog, NodeState
 
-ALONE = Moment(at=0.0, owned=256, ready=256, crawl="idle", documents=10)
+ALONE = NodeState(at=0.0, owned=256, ready=256, crawl="idle", documents=10)
 
 
 def test_a_start_alone_is_two_lines_and_then_silence() -> None:
-    diary = Diary(replace(ALONE, ready=0))
+    diary = EventLog(replace(ALONE, ready=0))
     assert diary.lines(ALONE) == ["slots ready count=256"]
     assert diary.is_curious(10, "idle")
     assert diary.lines(replace(ALONE, at=2.0, is_settled=True)) == ["settled documents=10"]
@@ -18,7 +18,7 @@ def test_a_start_alone_is_two_lines_and_then_silence() -> None:
 
 
 def test_peers_come_and_go_by_name() -> None:
-    diary = Diary(ALONE)
+    diary = EventLog(ALONE)
     diary.lines(ALONE)
     both = replace(ALONE, live=frozenset({"aa", "bb"}))
     assert diary.lines(both) == ["peer live id=aa live=2", "peer live id=bb live=2"]
@@ -26,7 +26,7 @@ def test_peers_come_and_go_by_name() -> None:
 
 
 def test_a_crawl_has_a_beginning_a_middle_and_an_end() -> None:
-    diary = Diary(ALONE)
+    diary = EventLog(ALONE)
     diary.lines(ALONE)
     said = []
     for second in range(0, 150, 2):
@@ -39,7 +39,7 @@ def test_a_crawl_has_a_beginning_a_middle_and_an_end() -> None:
 
 
 def test_a_full_disk_is_said_once() -> None:
-    diary = Diary(ALONE)
+    diary = EventLog(ALONE)
     diary.lines(ALONE)
     full = replace(ALONE, crawl="paused", hindrance="no room")
     assert diary.lines(full) == ["crawl stopped reason=no room"]

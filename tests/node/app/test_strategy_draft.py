@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from dht import BadStrategy, Rule, Strategy, check_bounds
 from node.app.strategy_draft import (
     DAY_S,
-    Wishes,
+    DraftRequest,
     draft,
     host_rule,
     next_version,
@@ -30,52 +30,52 @@ def newest(**fields: Any) -> Strategy:
     return Strategy(network="00" * 20, publishers=(KEY,), **{**usual, **fields})
 
 
-def drafted(wishes: Wishes, **fields: Any) -> Strategy:
+def drafted(wishes: DraftRequest, **fields: Any) -> Strategy:
     return draft(newest(**fields), "cd" * 32, wishes, NOW)
 
 
 def test_a_draft_without_wishes_follows_the_newest_and_renews_its_instants() -> None:
-    made = drafted(Wishes({}), replicas=5, rules=(DENIED,))
+    made = drafted(DraftRequest({}), replicas=5, rules=(DENIED,))
     assert (made.version, made.previous, made.replicas, made.rules) == (4, "cd" * 32, 5, (DENIED,))
     assert NOW == made.effective_at < made.next_at < made.expires_at
 
 
 def test_instants_are_counted_from_when_it_takes_effect() -> None:
-    made = drafted(Wishes({}, effective_in_s=3600, expires_in_s=DAY_S))
+    made = drafted(DraftRequest({}, effective_in_s=3600, expires_in_s=DAY_S))
     assert (made.effective_at, made.next_at, made.expires_at) == (NOW + 3600, NOW + 3600 + DAY_S, NOW + 3600 + DAY_S)
-    assert drafted(Wishes({}, next_in_s=60)).next_at == NOW + 60
+    assert drafted(DraftRequest({}, next_in_s=60)).next_at == NOW + 60
 
 
 def test_new_rules_come_first_in_their_order_and_an_old_one_given_again_moves_up() -> None:
-    wishes = Wishes({}, rules=[host_rule("deny", "New.Test"), SLOW])
+    wishes = DraftRequest({}, rules=[host_rule("deny", "New.Test"), SLOW])
     assert drafted(wishes, rules=(DENIED, SLOW)).rules == (Rule(action="deny", host="new.test"), SLOW, DENIED)
-    assert drafted(Wishes({}, drop_rules=[1]), rules=(DENIED, SLOW)).rules == (SLOW,)
+    assert drafted(DraftRequest({}, drop_rules=[1]), rules=(DENIED, SLOW)).rules == (SLOW,)
 
 
 def test_nodes_are_blocked_and_unblocked_and_publishers_replaced() -> None:
-    assert drafted(Wishes({}, block=[NODE, NODE])).blocked == (NODE,)
-    assert drafted(Wishes({}, unblock=[NODE]), blocked=(NODE, "dd" * 20)).blocked == ("dd" * 20,)
-    made = drafted(Wishes({"threshold": 2}, publishers=[OTHER, KEY, OTHER]))
+    assert drafted(DraftRequest({}, block=[NODE, NODE])).blocked == (NODE,)
+    assert drafted(DraftRequest({}, unblock=[NODE]), blocked=(NODE, "dd" * 20)).blocked == ("dd" * 20,)
+    made = drafted(DraftRequest({"threshold": 2}, publishers=[OTHER, KEY, OTHER]))
     assert (made.publishers, made.threshold) == ((OTHER, KEY), 2)
 
 
 @pytest.mark.parametrize(
     ("wishes", "field"),
     [
-        (Wishes({"replicas": 40}), "replicas"),
-        (Wishes({"replicas": "two"}), "draft"),
-        (Wishes({}, slot_bits=3), "slot_bits"),
-        (Wishes({"threshold": 2}), "threshold"),
-        (Wishes({}, drop_rules=[1]), "--drop-rule"),
-        (Wishes({}, unblock=[NODE]), "--unblock"),
-        (Wishes({}, block=["x"]), "blocked"),
-        (Wishes({}, publishers=["x"]), "publishers"),
-        (Wishes({}, rules=[Rule(action="prefer", host="a.test", peer="x")]), "rules[1].peer"),
-        (Wishes({}, rules=[Rule(pattern="(")]), "rules[1].pattern"),
-        (Wishes({}, next_in_s=2 * DAY_S, expires_in_s=DAY_S), "next_at"),
+        (DraftRequest({"replicas": 40}), "replicas"),
+        (DraftRequest({"replicas": "two"}), "draft"),
+        (DraftRequest({}, slot_bits=3), "slot_bits"),
+        (DraftRequest({"threshold": 2}), "threshold"),
+        (DraftRequest({}, drop_rules=[1]), "--drop-rule"),
+        (DraftRequest({}, unblock=[NODE]), "--unblock"),
+        (DraftRequest({}, block=["x"]), "blocked"),
+        (DraftRequest({}, publishers=["x"]), "publishers"),
+        (DraftRequest({}, rules=[Rule(action="prefer", host="a.test", peer="x")]), "rules[1].peer"),
+        (DraftRequest({}, rules=[Rule(pattern="(")]), "rules[1].pattern"),
+        (DraftRequest({}, next_in_s=2 * DAY_S, expires_in_s=DAY_S), "next_at"),
     ],
 )
-def test_what_cannot_be_is_refused_by_field(wishes: Wishes, field: str) -> None:
+def test_what_cannot_be_is_refused_by_field(wishes: DraftRequest, field: str) -> None:
     with pytest.raises(BadStrategy) as refused:
         drafted(wishes)
     assert refused.value.field == field and refused.value.remedy
@@ -133,6 +133,6 @@ def test_a_shown_strategy_becomes_the_next_version_and_a_draft_stays_what_it_is(
     shown = msgspec.to_builtins(newest()) | {"digest": "ef" * 32, "signed_by": [], "warnings": []}
     following = next_version(msgspec.json.encode(shown), NOW)
     assert (following.version, following.previous, following.effective_at) == (4, "ef" * 32, NOW)
-    made = drafted(Wishes({}))
+    made = drafted(DraftRequest({}))
     assert next_version(msgspec.json.encode(made), NOW + 999) == made
     check_bounds(made)

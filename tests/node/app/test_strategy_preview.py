@@ -5,9 +5,9 @@ import pytest
 from crawl import decode_visit
 from dht import BadStrategy, Endpoint, NodeId, Placement, Reach, Rule, Strategy, encode_document, placement_key, slot_of
 from dht.ownership.failure_domains import traits_of
-from node.app.strategy_draft import Wishes, draft
+from node.app.strategy_draft import DraftRequest, draft
 from node.app.strategy_impact import Json
-from node.app.strategy_preview import Previews, site_range
+from node.app.strategy_preview import StrategyPreview, site_range
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
 from store import Kind
@@ -17,13 +17,13 @@ ALL = bytes(20), b"\xff" * 20
 PLAN = Plan(seed=3, hosts=8, pages=4, replicas=2)
 
 
-def drafted(node: SimNode, wishes: Wishes) -> Strategy:
+def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
     log = node.overlay.strategies
     return draft(log.newest, log.newest_digest, wishes, 1_900_000_000)
 
 
 async def previewed(node: SimNode, after: Strategy) -> Json:
-    previews = Previews(node.daemon, node.overlay, node.clock)
+    previews = StrategyPreview(node.node_core, node.overlay, node.clock)
     return await previews.preview(encode_document(after))
 
 
@@ -42,7 +42,7 @@ def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int
         was, now = old.owners(slot_of(key, before.slot_bits)), new.owners(slot_of(key, after.slot_bits))
         return len(set(now) - set(was))
 
-    keys = {r.id: r.key for node in world.running() for r in node.daemon.store.scan(Kind.DOCUMENT, *ALL)}
+    keys = {r.id: r.key for node in world.running() for r in node.node_core.store.scan(Kind.DOCUMENT, *ALL)}
     fine = max(before.slot_bits, after.slot_bits)
     starts = [(part << (160 - fine)).to_bytes(20, "big") for part in range(2**fine)]
     return sum(map(gained, keys.values())), sum(gained(start) > 0 for start in starts)
@@ -60,7 +60,12 @@ def test_what_moves_and_what_is_denied_is_what_the_disks_say():
         await crawled(world)
         before = nodes[0].overlay.view.strategy
         blocked = nodes[4].overlay.node_id.hex()
-        for wishes in (Wishes({"replicas": 4}), Wishes({}, slot_bits=6), Wishes({}, block=[blocked]), Wishes({})):
+        for wishes in (
+            DraftRequest({"replicas": 4}),
+            DraftRequest({}, slot_bits=6),
+            DraftRequest({}, block=[blocked]),
+            DraftRequest({}),
+        ):
             after = drafted(nodes[0], wishes)
             for node in nodes[:3]:
                 told = await previewed(node, after)
@@ -69,10 +74,10 @@ def test_what_moves_and_what_is_denied_is_what_the_disks_say():
                 assert told["documents"]["estimated"] == 0, "everything is here or with a peer that answers"
                 assert told["parts"]["changed"] == parts
                 assert (told["bytes"]["moved"] > 0) == (documents > 0)
-        after = drafted(nodes[0], Wishes({}, rules=[Rule(action="deny", host="site3.example")]))
+        after = drafted(nodes[0], DraftRequest({}, rules=[Rule(action="deny", host="site3.example")]))
         for node in nodes:
             told = (await previewed(node, after))["hosts"]
-            here = [decode_visit(r.body).url for r in node.daemon.store.scan(Kind.VISIT, *ALL)]
+            here = [decode_visit(r.body).url for r in node.node_core.store.scan(Kind.VISIT, *ALL)]
             denied = [url for url in here if "//site3.example/" in url]
             assert told["denied_urls"] == len(denied) and told["urls"] == len(here)
             assert not denied or told["denied"][0]["host"] == "site3.example"
@@ -87,7 +92,7 @@ def test_peers_that_do_not_answer_leave_estimates_and_it_says_so():
         await world.crawl()
         await crawled(world)
         world.cut(nodes[:1], nodes[1:])
-        told = await previewed(nodes[0], drafted(nodes[0], Wishes({"replicas": 5})))
+        told = await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 5})))
         assert told["parts"]["reported"] == 0 and told["parts"]["estimated"] > 0
         assert told["documents"]["estimated"] > 0
 
@@ -102,7 +107,7 @@ def test_the_hosts_that_another_node_will_crawl_are_named():
         await crawled(world)
         wanted = nodes[1].overlay.node_id
         rule = Rule(action="prefer", host="*.example", peer=wanted.hex())
-        told = (await previewed(nodes[0], drafted(nodes[0], Wishes({"replicas": 3}, rules=[rule]))))["hosts"]
+        told = (await previewed(nodes[0], drafted(nodes[0], DraftRequest({"replicas": 3}, rules=[rule]))))["hosts"]
         assert 0 < told["fetched_by_others_hosts"] <= 8
         assert {entry["after"] for entry in told["fetched_by_others"]} == {wanted.hex()}
         assert wanted.hex() not in {entry["before"] for entry in told["fetched_by_others"]}
@@ -114,11 +119,11 @@ def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():
     async def story(world: World) -> None:
         (node,) = await world.add(1)
         await world.pass_time(5.0)
-        after = drafted(node, Wishes({}))
+        after = drafted(node, DraftRequest({}))
         fields = {name: getattr(after, name) for name in Strategy.__struct_fields__}
         gap = Strategy(**fields | {"version": 5})
         assert any("could not be published" in note for note in (await previewed(node, gap))["notes"])
-        wishes = Wishes({"analyzer": 3}, slot_bits=7, block=[node.overlay.node_id.hex()])
+        wishes = DraftRequest({"analyzer": 3}, slot_bits=7, block=[node.overlay.node_id.hex()])
         notes = " ".join((await previewed(node, drafted(node, wishes)))["notes"])
         assert "8 times as many slots" in notes and "analyzer" in notes and "this very node" in notes
         with pytest.raises(BadStrategy, match="network: is"):

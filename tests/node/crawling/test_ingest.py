@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from crawl import Page, Visit, encode_visit
 from dht import Now
-from node.app.service_impl import may_be_shown
+from node.app.node_service import may_be_shown
 from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest, visit_flaw
 from store import Draft, Kind, decode_document
 

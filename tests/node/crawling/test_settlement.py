@@ -6,7 +6,7 @@ import msgspec
 import pytest
 
 from dht import BadMessage, Message, NodeId, Slot
-from node.crawling.settlement import Report, Teams, report_of
+from node.crawling.settlement import Report, Settlement, report_of
 
 ME, MATE, FAR = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 MINE = report_of(4, {Slot(1): b"a", Slot(2): b"b", Slot(3): b"c"}, {}, 0, 0)
@@ -41,7 +41,7 @@ class Town:
 
 
 async def settled(reports: dict[NodeId, Report]) -> bool:
-    return await Teams(Town(reports), lambda: MINE).is_settled()  # type: ignore[arg-type]
+    return await Settlement(Town(reports), lambda: MINE).is_settled()  # type: ignore[arg-type]
 
 
 async def test_equal_digests_of_shared_slots_are_settled() -> None:
@@ -55,7 +55,7 @@ async def test_equal_digests_of_shared_slots_are_settled() -> None:
 async def test_what_a_peer_says_of_slots_that_we_do_not_share_does_not_matter() -> None:
     lie = report_of(4, {Slot(1): b"a", Slot(2): b"b", Slot(3): b"a lie", Slot(9): b"another"}, {}, 0, 0)
     town = Town({MATE: lie})
-    assert await Teams(town, lambda: MINE).is_settled()  # type: ignore[arg-type]
+    assert await Settlement(town, lambda: MINE).is_settled()  # type: ignore[arg-type]
     assert town.asked == [MATE]
 
 

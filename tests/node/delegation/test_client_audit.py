@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from crawl import Fetched, InlineParsers
 from dht import NodeId
-from node.delegation.client_audit import CHECK_SHARE, MAX_PENDING, SpotChecks
+from node.delegation.client_audit import CHECK_SHARE, MAX_PENDING, ClientAudit
 
 CLIENT = NodeId(b"c" * 20)
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -27,7 +27,7 @@ class Desk:
     def __init__(self, share: float = CHECK_SHARE) -> None:
         self.again, self.liars = list[str](), list[tuple[NodeId, str]]()
         note = lambda client, why: self.liars.append((client, why))  # noqa: E731
-        self.checks = SpotChecks(InlineParsers(), Random(3), self.again.append, note, share)
+        self.checks = ClientAudit(InlineParsers(), Random(3), self.again.append, note, share)
 
     async def judge(self, brought: Fetched, own: Fetched) -> str:
         self.checks.consider(CLIENT, brought)

@@ -7,17 +7,8 @@ from typing import Any
 import pytest
 
 from dht import BadMessage, Message, NodeId
-from node.delegation.client_dispatch import (
-    MAX_POLLS,
-    POLL_S,
-    REST_S,
-    Brought,
-    Clients,
-    OrderBatch,
-    OrderDone,
-    PollOrders,
-)
-from node.delegation.remote_fetch import ORDER_WITHIN_S, FetchAnswer, FetchOrder
+from node.delegation.client_dispatch import MAX_POLLS, POLL_S, REST_S, ClientDispatch, OrderBatch, OrderDone, PollOrders
+from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
 from node.simulation import SimLoop
 
 ONE, TWO = NodeId(b"1" * 20), NodeId(b"2" * 20)
@@ -31,7 +22,7 @@ class Desk:
     def __init__(self, loop: SimLoop) -> None:
         self.handlers: dict[type[Message], Callable[[NodeId, Any], Awaitable[Any]]] = {}
         self.rooms: list[int] = []
-        self.clients = Clients(self, loop.clock(), self.rooms.append)  # type: ignore[arg-type]
+        self.clients = ClientDispatch(self, loop.clock(), self.rooms.append)  # type: ignore[arg-type]
 
     def serve(self, message: type[Message], handler: Callable[[NodeId, Any], Awaitable[Any]]) -> None:
         self.handlers[message] = handler
@@ -65,7 +56,7 @@ def test_a_waiting_client_gets_the_order_and_its_page_is_the_answer() -> None:
         assert [given.order for given in batch.orders] == [ORDER]
         assert (desk.clients.waiting, desk.clients.open, desk.rooms[-1]) == (0, 1, 1)
         await desk.bring(ONE, batch.orders[0].number)
-        assert await page == Brought(ONE, PAGE)
+        assert await page == ClientAnswer(ONE, PAGE)
         assert desk.rooms[-1] == 0
 
     story(told)
@@ -105,7 +96,7 @@ def test_only_who_took_an_order_brings_it_and_once() -> None:
             with pytest.raises(BadMessage, match="not ordered"):
                 await desk.bring(client, wrong, FetchAnswer(200, body=b"forged"))
         await desk.bring(ONE, number)
-        assert await page == Brought(ONE, PAGE)
+        assert await page == ClientAnswer(ONE, PAGE)
         with pytest.raises(BadMessage):
             await desk.bring(ONE, number)
 
@@ -136,7 +127,7 @@ def test_a_client_is_given_no_more_than_it_has_room_for() -> None:
         assert await pages[2] is None
         for given in batch.orders:
             await desk.bring(ONE, given.number)
-        assert [await page for page in pages] == [Brought(ONE, PAGE), Brought(ONE, PAGE), None]
+        assert [await page for page in pages] == [ClientAnswer(ONE, PAGE), ClientAnswer(ONE, PAGE), None]
 
     story(told)
 

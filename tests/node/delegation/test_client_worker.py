@@ -7,8 +7,8 @@ from typing import Any
 
 from dht import BadMessage, NodeId, PeerTimeout
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
-from node.delegation.client_worker import AT_ONCE, Polls
-from node.delegation.remote_fetch import FetchAnswer, FetchOrder
+from node.delegation.client_worker import AT_ONCE, ClientWorker
+from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.simulation import SimLoop
 
 ME = NodeId(b"m" * 20)
@@ -56,8 +56,8 @@ async def carry(peer: NodeId, order: FetchOrder) -> FetchAnswer:
     return FetchAnswer(200, body=order.url.encode())
 
 
-def run(town: Town, seconds: float, *, paused: bool = False) -> Polls:
-    polls = Polls(town, carry, Random(1))  # type: ignore[arg-type]
+def run(town: Town, seconds: float, *, paused: bool = False) -> ClientWorker:
+    polls = ClientWorker(town, carry, Random(1))  # type: ignore[arg-type]
     polls.resting = "paused" if paused else ""
 
     async def main() -> None:

@@ -3,7 +3,7 @@
 from itertools import permutations
 
 from dht import NodeId
-from node.delegation.fetch_route import Way, way_of
+from node.delegation.fetch_route import FetchRoute, fetch_route
 
 ME, *PEERS = (NodeId(bytes([n]) * 20) for n in range(4))
 
@@ -14,7 +14,7 @@ def test_every_case_of_owners_preference_and_refusal() -> None:
             for preferred in (None, ME, *PEERS):
                 for refusing in ((), (PEERS[0],), tuple(PEERS)):
                     for refused in ("", "why"):
-                        way = way_of(ME, owners, preferred, refused, refusing.__contains__)
+                        way = fetch_route(ME, owners, preferred, refused, refusing.__contains__)
                         willing = [peer for peer in owners if peer != ME and peer not in refusing]
                         assert way.refused == refused
                         assert set(way.peers) == (set(willing) if refused else {preferred} & set(willing))
@@ -22,5 +22,5 @@ def test_every_case_of_owners_preference_and_refusal() -> None:
 
 
 def test_a_node_that_is_itself_preferred_or_alone_fetches_itself() -> None:
-    assert way_of(ME, [ME, PEERS[0]], ME, "", lambda peer: False) == Way()
-    assert way_of(ME, [ME], None, "mine", lambda peer: False) == Way((), "mine")
+    assert fetch_route(ME, [ME, PEERS[0]], ME, "", lambda peer: False) == FetchRoute()
+    assert fetch_route(ME, [ME], None, "mine", lambda peer: False) == FetchRoute((), "mine")

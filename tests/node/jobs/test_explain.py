@@ -6,7 +6,7 @@ from crawl import State
 from dht import BadMessage, NodeId, Rule
 from node.jobs.explain import AskAbout
 from node.jobs.job_progress import Followed
-from node.jobs.job_wait import Tracking
+from node.jobs.job_wait import JobWait
 from node.simulation.simnode import SimNode
 from node.simulation.world import Plan, World, simulate
 from tests.sim.judged import crawled
@@ -15,7 +15,7 @@ PLAN = Plan(seed=5, hosts=6, pages=12, replicas=2)
 
 
 async def explained(node: SimNode, url: str) -> dict[str, Any]:
-    return await node.daemon.explanations.explain(url)
+    return await node.node_core.explanations.explain(url)
 
 
 def test_every_node_tells_the_same_of_every_url() -> None:
@@ -53,7 +53,7 @@ def test_why_not_and_who_is_silent() -> None:
         assert first["changed"] == ["the fragment is no part of it"]
         assert (await explained(nodes[0], "nonsense"))["canonical"] is None
         for node in nodes:
-            node.daemon.pause(True)
+            node.node_core.pause(True)
         await world.crawl(url)
         await world.pass_time(3.0)
         (holder,) = [n for n in nodes if (await explained(n, url))["holder"]["self"]]
@@ -61,10 +61,10 @@ def test_why_not_and_who_is_silent() -> None:
         told = await explained(other, url)
         assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
         assert "fetches nothing: paused by its operator" in told["why"]
-        holder.daemon.pause(True, 20.0)
+        holder.node_core.pause(True, 20.0)
         assert "paused by its operator until" in (await explained(other, url))["why"]
         await world.pass_time(25.0)
-        assert holder.daemon.standstill() == "", "it ended by itself"
+        assert holder.node_core.standstill() == "", "it ended by itself"
         world.publish(rules=[Rule(action="deny", host="site0.example")])
         await world.pass_time(30.0)
         told = await explained(other, url)
@@ -80,7 +80,7 @@ def test_only_canonical_urls_are_spoken_of() -> None:
     async def story(world: World) -> None:
         (node,) = await world.add(1)
         try:
-            await node.daemon.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
+            await node.node_core.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
         except BadMessage as error:
             assert "no canonical URL" in str(error)
         else:
@@ -93,26 +93,26 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
     async def story(world: World) -> None:
         nodes = await world.add(3)
         await world.pass_time(8.0)
-        asked = nodes[2].daemon
+        asked = nodes[2].node_core
         url, other = world.web.seed_url, "https://site1.example/"
-        dry = await asked.hand_in.crawl([url, "ftp://x/"], [], 20, "host", True)
+        dry = await asked.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
         assert (dry["accepted"], dry["seeds"][0]["known"], len(dry["refused"])) == (1, "", 1)
-        assert not await asked.known.find([url])
-        handed = await asked.hand_in.crawl([url], [], 20, "host", False)
-        track = Tracking({"url": s["url"], "depth": 20, "scope": s["scope"]} for s in handed["seeds"])
+        assert not await asked.url_lookup.find([url])
+        handed = await asked.submission.crawl([url], [], 20, "host", False)
+        track = JobWait({"url": s["url"], "depth": 20, "scope": s["scope"]} for s in handed["seeds"])
         while not track.is_done:
             batch = track.ask(250)
-            track.take(batch, await asked.progress.of([Followed(**entry) for entry in batch]))
+            track.take(batch, await asked.job_progress.of([Followed(**entry) for entry in batch]))
             await world.pass_time(1.0)
         right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
-        assert not await asked.known.find([other]), "out of scope"
+        assert not await asked.url_lookup.find([other]), "out of scope"
         assert track.counts["fetched"] == sum(s == State.FETCHED for s in right.values())
         assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
-        again = await asked.hand_in.crawl([url], [], 20, "host", True)
+        again = await asked.submission.crawl([url], [], 20, "host", True)
         assert (again["seeds"][0]["known"], again["behind"]) == ("fetched", 0)
-        wider = await asked.hand_in.crawl([url], [], 20, "whole", False)
+        wider = await asked.submission.crawl([url], [], 20, "whole", False)
         assert wider["seeds"][0]["known"] == "fetched" and wider["behind"] > 0
         await world.pass_time(20.0)
-        assert await asked.known.find([other]), "what is behind known pages is handed in, too"
+        assert await asked.url_lookup.find([other]), "what is behind known pages is handed in, too"
 
     simulate(story, PLAN)

@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from node import tracking
-from node.jobs.job_wait import UNKNOWN_TRIES, Tracking
+from node.jobs.job_wait import UNKNOWN_TRIES, JobWait
 
 
 def entry(url: str, depth: int = 0) -> dict[str, Any]:
@@ -23,7 +23,7 @@ def test_whatever_the_order_all_that_can_be_reached_is_counted_once(seed: int, b
     links = {str(n): [str(rng.randrange(30)) for _ in range(rng.randrange(4))] for n in range(30)}
     missing = {str(n) for n in range(30) if rng.random() < 0.2} - {"0"}
     done: set[str] = set()
-    track = Tracking([entry("0")])
+    track = JobWait([entry("0")])
     while not track.is_done:
         asked = track.ask(batch)
         answers = []
@@ -43,7 +43,7 @@ def test_whatever_the_order_all_that_can_be_reached_is_counted_once(seed: int, b
 
 
 def test_a_seed_that_nobody_knows_yet_is_waited_for_and_a_link_is_not() -> None:
-    track = Tracking([entry("seed")])
+    track = JobWait([entry("seed")])
     for _ in range(UNKNOWN_TRIES + 3):
         track.take(track.ask(9), [answer("seed", "unknown")])
     assert not track.is_done
@@ -53,7 +53,7 @@ def test_a_seed_that_nobody_knows_yet_is_waited_for_and_a_link_is_not() -> None:
 
 def test_a_crawl_without_end_is_followed_up_to_a_bound(monkeypatch: Any) -> None:
     monkeypatch.setattr(tracking, "MAX_TRACKED", 3)
-    track = Tracking([entry("a")])
+    track = JobWait([entry("a")])
     track.take(track.ask(9), [answer("a", "fetched", "b", "c", "d", "e")])
     assert (track.waiting, track.followed, track.is_cut) == (2, 3, True)
 
@@ -62,7 +62,7 @@ def test_reasons_that_differ_in_their_numbers_alone_are_one() -> None:
     reasons = ["guard: 19 of 20 pages like it say nothing new", "guard: 21 of 23 pages like it say nothing new"]
     reasons += [f"guard: soft 404, {n} other pages of the site say the same" for n in (10, 11)]
     reasons += [f"time: nothing usable within {n} s" for n in (20, 21)] + ["status 503", "status 500"]
-    track = Tracking([entry(str(n)) for n in range(len(reasons))])
+    track = JobWait([entry(str(n)) for n in range(len(reasons))])
     track.take(track.ask(99), [answer(str(n), "refused", reason=reason) for n, reason in enumerate(reasons)])
     assert track.reasons == {
         "guard: pages like it say nothing new": 2,

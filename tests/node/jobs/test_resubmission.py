@@ -8,7 +8,7 @@ from crawl import Visit
 from dht import Now
 from node import behind
 from node.jobs.job_progress import Followed
-from node.jobs.resubmission import Behind
+from node.jobs.resubmission import Resubmission
 
 LINKS = {"a": "bc", "b": "d", "c": "be", "d": "f", "e": "", "f": "g", "g": ""}
 
@@ -37,7 +37,7 @@ class Network:
         }
 
     async def news(self, *seeds: Visit) -> dict[str, int]:
-        found = await Behind(self.look, self.clock).find(seeds)
+        found = await Resubmission(self.look, self.clock).find(seeds)
         assert all(visit.scope == seeds[0].scope for visit in found)
         return {visit.url: visit.depth for visit in found}
 

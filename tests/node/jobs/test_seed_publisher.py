@@ -8,7 +8,7 @@ import pytest
 
 from crawl import Decision, Visit
 from dht import BadMessage, Message, NodeId, Now, PeerTimeout
-from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, Seeds, SeedsTaken
+from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, SeedPublisher, SeedsTaken
 
 ME, MEMBER, DEAD = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 
@@ -21,7 +21,7 @@ class Node:
         self.found: list[Visit] = []
         self.handlers: dict[type[Message], Any] = {}
         self.now = 0.0
-        self.seeds = Seeds(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
+        self.seeds = SeedPublisher(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
 
     @property
     def view(self) -> "Node":

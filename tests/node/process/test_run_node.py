@@ -1,4 +1,4 @@
-"""The process around a daemon."""
+"""The process around a node core."""
 
 import resource
 

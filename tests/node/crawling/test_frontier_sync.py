@@ -5,10 +5,10 @@ from types import SimpleNamespace
 
 from crawl import State, Visit
 from dht import Identity, Now, document_id, placement_key, slot_of
-from node.crawling.frontier_sync import Holding, slot_range
+from node.crawling.frontier_sync import FrontierSync, slot_range
 from node.crawling.ingest import visit_draft
 from node.crawling.settlement import report_of
-from node.crawling.store_change_feed import StoreFeed
+from node.crawling.store_change_feed import StoreChangeFeed
 from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
 from store.record.package import sign_package
 
@@ -36,7 +36,7 @@ async def put(store: RecordStore, *drafts: Draft) -> None:
 
 async def test_the_feed_gives_documents_once_with_their_newest_version() -> None:
     store = open_store()
-    feed = StoreFeed(store)
+    feed = StoreChangeFeed(store)
     await put(store, document("http://a.test/1", 1), document("http://a.test/2", 1))
     await put(store, visit_draft(Visit("http://a.test/3", 2), 0, 2, DAY + 9, placement_key("http://a.test/3")))
     await put(store, document("http://a.test/2", 2, gone=True))
@@ -53,8 +53,8 @@ async def test_the_feed_gives_documents_once_with_their_newest_version() -> None
 async def test_a_cursor_of_another_store_is_not_known() -> None:
     one, other = open_store(), open_store()
     await put(one, document("http://a.test/1", 1))
-    _, cursor = await StoreFeed(one).changes(b"", 100)
-    assert not StoreFeed(other).knows(cursor)
+    _, cursor = await StoreChangeFeed(one).changes(b"", 100)
+    assert not StoreChangeFeed(other).knows(cursor)
     one.close()
     other.close()
 
@@ -84,7 +84,7 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
     places = SimpleNamespace(mark=0, place=placement_key)
-    holding = Holding(frontier, store, SimpleNamespace(view=view), places)  # type: ignore[arg-type]
+    holding = FrontierSync(frontier, store, SimpleNamespace(view=view), places)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign

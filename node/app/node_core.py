@@ -14,30 +14,31 @@ from random import Random
 from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
-from node.app.event_log import Diary, Moment
-from node.crawling.crawl_rules import Ruling
-from node.crawling.frontier_sync import Holding, slot_range
+from node.app.event_log import EventLog, NodeState
+from node.crawling.frontier_sync import FrontierSync, slot_range
 from node.crawling.ingest import Ingest, visit_flaw
-from node.crawling.machine_load import LoadMeter, Reading
-from node.crawling.settlement import Report, Teams, report_of
-from node.crawling.store_change_feed import StoreFeed, text_of
-from node.crawling.url_lookup import KnownVisits
-from node.crawling.why_idle import Standstill, crawl_reason
-from node.delegation.client_audit import SpotChecks
-from node.delegation.client_dispatch import Clients
-from node.delegation.client_worker import Polls
-from node.delegation.remote_fetch import OrderingFetcher
-from node.delegation.site_permits import Tickets
+from node.crawling.machine_load import LoadMeter, MachineReading
+from node.crawling.operator_pause import OperatorPause
+from node.crawling.settlement import Report, Settlement, report_of
+from node.crawling.store_change_feed import StoreChangeFeed, text_of
+from node.crawling.strategy_policy import StrategyPolicy
+from node.crawling.url_lookup import UrlLookup
+from node.crawling.why_idle import crawl_reason
+from node.delegation.client_audit import ClientAudit
+from node.delegation.client_dispatch import ClientDispatch
+from node.delegation.client_worker import ClientWorker
+from node.delegation.routed_fetcher import RoutedFetcher
+from node.delegation.site_token_exchange import SiteTokenExchange
 from node.jobs.explain import Explanations
-from node.jobs.job_progress import Progress
-from node.jobs.resubmission import Behind
-from node.jobs.seed_publisher import Seeds
-from node.jobs.sitemap_listing import Lists
-from node.jobs.submission import HandIn
+from node.jobs.job_progress import JobProgress
+from node.jobs.resubmission import Resubmission
+from node.jobs.seed_publisher import SeedPublisher
+from node.jobs.sitemap_listing import SitemapListing
+from node.jobs.submission import Submission
 from node.sites.host_book import HostBook
-from node.sites.host_record_writer import HostWriter
-from node.sites.mirror_finder import Aliasing, Sampling, aliases_of
-from node.sites.site_sharder import Spreader
+from node.sites.host_record_writer import HostRecordWriter
+from node.sites.mirror_finder import MirrorFinder, Sampling, aliases_of
+from node.sites.site_sharder import SiteSharder
 from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
@@ -47,7 +48,7 @@ LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
 
 
 @dataclass(frozen=True, slots=True)
-class Shells:
+class NodeEnvironment:
     """What a daemon needs from the outside world."""
 
     identity: Identity
@@ -62,113 +63,121 @@ class Shells:
     expects_others: bool  # the peer cache or the network file names somebody
     locate: Locate = nowhere  # where the fetcher will find a host
     late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
-    machine: Callable[[], Reading] = Reading  # how busy it is; by default nothing is told
+    machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: Spreading = SPREADING  # which sites are big enough to be spread
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
 
-class Daemon:
+class NodeCore:
     """A crawler, a store and an index server at once. `run` until cancelled, then `close`."""
 
-    def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, shells: Shells) -> None:
-        self.overlay, self.store = shells.overlay, shells.store
+    def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
+        self.overlay, self.store = env.overlay, env.store
         self._shown: frozenset[Slot] = frozenset()
-        self._shown_bits = shells.overlay.view.strategy.slot_bits
-        self._clock, self._machine, self._meter = shells.clock, shells.machine, LoadMeter()
+        self._shown_bits = env.overlay.view.strategy.slot_bits
+        self._clock, self._machine, self._meter = env.clock, env.machine, LoadMeter()
         self._quota_bytes = store.quota_bytes
-        self.hosts = HostBook(
-            shells.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
+        self.host_book = HostBook(
+            env.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
         )
-        self.places = Places(shells.overlay.view, self.hosts)
+        self.places = Places(env.overlay.view, self.host_book)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
             store,
-            shells.store,
-            shells.overlay,
-            shells.identity,
-            shells.clock,
-            Random(shells.rng.random()),
+            env.store,
+            env.overlay,
+            env.identity,
+            env.clock,
+            Random(env.rng.random()),
             on_ready=self._show,
-            expects_others=shells.expects_others,
+            expects_others=env.expects_others,
             body_flaw=visit_flaw,
             places=self.places,
         )
-        self.hosts.reads(self.replicator)
-        self.ingest = Ingest(self.replicator, shells.clock, self.places.place)
-        self.known = KnownVisits(self.replicator, self.places)
-        self.decide = Ruling(lambda: shells.overlay.view.strategy).decide
-        self.seeds = Seeds(self.ingest.discover, shells.overlay, self.decide, shells.clock, Random(shells.rng.random()))
-        self.clients = Clients(shells.overlay, shells.clock, lambda requests: self.crawler.lend(requests))
+        self.host_book.reads(self.replicator)
+        self.ingest = Ingest(self.replicator, env.clock, self.places.place)
+        self.url_lookup = UrlLookup(self.replicator, self.places)
+        self.decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
+        self.seed_publisher = SeedPublisher(
+            self.ingest.discover, env.overlay, self.decide, env.clock, Random(env.rng.random())
+        )
+        self.client_dispatch = ClientDispatch(env.overlay, env.clock, lambda requests: self.crawler.lend(requests))
         self.refusals = Refusals(crawl.refuse)
-        self._fetcher = fetcher = OrderingFetcher(
-            shells.fetcher,
-            shells.overlay,
+        self._fetcher = fetcher = RoutedFetcher(
+            env.fetcher,
+            env.overlay,
             self.decide,
             crawl.max_body_bytes,
-            Random(shells.rng.random()),
+            Random(env.rng.random()),
             max_own=crawl.max_open_fetches,
-            by_client=self.clients.carry,
-            checks=SpotChecks(
-                shells.parsers,
-                Random(shells.rng.random()),
+            by_client=self.client_dispatch.carry,
+            checks=ClientAudit(
+                env.parsers,
+                Random(env.rng.random()),
                 lambda url: self.crawler.again(url),
-                self.clients.distrust,
+                self.client_dispatch.distrust,
             ),
             place=self.places.place,
             refusals=self.refusals,
         )
-        self.polls = Polls(shells.overlay, fetcher.carry, Random(shells.rng.random()))
-        self._standstill = Standstill(Hours.parse(crawl.hours))
+        self.client_worker = ClientWorker(env.overlay, fetcher.carry, Random(env.rng.random()))
+        self._operator_pause = OperatorPause(Hours.parse(crawl.hours))
         self.crawler = Crawler(
             crawl,
             self.ingest,
             fetcher,
-            shells.parsers,
+            env.parsers,
             self._decide_here,
-            shells.clock,
-            Random(shells.rng.random()),
-            Tickets(shells.overlay, self.places, self.replicator, shells.clock),
-            shells.seen_path,
-            shells.locate,
-            shells.late,
-            self.known,
-            shells.sampling.sample_every_s,
+            env.clock,
+            Random(env.rng.random()),
+            SiteTokenExchange(env.overlay, self.places, self.replicator, env.clock),
+            env.seen_path,
+            env.locate,
+            env.late,
+            self.url_lookup,
+            env.sampling.sample_every_s,
         )
-        shells.overlay.crawls(self.crawler)
-        self._holding = Holding(self.crawler, shells.store, shells.overlay, self.places, self.hosts.hear)
-        host_writer = HostWriter(shells.store, self.replicator, self.hosts, shells.clock)
-        self._spreader = Spreader(
-            shells.spreading,
-            shells.overlay,
-            shells.store,
+        env.overlay.crawls(self.crawler)
+        self._frontier_sync = FrontierSync(self.crawler, env.store, env.overlay, self.places, self.host_book.hear)
+        host_writer = HostRecordWriter(env.store, self.replicator, self.host_book, env.clock)
+        self._site_sharder = SiteSharder(
+            env.spreading,
+            env.overlay,
+            env.store,
             self.replicator,
             self.places,
-            self.hosts,
+            self.host_book,
             host_writer,
-            shells.clock,
-            Random(shells.rng.random()),
+            env.clock,
+            Random(env.rng.random()),
         )
-        self._aliasing = Aliasing(
-            shells.sampling,
-            shells.overlay,
+        self._mirror_finder = MirrorFinder(
+            env.sampling,
+            env.overlay,
             self.crawler,
-            self.known,
-            self.hosts,
+            self.url_lookup,
+            self.host_book,
             host_writer,
-            shells.clock,
-            Random(shells.rng.random()),
+            env.clock,
+            Random(env.rng.random()),
         )
-        self.index = LocalIndex.open(index, shells.index_path, shells.overlay, StoreFeed(shells.store))
-        self.searcher = Searcher(
-            index, shells.overlay, self.index, self.read_texts, shells.clock, Random(shells.rng.random())
+        self.index = LocalIndex.open(index, env.index_path, env.overlay, StoreChangeFeed(env.store))
+        self.searcher = Searcher(index, env.overlay, self.index, self.read_texts, env.clock, Random(env.rng.random()))
+        self.settlement = Settlement(env.overlay, self.report)
+        lists = SitemapListing(env.overlay, self.places, self.crawler.listed)
+        self.job_progress = JobProgress(self.url_lookup, lists, self.decide, env.clock)
+        behind = Resubmission(self.job_progress.of, env.clock)
+        self.submission = Submission(
+            self.seed_publisher, self.decide, self.refusals, self.url_lookup, behind.find, env.clock
         )
-        self.teams = Teams(shells.overlay, self.report)
-        lists = Lists(shells.overlay, self.places, self.crawler.listed)
-        self.progress = Progress(self.known, lists, self.decide, shells.clock)
-        behind = Behind(self.progress.of, shells.clock)
-        self.hand_in = HandIn(self.seeds, self.decide, self.refusals, self.known, behind.find, shells.clock)
         self.explanations = Explanations(
-            shells.overlay, self.places, self.crawler, self.known, self.decide, self.refusals, shells.clock
+            env.overlay,
+            self.places,
+            self.crawler,
+            self.url_lookup,
+            self.decide,
+            self.refusals,
+            env.clock,
         )
 
     async def run(self) -> None:
@@ -177,31 +186,31 @@ class Daemon:
             tasks.create_task(self.replicator.run(), name="replicator")
             tasks.create_task(self.index.run(), name="index")
             tasks.create_task(self.crawler.run(), name="crawler")
-            tasks.create_task(self._holding.run(), name="holding")
+            tasks.create_task(self._frontier_sync.run(), name="holding")
             tasks.create_task(self._announce(), name="announce")
-            tasks.create_task(self.hosts.run(), name="hosts")
-            tasks.create_task(self._spreader.run(), name="spreader")
-            tasks.create_task(self._aliasing.run(), name="aliasing")
-            tasks.create_task(self.polls.run(), name="polls")
+            tasks.create_task(self.host_book.run(), name="hosts")
+            tasks.create_task(self._site_sharder.run(), name="spreader")
+            tasks.create_task(self._mirror_finder.run(), name="aliasing")
+            tasks.create_task(self.client_worker.run(), name="polls")
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """Fetch nothing, for this node or for others, for so long or (None) until told otherwise; the reason that is
         shown meanwhile."""
         if paused:
-            self._standstill.pause(self._clock().steady, self._local(), for_s)
+            self._operator_pause.pause(self._clock().steady, self._local(), for_s)
         else:
-            self._standstill.resume()
+            self._operator_pause.resume()
         self._stand()
         return self.standstill()
 
     def standstill(self) -> str:
         """Why the owner of this machine lets it fetch nothing just now, "" where it may."""
-        return self._standstill.paused(self._clock().steady) or self._standstill.closed(self._local())
+        return self._operator_pause.paused(self._clock().steady) or self._operator_pause.closed(self._local())
 
     def _stand(self) -> None:
         """Tell everybody who would fetch."""
         reason = self.standstill()
-        self.polls.resting = self._fetcher.resting = reason
+        self.client_worker.resting = self._fetcher.resting = reason
         self.crawler.hinder(reason or self.hindrance())
 
     def _local(self) -> datetime:
@@ -216,17 +225,19 @@ class Daemon:
     def report(self) -> Report:
         """What this node's ready slots hold and have indexed; none while index or frontier lag behind the store."""
         bits = self.overlay.view.strategy.slot_bits
-        slots = sorted(self.replicator.ready_slots()) if self.index.is_current and self._holding.is_current else []
+        slots = (
+            sorted(self.replicator.ready_slots()) if self.index.is_current and self._frontier_sync.is_current else []
+        )
         stored = {slot: self.store.summary(*slot_range(slot, bits)).fingerprint for slot in slots}
         indexed = {slot: self.index.indexed(slot)[1] for slot in slots}
         crawl, status = self.crawler.status(), self.replicator.status()
         return report_of(bits, stored, indexed, status.owed_now, crawl.waiting + crawl.open)
 
-    async def moment(self, diary: Diary | None = None) -> Moment:
+    async def moment(self, diary: EventLog | None = None) -> NodeState:
         """This node as its diary sees it; the team is asked only where the diary is curious."""
         view, kept, crawl = self.overlay.view, self.replicator.status(), self.crawler.status()
         asks = diary is not None and diary.is_curious(self.index.documents, crawl.state)
-        return Moment(
+        return NodeState(
             at=self._clock().steady,
             live=frozenset(p.hex() for p in view.members() if p != view.node_id and view.is_live(p)),
             owned=kept.owned,
@@ -237,7 +248,7 @@ class Daemon:
             fetched=crawl.fetched,
             failed=crawl.failed,
             documents=self.index.documents,
-            is_settled=asks and await self.teams.is_settled(),
+            is_settled=asks and await self.settlement.is_settled(),
         )
 
     def _decide_here(self, url: str) -> Decision:
@@ -249,7 +260,7 @@ class Daemon:
     def crawl_reason(self) -> str:
         """Why the crawler does what it does, in one line."""
         kept = self.replicator.status()
-        return crawl_reason(self.crawler.status(), kept.owned, kept.ready, self._holding.is_current)
+        return crawl_reason(self.crawler.status(), kept.owned, kept.ready, self._frontier_sync.is_current)
 
     def hindrance(self) -> str:
         """Why this node must not fetch just now, "" where it may."""
@@ -265,7 +276,7 @@ class Daemon:
         """A host's record was read: where its site lies may be another place than was thought here."""
         self.replicator.moved(site)
         if is_other:
-            self._holding.moved(site)
+            self._frontier_sync.moved(site)
 
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""

@@ -56,7 +56,7 @@ class TicketDone(Message, frozen=True, array_like=True):
     rest_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
 
 
-class Tickets:
+class SiteTokenExchange:
     """The crawler's `Permits`, and the clocks of the sites that are at home here."""
 
     def __init__(self, overlay: Overlay, places: Places, replicator: Replicator, clock: Clock) -> None:

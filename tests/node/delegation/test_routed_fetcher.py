@@ -10,8 +10,8 @@ import pytest
 
 from crawl import Decision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, Refusals
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
-from node.delegation.client_dispatch import Brought
-from node.delegation.remote_fetch import FetchAnswer, FetchOrder, OrderingFetcher
+from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
+from node.delegation.routed_fetcher import RoutedFetcher
 
 HOLDER, CARRIER, STRANGER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 URL = "http://a.test/page"
@@ -83,7 +83,7 @@ def decide(url: str) -> Decision:
 
 def carrier(pair: Pair) -> Web:
     web = Web()
-    OrderingFetcher(web, pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    RoutedFetcher(web, pair, decide, 1000, Random(1))  # type: ignore[arg-type]
     return web
 
 
@@ -139,7 +139,7 @@ async def test_an_answer_that_no_site_gives_is_none(answer: FetchAnswer) -> None
     pair = Pair()
     carrier(pair)
     pair.answer = answer
-    fetcher = OrderingFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    fetcher = RoutedFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
     with pytest.raises(FetchFailed, match="no peer with that family"):
         await fetcher.fetch(URL, {}, 100)
 
@@ -147,7 +147,7 @@ async def test_an_answer_that_no_site_gives_is_none(answer: FetchAnswer) -> None
 async def test_a_page_comes_through_a_carrier() -> None:
     pair = Pair()
     carrier(pair)
-    fetcher = OrderingFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
+    fetcher = RoutedFetcher(Web(missing=True), pair, decide, 1000, Random(1))  # type: ignore[arg-type]
     got = await fetcher.fetch(URL, {}, 20)
     assert (got.status, got.body, got.address) == (200, b"x" * 20, "::1")
 
@@ -165,10 +165,10 @@ def preferring(url: str) -> Decision:
     return Decision(True, preferred=CARRIER)
 
 
-def holder(pair: Pair, decide: Any, *refused: str) -> tuple[Web, OrderingFetcher]:
+def holder(pair: Pair, decide: Any, *refused: str) -> tuple[Web, RoutedFetcher]:
     web = Web()
     refusals = Refusals(refused)
-    return web, OrderingFetcher(web, pair, decide, 1000, Random(1), refusals=refusals)  # type: ignore[arg-type]
+    return web, RoutedFetcher(web, pair, decide, 1000, Random(1), refusals=refusals)  # type: ignore[arg-type]
 
 
 async def test_the_preferred_owner_makes_the_request_and_this_node_where_it_does_not() -> None:
@@ -242,13 +242,13 @@ class Waiting:
     answer: FetchAnswer | None = BROUGHT
     asked: list[str] = field(default_factory=list)
 
-    async def carry(self, order: FetchOrder) -> Brought | None:
+    async def carry(self, order: FetchOrder) -> ClientAnswer | None:
         self.asked.append(order.url)
-        return Brought(STRANGER, self.answer) if self.answer else None
+        return ClientAnswer(STRANGER, self.answer) if self.answer else None
 
 
-def sharing(client: Waiting, web: Web, max_own: int = 10) -> OrderingFetcher:
-    return OrderingFetcher(web, Pair(), decide, 1000, Random(1), max_own=max_own, by_client=client.carry)  # type: ignore[arg-type]
+def sharing(client: Waiting, web: Web, max_own: int = 10) -> RoutedFetcher:
+    return RoutedFetcher(web, Pair(), decide, 1000, Random(1), max_own=max_own, by_client=client.carry)  # type: ignore[arg-type]
 
 
 async def test_one_page_in_eight_goes_to_a_client_that_waits_and_its_word_for_the_address_is_not_taken() -> None:

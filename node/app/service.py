@@ -1,4 +1,4 @@
-"""What the web listener needs from a node: one protocol, implemented by `node/app/service_impl.py` and the tests' fake.
+"""What the web listener needs from a node: one protocol, implemented by `node/app/node_service.py` and the tests' fake.
 
 Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract.
 """

@@ -19,8 +19,8 @@ from dht import (
     slot_of,
 )
 from index import Question
-from node.app.services import Daemon
-from node.app.strategy_preview import Previews
+from node.app.node_core import NodeCore
+from node.app.strategy_preview import StrategyPreview
 from node.jobs.job_progress import Followed
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
@@ -31,22 +31,22 @@ Json = dict[str, Any]
 SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message to every teammate
 
 
-class Answers:
+class NodeService:
     """Implements `node.service.Service`."""
 
-    def __init__(self, daemon: Daemon, overlay: LiveOverlay, network: Network, quota: int, clock: Clock) -> None:
-        self._daemon, self._overlay, self._strategies = daemon, overlay, overlay.strategies
+    def __init__(self, node_core: NodeCore, overlay: LiveOverlay, network: Network, quota: int, clock: Clock) -> None:
+        self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._quota, self._clock = network, quota, clock
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
-        self._previews = Previews(daemon, overlay, clock)
+        self._previews = StrategyPreview(node_core, overlay, clock)
 
     async def search(self, question: Question) -> Json:
         """See Service."""
-        return await self._daemon.searcher.search(question)
+        return await self._core.searcher.search(question)
 
     async def status(self) -> Json:
         """See Service."""
-        view, kept, crawl = self._overlay.view, self._daemon.replicator.status(), self._daemon.crawler.status()
+        view, kept, crawl = self._overlay.view, self._core.replicator.status(), self._core.crawler.status()
         live = [contact for peer in self._others() if view.is_live(peer) and (contact := view.contact(peer))]
         strategy = view.strategy
         return {
@@ -60,11 +60,11 @@ class Answers:
                 for family, found in self._overlay.reachability().items()
             },
             "clients": {
-                "waiting": self._daemon.clients.waiting,
-                "carried": self._daemon.clients.carried,
-                "distrusted": self._daemon.clients.distrusted,
-                "polled": self._daemon.polls.polled,
-                "carried_here": self._daemon.polls.carried,
+                "waiting": self._core.client_dispatch.waiting,
+                "carried": self._core.client_dispatch.carried,
+                "distrusted": self._core.client_dispatch.distrusted,
+                "polled": self._core.client_worker.polled,
+                "carried_here": self._core.client_worker.carried,
             },
             "peers": {
                 "live": len(live),
@@ -78,19 +78,19 @@ class Answers:
                 "ready": kept.ready,
                 "leased": len(view.leases()),
             },
-            "documents": self._daemon.index.documents,
+            "documents": self._core.index.documents,
             "settled": await self._is_settled(),
             "under_replicated": kept.under_replicated,
             "owed": kept.owed,
             "crawl": {
                 "state": crawl.state,
-                "reason": self._daemon.crawl_reason() if self._overlay.takes_part else self._client_reason(),
+                "reason": self._core.crawl_reason() if self._overlay.takes_part else self._client_reason(),
                 "frontier": crawl.waiting,
                 "open": crawl.open,
                 "fetched": crawl.fetched,
                 "failed": crawl.failed,
                 "refused": dict(crawl.refused),
-                "refuse": {"entries": len(self._daemon.refusals), "told": len(self._daemon.refusals.told) // 4},
+                "refuse": {"entries": len(self._core.refusals), "told": len(self._core.refusals.told) // 4},
                 "per_s": round(crawl.per_s, 2),
             },
             "balance": balance_json(self._overlay.balance()),
@@ -142,16 +142,16 @@ class Answers:
         """See Service. A URL that is none, or not stored, gives null."""
         names = [known_url(url) for url in urls]
         if local:
-            found = [self._daemon.store.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
+            found = [self._core.store.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
         else:
-            stored = await self._daemon.known.records(names, content=False)
+            stored = await self._core.url_lookup.records(names, content=False)
             found = [stored.get(url) for url in names]
         return [self._document(record) if record else None for record in found]
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
         """See Service."""
         url = known_url(url)
-        record = (await self._daemon.known.records([url], content=True)).get(url)
+        record = (await self._core.url_lookup.records([url], content=True)).get(url)
         if record is None or record.content is None:
             return None
         if not may_be_shown(decode_document(record.body)):
@@ -168,19 +168,19 @@ class Answers:
         dry_run: bool = False,
     ) -> Json:
         """See Service. Known URLs are accepted and not fetched anew."""
-        return await self._daemon.hand_in.crawl(urls, sitemaps, depth, scope, dry_run)
+        return await self._core.submission.crawl(urls, sitemaps, depth, scope, dry_run)
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
         """See Service."""
-        return await self._daemon.progress.of(asked)
+        return await self._core.job_progress.of(asked)
 
     async def explain(self, url: str) -> Json:
         """See Service."""
-        return await self._daemon.explanations.explain(url)
+        return await self._core.explanations.explain(url)
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         """See Service."""
-        return self._daemon.pause(paused, for_s)
+        return self._core.pause(paused, for_s)
 
     async def publish_strategy(self, document: bytes) -> Json:
         """See Service. Only the next version is taken from people; older ones and forks come from peers, who prove
@@ -197,13 +197,13 @@ class Answers:
         return {**await self.strategy(), "adopted": not known}
 
     def _warnings(self) -> Iterator[str]:
-        if reason := self._daemon.hindrance():
+        if reason := self._core.hindrance():
             yield reason
         if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
             yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
 
     def _client_reason(self) -> str:
-        polls = self._daemon.polls
+        polls = self._core.client_worker
         if polls.resting:
             return polls.resting
         return f"a client: asks {polls.polled} nodes for orders, {polls.carried} pages fetched for others"
@@ -215,9 +215,9 @@ class Answers:
         view = self._overlay.view
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         if heartbeat is None:  # this node itself
-            version, ready = view.strategy.version, self._daemon.replicator.ready_slots()
-            leased, told = frozenset(view.leases()), self._daemon.refusals.told
-            load, due = self._overlay.load, sum(self._daemon.crawler.due().values())
+            version, ready = view.strategy.version, self._core.replicator.ready_slots()
+            leased, told = frozenset(view.leases()), self._core.refusals.told
+            load, due = self._overlay.load, sum(self._core.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
             load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
@@ -243,7 +243,7 @@ class Answers:
     async def _is_settled(self) -> bool:
         now = self._clock().steady
         if now - self._settled[0] >= SETTLED_FOR_S:
-            self._settled = now, await self._daemon.teams.is_settled()
+            self._settled = now, await self._core.settlement.is_settled()
         return self._settled[1]
 
 

@@ -3,7 +3,7 @@
 from typing import Any
 
 from dht import Rule, Strategy
-from node.crawling.crawl_rules import Ruling
+from node.crawling.strategy_policy import StrategyPolicy
 
 
 def strategy(**fields: Any) -> Strategy:
@@ -12,7 +12,7 @@ def strategy(**fields: Any) -> Strategy:
 
 def test_a_fork_of_the_same_version_brings_its_own_rules() -> None:
     in_force = strategy()
-    ruling = Ruling(lambda: in_force)
+    ruling = StrategyPolicy(lambda: in_force)
     assert ruling.decide("http://a.test/").allowed
     in_force = strategy(rules=(Rule(action="deny", host="a.test"),))
     decision = ruling.decide("http://a.test/")
@@ -23,7 +23,7 @@ def test_a_fork_of_the_same_version_brings_its_own_rules() -> None:
 def test_caps_reach_the_crawler() -> None:
     peer = "ab" * 20
     rules = (Rule(action="prefer", host="a.test", peer=peer, max_depth=2, min_delay_s=90.0),)
-    ruling = Ruling(lambda: strategy(rules=rules, min_delay_s=2.0, max_delay_s=30.0))
+    ruling = StrategyPolicy(lambda: strategy(rules=rules, min_delay_s=2.0, max_delay_s=30.0))
     said = ruling.decide("http://a.test/")
     assert (said.max_depth, said.min_delay_s, said.max_delay_s) == (2, 90.0, 90.0)
     assert said.preferred is not None and said.preferred.hex() == peer
@@ -33,7 +33,7 @@ def test_caps_reach_the_crawler() -> None:
 
 def test_what_depends_on_the_url_is_not_said_of_its_host() -> None:
     rules = (Rule(action="deny", host="a.test", pattern="/private/"), Rule(action="deny", host="b.test"))
-    ruling = Ruling(lambda: strategy(rules=rules))
+    ruling = StrategyPolicy(lambda: strategy(rules=rules))
     for _ in range(2):
         assert not ruling.decide("http://a.test/private/").allowed
         assert ruling.decide("http://a.test/").allowed

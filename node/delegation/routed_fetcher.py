@@ -9,9 +9,7 @@ owners of the URL's slot alone, where the strategy lets the URL be crawled, and 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from random import Random
-from typing import Annotated, Protocol
-
-from msgspec import Meta
+from typing import Protocol
 
 from crawl import (
     AddressRefused,
@@ -25,54 +23,16 @@ from crawl import (
     is_canonical,
     tells_of,
 )
-from dht import BadMessage, Key, Message, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
-from node.delegation.fetch_route import Way, way_of
+from dht import BadMessage, Key, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
+from node.delegation.fetch_order import ORDER_WITHIN_S, VALIDATORS, ClientAnswer, FetchAnswer, FetchOrder
+from node.delegation.fetch_route import FetchRoute, fetch_route
 
-ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
 MAX_ORDERS = 16  # served at once, for all peers together
 MAX_CARRIERS = 3  # peers tried for one URL
-VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may send along
-MAX_HEADERS = 128  # of an answer; as many as a fetch reads
-MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
-MAX_LATENCY_S = 3600.0
 NO_REFUSALS = Refusals(())
 CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
-Url = Annotated[str, Meta(max_length=2048)]
-Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
-
-
-class FetchOrder(Message, frozen=True, array_like=True):
-    """GET this URL for me, with these headers (validators)."""
-
-    url: Url
-    headers: Annotated[tuple[Header, ...], Meta(max_length=len(VALIDATORS))]
-    max_bytes: Annotated[int, Meta(ge=1, le=1 << 40)]
-
-
-class FetchAnswer(Message, frozen=True, array_like=True):
-    """What came back, or why nothing did."""
-
-    status: Annotated[int, Meta(ge=0, le=999)] = 0
-    headers: Annotated[tuple[Header, ...], Meta(max_length=MAX_HEADERS)] = ()
-    body: Annotated[bytes, Meta(max_length=MAX_BODY_BYTES)] = b""
-    cut: bool = False
-    latency_s: Annotated[float, Meta(ge=0.0, le=MAX_LATENCY_S)] = 0.0
-    address: Annotated[str, Meta(max_length=64)] = ""
-    failure: Annotated[str, Meta(max_length=300)] = ""
-
-
-class Brought(Protocol):
-    """What a client brought."""
-
-    @property
-    def client(self) -> NodeId: ...
-
-    @property
-    def answer(self) -> FetchAnswer: ...
-
-
-CarryByClient = Callable[[FetchOrder], Awaitable[Brought | None]]
+CarryByClient = Callable[[FetchOrder], Awaitable[ClientAnswer | None]]
 """Has a client carry out an order; None where none waits, or nothing came of it."""
 
 
@@ -86,7 +46,7 @@ class Checks(Protocol):
     async def compare(self, page: Fetched) -> None: ...
 
 
-class OrderingFetcher:
+class RoutedFetcher:
     """A `Fetcher` that has a peer carry the bytes where that peer can, should or must, and clients where they are of
     use."""
 
@@ -150,12 +110,12 @@ class OrderingFetcher:
             raise FetchDeclined(url, _declined(way))
         return None
 
-    def _way(self, url: str) -> Way:
+    def _way(self, url: str) -> FetchRoute:
         view, refused, preferred = self._overlay.view, self._refusals.reason(url), self._decide(url).preferred
         if not refused and preferred is None:
-            return Way()
+            return FetchRoute()
         owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        return way_of(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
+        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
 
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:
@@ -241,5 +201,5 @@ def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fet
     return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)
 
 
-def _declined(way: Way) -> str:
+def _declined(way: FetchRoute) -> str:
     return f"refused here by {way.refused}: no other live owner of its slot fetches it just now"

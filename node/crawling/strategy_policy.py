@@ -14,7 +14,7 @@ from dht import Rules, Strategy, split_url
 REMEMBERED_HOSTS = 4096  # as many as the rules remember: their name and 0.1 kB each
 
 
-class Ruling:
+class StrategyPolicy:
     """The rules of whatever `in_force` returns now."""
 
     def __init__(self, in_force: Callable[[], Strategy]) -> None:

@@ -1,0 +1,45 @@
+"""One fetch that a node has another one make: the order, what came of it, and their bounds on the wire."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from msgspec import Meta
+
+from dht import Message, NodeId
+
+VALIDATORS = ("if-none-match", "if-modified-since")  # all that a holder may send along
+MAX_HEADERS = 128  # of an answer; as many as a fetch reads
+MAX_BODY_BYTES = 8 << 20  # what a message between peers may have
+MAX_LATENCY_S = 3600.0
+ORDER_WITHIN_S = 65.0  # one whole fetch there, and the way
+
+Url = Annotated[str, Meta(max_length=2048)]
+Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_length=16_384)]]
+
+
+class FetchOrder(Message, frozen=True, array_like=True):
+    """GET this URL for me, with these headers (validators)."""
+
+    url: Url
+    headers: Annotated[tuple[Header, ...], Meta(max_length=len(VALIDATORS))]
+    max_bytes: Annotated[int, Meta(ge=1, le=1 << 40)]
+
+
+class FetchAnswer(Message, frozen=True, array_like=True):
+    """What came back, or why nothing did."""
+
+    status: Annotated[int, Meta(ge=0, le=999)] = 0
+    headers: Annotated[tuple[Header, ...], Meta(max_length=MAX_HEADERS)] = ()
+    body: Annotated[bytes, Meta(max_length=MAX_BODY_BYTES)] = b""
+    cut: bool = False
+    latency_s: Annotated[float, Meta(ge=0.0, le=MAX_LATENCY_S)] = 0.0
+    address: Annotated[str, Meta(max_length=64)] = ""
+    failure: Annotated[str, Meta(max_length=300)] = ""
+
+
+@dataclass(frozen=True, slots=True)
+class ClientAnswer:
+    """What a client answered to an order."""
+
+    client: NodeId
+    answer: FetchAnswer
