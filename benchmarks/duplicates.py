@@ -26,12 +26,12 @@ import numpy as np
 from benchmarks.figures import Row, parser_for, row, show
 from crawl.canonical_url import find_url
 from crawl.content.extract import extract
-from crawl.content.parse_task import Parsed, Task
+from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.content.similarity import NEAR_BITS, signature
-from crawl.frontier.host_alias import origin_of
-from crawl.frontier.mirror_detector import Aliases
+from crawl.frontier.mirror_alias import origin_of
+from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.schedule.change_rate import History
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.url_state import Visit, VisitState
 from node.demo.samplereply import Budget
 from node.demo.samplesite import Site, Times
 from node.demo.sampleweb import unpack_sample
@@ -46,22 +46,22 @@ GOALS = {"precision": 0.97, "recall": 0.9}
 
 
 @dataclass(frozen=True)
-class Texts:
+class PageTexts:
     """What was read of all pages by name, and pairs that are known to be near."""
 
-    pages: dict[str, Parsed]
-    near: list[tuple[Parsed, Parsed]]
+    pages: dict[str, ParseResult]
+    near: list[tuple[ParseResult, ParseResult]]
 
 
-def read(site: Site, path: str, now: float) -> Parsed:
+def read(site: Site, path: str, now: float) -> ParseResult:
     body = site.answer(path, {}, ("", ""), now).bodies[""]
-    return extract(Task(f"http://{site.name}{path}", body, "text/html", "", 1, 400_000))
+    return extract(ParseTask(f"http://{site.name}{path}", body, "text/html", "", 1, 400_000))
 
 
-def texts_of(root: Path, most: int) -> Texts:
+def texts_of(root: Path, most: int) -> PageTexts:
     sites = sites_of(root)
-    pages: dict[str, Parsed] = {}
-    near: list[tuple[Parsed, Parsed]] = []
+    pages: dict[str, ParseResult] = {}
+    near: list[tuple[ParseResult, ParseResult]] = []
     for site in sites:
         settings = site.settings
         if settings.error_rate or settings.redirects or settings.traps:
@@ -75,7 +75,7 @@ def texts_of(root: Path, most: int) -> Texts:
             if settings.mirror_of or settings.date_line or settings.churn_per_hour:
                 original = next(s for s in sites if s.name == (settings.mirror_of or site.name))
                 near.append((page, read(original, path, LATER_S)))
-    return Texts(pages, near)
+    return PageTexts(pages, near)
 
 
 def sites_of(root: Path) -> list[Site]:
@@ -83,24 +83,24 @@ def sites_of(root: Path) -> list[Site]:
     return [Site(f.name, root, times, "1", Budget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
 
 
-def visit_of(aliases: Aliases, signatures: dict[str, bytes], site: Site, path: str) -> Visit | None:
+def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Site, path: str) -> Visit | None:
     """What a crawl makes of a path; what the page names is noted, and its signature."""
     url = f"http://{site.name}:{site.port}{path}"
     answer = site.answer(path, {}, ("", ""), 0.0)
     if answer.status == http.HTTPStatus.OK:
-        page = extract(Task(url, answer.bodies[""], "text/html", "", 1_000, 400_000))
+        page = extract(ParseTask(url, answer.bodies[""], "text/html", "", 1_000, 400_000))
         signatures[url] = page.signature
         aliases.names(url, page.canonical, [link.url for link in page.links])
-        return Visit(url, 1, state=State.FETCHED, status=200, history=History(fingerprint=page.fingerprint))
+        return Visit(url, 1, state=VisitState.FETCHED, status=200, history=History(fingerprint=page.fingerprint))
     target = find_url(answer.headers.get("Location", ""), url)
     if answer.status in (301, 302, 307, 308) and target:
-        return Visit(url, 1, state=State.REDIRECT, status=answer.status, target=target)
+        return Visit(url, 1, state=VisitState.REDIRECT, status=answer.status, target=target)
     return None
 
 
 def mirrors_found(sites: Sequence[Site], most: int) -> dict[str, str]:
     """Which origins a crawl of all sites takes for which others."""
-    aliases, visits, found = Aliases(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
+    aliases, visits, found = MirrorDetector(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
     signatures: dict[str, bytes] = {}
     for site in sites:
         site.port = PORT
@@ -153,7 +153,7 @@ def similarity(one: str, other: str) -> float:
     return len(first & second) / max(len(first | second), 1)
 
 
-def judge(texts: Texts, sign: Callable[[Parsed], bytes], most_bits: int) -> dict[str, float]:
+def judge(texts: PageTexts, sign: Callable[[ParseResult], bytes], most_bits: int) -> dict[str, float]:
     names = list(texts.pages)
     signatures = [sign(texts.pages[name]) for name in names]
     hits = sum(any(called_near([sign(one), sign(other)], most_bits)) for one, other in texts.near)
@@ -167,14 +167,14 @@ def judge(texts: Texts, sign: Callable[[Parsed], bytes], most_bits: int) -> dict
     return {"precision": precision, "recall": hits / len(texts.near)}
 
 
-def cost_us(texts: Texts, sign: Callable[[str], bytes]) -> float:
+def cost_us(texts: PageTexts, sign: Callable[[str], bytes]) -> float:
     began = time.process_time()
     for page in texts.pages.values():
         sign(page.text)
     return (time.process_time() - began) / len(texts.pages) * 1e6
 
 
-def rows_of(texts: Texts) -> list[Row]:
+def rows_of(texts: PageTexts) -> list[Row]:
     ours = judge(texts, lambda page: page.signature, NEAR_BITS)
     peer = judge(texts, lambda page: simhash(page.text), SIMHASH_BITS)
     about = f"{len(texts.near)} known pairs among {len(texts.pages)} pages"

@@ -24,8 +24,8 @@ from crawl import CrawlConfig, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.pipeline.fetch_outcome import read
 from crawl.politeness.address_limits import AddressTurns
-from crawl.schedule.revisit_policy import Census
-from crawl.schedule.url_state import State
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import VisitState
 from dht import Now, Slot
 
 DAY_S = 86_400.0
@@ -79,7 +79,7 @@ def world(web: str, pages: int, seed: int) -> World:
 def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
     """Freshness under the crawler's own policy, and the visits that it took."""
     pages = len(world.rates)
-    census = Census(config)
+    census = RevisitStatistics(config)
     frontier = Frontier(pages, AddressTurns(pages, 0.0), census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
         first, _ = read(Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census)
@@ -97,7 +97,7 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
         visits += 1
         fresh_s += world.fresh_s(page, seen_at[page], now)
         seen_at[page] = now
-        asked = replaced(turn.visit, visited_at=START + now, state=State.FETCHED)
+        asked = replaced(turn.visit, visited_at=START + now, state=VisitState.FETCHED)
         outcome, _ = read(asked, turn.visit, print_of(world, page, now), START + now, census)
         frontier.rest(turn, Now(START + now, now), 0.0)
         frontier.settle(turn, outcome, Now(START + now, now))

@@ -14,7 +14,7 @@ from pathlib import Path
 from random import Random
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl.frontier.url_seen import IN_MEMORY, Seen
+from crawl.frontier.url_seen import IN_MEMORY, UrlSeenTest
 
 BATCH = 1_000
 LOOK_UPS = 200_000
@@ -34,7 +34,7 @@ def resident_mb(peak: bool = False) -> float:
 
 def measure(count: int, folder: Path) -> list[Row]:
     rng, before_mb = Random(1), resident_mb()
-    with Seen(folder, rng.randbytes(16), in_memory=min(IN_MEMORY, count // IN_FILES)) as seen:
+    with UrlSeenTest(folder, rng.randbytes(16), in_memory=min(IN_MEMORY, count // IN_FILES)) as seen:
         began = time.process_time()
         for start in range(0, count, BATCH):
             seen.add([(url(n), 3) for n in range(start, start + BATCH)])
@@ -45,7 +45,7 @@ def measure(count: int, folder: Path) -> list[Row]:
             asked = [rng.randrange(2 * count) for _ in range(BATCH)]
             batch = [(url(n), 3) for n in asked]
             began = time.process_time()
-            answers = seen.are_news(batch)
+            answers = seen.are_new(batch)
             looked_s += time.process_time() - began
             wrong += sum(is_news != (n >= count) for is_news, n in zip(answers, asked, strict=True))
     about = f"{count:,} URLs"

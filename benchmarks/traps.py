@@ -25,7 +25,7 @@ from urllib.parse import urlsplit
 import aiohttp
 
 from benchmarks.figures import Row, parser_for, row, show
-from crawl import State, Visit, decode_visit
+from crawl import Visit, VisitState, decode_visit
 from crawl.pipeline.crawl_status import kind_of
 from dht import Slot, slot_start, system_clock
 from node.demo.layout import DemoNode, config_text, plan_nodes
@@ -128,8 +128,8 @@ def _read_store(found: Crawl, folder: Path) -> None:
     try:
         for visit in _visits(store):
             found.states[visit.state.name.lower()] += 1
-            found.pages += visit.state == State.FETCHED
-            if visit.state in (State.FETCHED, State.REDIRECT):
+            found.pages += visit.state == VisitState.FETCHED
+            if visit.state in (VisitState.FETCHED, VisitState.REDIRECT):
                 continue
             found.reasons[f"{visit.state.name.lower()}, {kind_of(visit.reason)}"] += 1
             if visit.reason.startswith(("time", "size")):

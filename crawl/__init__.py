@@ -7,7 +7,7 @@ crawler, request, robots, politeness, fetch, story, parsers, extract, links, han
 from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
 from crawl.content.page import Link, Page
-from crawl.content.parse_task import Parsed, Parsers, Task
+from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.content.similarity import different_bits
 from crawl.errors import (
     AddressRefused,
@@ -20,26 +20,26 @@ from crawl.errors import (
     ParserUnavailable,
 )
 from crawl.fetch.fetcher import open_fetcher
-from crawl.fetch.response import Fetched, Fetcher, Late, Locate, nowhere
-from crawl.fetch_hours import Hours
-from crawl.frontier.admission import Trail, depth_of, refusal_of, waiting
-from crawl.frontier.host_alias import Alias, AliasQuestion, How, origin_of
-from crawl.frontier.url_status import Look, Queued, RobotsSay, Stand
-from crawl.operator_blocklist import Refusals, tells_of
+from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, Locate, nowhere
+from crawl.fetch_hours import FetchHours
+from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
+from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate, origin_of
+from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
+from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
 from crawl.parsing.inline import InlineParsers
 from crawl.parsing.pool import open_parsers
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import SAMPLE_EVERY_S, Crawler
 from crawl.pipeline.sink import Keeper
-from crawl.policy import Decide, Decision
+from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.site_tokens import Permit, Permits, SiteClocks
-from crawl.schedule.url_state import State, Visit, decode_visit, encode_visit, reach
+from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach
 from crawl.scope import (
     MAX_SCOPE_CHARS,
     SCOPE_KINDS,
     ScopeKind,
-    carried_along,
     public_suffixes,
+    scope_after_redirect,
     scope_for,
 )
 
@@ -48,51 +48,52 @@ __all__ = [
     "SAMPLE_EVERY_S",
     "SCOPE_KINDS",
     "AddressRefused",
-    "Alias",
-    "AliasQuestion",
+    "AliasEvidence",
     "BadHostsFile",
     "BadUrl",
+    "BandwidthWait",
     "CrawlConfig",
+    "CrawlDecision",
     "CrawlStatus",
     "Crawler",
     "Decide",
-    "Decision",
     "FamilyMissing",
     "FetchDeclined",
     "FetchFailed",
+    "FetchHours",
     "Fetched",
     "Fetcher",
-    "Hours",
-    "How",
     "InlineParsers",
     "Keeper",
-    "Late",
     "Link",
     "Locate",
-    "Look",
+    "MirrorAlias",
+    "MirrorCandidate",
+    "OperatorBlocklist",
     "Page",
     "PageUnreadable",
-    "Parsed",
+    "ParseResult",
+    "ParseTask",
     "ParserUnavailable",
     "Parsers",
     "Permit",
     "Permits",
-    "Queued",
-    "Refusals",
-    "RobotsSay",
+    "QueuePosition",
+    "RobotsAccess",
     "ScopeKind",
     "SiteClocks",
-    "Stand",
-    "State",
-    "Task",
     "Trail",
+    "UrlStage",
+    "UrlStatus",
     "Visit",
+    "VisitState",
+    "admit_urls",
+    "allowed_depth",
     "canonical_url",
-    "carried_along",
     "decode_visit",
-    "depth_of",
     "different_bits",
     "encode_visit",
+    "hashes_cover",
     "is_canonical",
     "nowhere",
     "open_fetcher",
@@ -100,9 +101,8 @@ __all__ = [
     "origin_of",
     "public_suffixes",
     "reach",
-    "refusal_of",
+    "refusal_reason",
+    "scope_after_redirect",
     "scope_for",
     "span",
-    "tells_of",
-    "waiting",
 ]

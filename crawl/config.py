@@ -9,8 +9,8 @@ from typing import Literal
 
 import msgspec
 
-from crawl.fetch_hours import Hours
-from crawl.operator_blocklist import Refusals
+from crawl.fetch_hours import FetchHours
+from crawl.operator_blocklist import OperatorBlocklist
 
 DAY_S = 86_400.0
 
@@ -112,11 +112,11 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
         if not self.families:
             raise ValueError("families: is empty, but a crawler needs 4, 6 or both")
         try:
-            Refusals(self.refuse)
+            OperatorBlocklist(self.refuse)
         except ValueError as error:
             raise ValueError(f"refuse: {error}") from None
         try:
-            Hours.parse(self.hours)
+            FetchHours.parse(self.hours)
         except ValueError as error:
             raise ValueError(f"hours: {error}") from None
         if 0 < self.max_bytes_s < 1024:

@@ -13,14 +13,14 @@ _RANGE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-4]):([0-5]\d
 
 
 @dataclass(frozen=True, slots=True)
-class Hours:
+class FetchHours:
     """Ranges of minutes of the day, [from, to); one that ends before it begins goes over midnight. None: always."""
 
     text: str
     ranges: tuple[tuple[int, int], ...]
 
     @classmethod
-    def parse(cls, text: str) -> "Hours":
+    def parse(cls, text: str) -> "FetchHours":
         """Read "22:00-07:00" or several such, by commas; raises ValueError that says what is wrong."""
         ranges = []
         for part in filter(None, (part.strip() for part in text.split(","))):

@@ -16,7 +16,7 @@ HASH_BYTES = 4
 MAX_TOLD = 16  # hashes in a heartbeat: its bytes are few
 
 
-class Refusals:
+class OperatorBlocklist:
     """The entries, checked and compiled. Raises ValueError naming the entry that is none."""
 
     def __init__(self, entries: Sequence[str]) -> None:
@@ -38,7 +38,7 @@ class Refusals:
         return f'crawl.refuse "{found}"' if found else ""
 
     @property
-    def told(self) -> bytes:
+    def public_hashes(self) -> bytes:
         """Hashes of the first hosts, one after the other: what heartbeats say."""
         return b"".join(host_hash(text) for text in self._hosts[:MAX_TOLD])
 
@@ -48,7 +48,7 @@ def host_hash(entry: str) -> bytes:
     return blake2b(entry.encode(), digest_size=HASH_BYTES, person=b"dse-node refuse").digest()
 
 
-def tells_of(told: bytes, url: str) -> bool:
+def hashes_cover(told: bytes, url: str) -> bool:
     """Whether what a peer tells covers a URL's host; by chance once in 10⁸ times where it does not."""
     if not told:
         return False

@@ -11,7 +11,7 @@ from dht import NodeId
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class CrawlDecision:
     """`reason` is "" where the URL is allowed. `min_delay_s`: rest of its host; `max_depth`: None for no bound.
 
     `allowed` is for the whole network; `refused_here` is the wish of one node's operator."""
@@ -25,4 +25,4 @@ class Decision:
     refused_here: str = ""  # why this node will not fetch it itself, "" where it will; the URL stays for others
 
 
-Decide = Callable[[str], Decision]
+Decide = Callable[[str], CrawlDecision]

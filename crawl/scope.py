@@ -60,7 +60,7 @@ def breadth(scope: str) -> int:
     return 0 if "/" in scope else 2 if scope.startswith("*.") else 1
 
 
-def carried_along(scope: str, url: str, target: str) -> str:
+def scope_after_redirect(scope: str, url: str, target: str) -> str:
     """The scope behind a redirect. A site that sends its visitors to its name with "www.", or without, is still that
     site: the scope moves along. Any other redirect leaves it as it is."""
     host, other = urlsplit(url).hostname or "", urlsplit(target).hostname or ""

@@ -33,7 +33,7 @@ _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those
 
 
 @dataclass(slots=True)
-class Blocks:
+class TextBlocks:
     """The lines of a page that are not empty, a list for each thing that is known of them: lists cost a third of a
     value for each line."""
 
@@ -47,7 +47,7 @@ class Blocks:
 
 
 @dataclass(frozen=True, slots=True)
-class Texts:
+class PageTexts:
     """What an engine read, without marks; lines end in a line feed."""
 
     main: str
@@ -55,7 +55,7 @@ class Texts:
     steady: str  # all but what the page itself calls boilerplate: what a change of the page is told by
 
 
-def read_texts(marked: str, max_chars: int) -> Texts:
+def read_texts(marked: str, max_chars: int) -> PageTexts:
     """The texts of a page that an engine marked; main text and boilerplate have `max_chars` together, each of the
     three at most so many."""
     blocks = blocks_of(marked)
@@ -67,10 +67,10 @@ def read_texts(marked: str, max_chars: int) -> Texts:
         inner, asides = "\n".join(blocks.texts), ""
     if 4 * len(main) < len(inner) and len(main) < FEWEST_CHARS:
         main, rest = inner, asides
-    return Texts(main[:max_chars], rest[: max(0, max_chars - len(main))], inner[:max_chars])
+    return PageTexts(main[:max_chars], rest[: max(0, max_chars - len(main))], inner[:max_chars])
 
 
-def judge(blocks: Blocks) -> list[bool]:
+def judge(blocks: TextBlocks) -> list[bool]:
     """For each block whether it is main text: the decision tree, then the runs that it leaves open."""
     words, menus = blocks.words, blocks.are_menu
     unlinked = [count * (1 - linked) for count, linked in zip(words, blocks.linked, strict=True)]
@@ -89,7 +89,7 @@ def judge(blocks: Blocks) -> list[bool]:
     return found
 
 
-def blocks_of(marked: str) -> Blocks:
+def blocks_of(marked: str) -> TextBlocks:
     """The lines of a marked text that are not empty."""
     for space in _SPACES:
         marked = marked.replace(space, " ")
@@ -113,7 +113,7 @@ def blocks_of(marked: str) -> Blocks:
         is_aside or (share > LINKED and count * (1 - share) < SENTENCE_WORDS)
         for is_aside, share, count in zip(asides, linked, words, strict=True)
     ]
-    return Blocks(lines, words, linked, asides, are_menu)
+    return TextBlocks(lines, words, linked, asides, are_menu)
 
 
 def _take_asides(lines: list[str], words: list[int]) -> list[bool]:
@@ -168,6 +168,6 @@ def _gaps(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
         start = closed.index(False, end)
 
 
-def _parted(blocks: Blocks, flags: Sequence[bool]) -> tuple[str, str]:
+def _parted(blocks: TextBlocks, flags: Sequence[bool]) -> tuple[str, str]:
     """The lines whose flag is set, and the others."""
     return "\n".join(compress(blocks.texts, flags)), "\n".join(compress(blocks.texts, map(not_, flags)))

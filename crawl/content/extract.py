@@ -21,7 +21,7 @@ from crawl.content.feeds import feeds_of
 from crawl.content.fingerprint import fingerprint
 from crawl.content.language import guess_language
 from crawl.content.page import Link
-from crawl.content.parse_task import Parsed, Task
+from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.content.raw_html import (
     BLOCKS,
     BOILERPLATE,
@@ -29,10 +29,10 @@ from crawl.content.raw_html import (
     HIDDEN,
     MAX_ALTERNATES,
     MAX_LINKED_CHARS,
-    Reading,
+    RawHtml,
     time_of,
 )
-from crawl.content.robots_directives import is_unendorsed, meta_wishes
+from crawl.content.robots_directives import is_unendorsed, meta_directives
 from crawl.content.similarity import signature
 
 MAX_TITLE_CHARS = 512
@@ -60,7 +60,7 @@ _OPEN, _CLOSE = (BREAK + OPEN).encode(), (BREAK + CLOSE).encode()
 _WITHOUT_EVENTS = 1  # lexbor: no mutation callbacks
 
 
-def extract(task: Task) -> Parsed:
+def extract(task: ParseTask) -> ParseResult:
     """Read one page with the engine that the task names; the caller guards against stalls and crashes."""
     if task.media_type == PDF_TYPE:
         return _pdf(task)
@@ -73,18 +73,18 @@ def extract(task: Task) -> Parsed:
     return _parsed(task, read_lexbor(task.body if is_utf8 else text, task.max_links), charset)
 
 
-def read_lexbor(html: str | bytes, max_links: int) -> Reading:
+def read_lexbor(html: str | bytes, max_links: int) -> RawHtml:
     """What lexbor finds in a text, or in its UTF-8, before any judgement. One walk sorts the elements: a query for each
     kind costs as much."""
     tree = LexborHTMLParser(html, options=_WITHOUT_EVENTS)
     if tree.root is None:
-        return Reading()
+        return RawHtml()
     kinds: dict[str, list[LexborNode]] = {kind: [] for kind in _KINDS}
     places, inline = {tag: kinds[kind] for tag, kind in _KIND_OF.items()}, kinds["inline"]
     for node in tree.root.traverse():
         places.get(node.tag, inline).append(node)
     root = tree.root.attributes
-    reading = Reading(
+    reading = RawHtml(
         title=kinds["title"][0].text() if kinds["title"] else "",
         language=root.get("lang") or root.get("xml:lang") or "",
         metas=_metas(kinds["meta"]),
@@ -99,7 +99,7 @@ def read_lexbor(html: str | bytes, max_links: int) -> Reading:
     return reading
 
 
-def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
+def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
     """What single elements name: the base of links, other forms of the page, times."""
     bases = (node.attributes for node in kinds["base"])
     reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
@@ -115,7 +115,7 @@ def _read_head(reading: Reading, kinds: dict[str, list[LexborNode]]) -> None:
     reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
 
 
-def _read_links(reading: Reading, nodes: list[LexborNode], most: int) -> list[LexborNode]:
+def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[LexborNode]:
     """Read at most so many links, each its reference, text and relations; and return those that have a text."""
     worded = []
     for node in nodes:
@@ -158,11 +158,11 @@ def _linked_data(scripts: list[LexborNode]) -> str:
     return "".join(node.text() for node in found)[:MAX_LINKED_CHARS]
 
 
-def _plain(task: Task, text: str, charset: str) -> Parsed:
+def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
     """A text/plain page: its first line is the best title that it has."""
     lines = _lines(text.split("\n"), task.max_text_chars)
     title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
-    return Parsed(
+    return ParseResult(
         charset=charset,
         language=guess_language("", lines),
         title=title,
@@ -174,14 +174,14 @@ def _plain(task: Task, text: str, charset: str) -> Parsed:
     )
 
 
-def _pdf(task: Task) -> Parsed:
+def _pdf(task: ParseTask) -> ParseResult:
     """A PDF file; its first line is the best title where it has none."""
     reading, published_at, modified_at = read_pdf(
         task.body, task.max_text_chars, MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
     )
     text = _lines(reading.text.split(BREAK), task.max_text_chars)
     title = " ".join(reading.title.split()) or text.partition("\n")[0]
-    return Parsed(
+    return ParseResult(
         charset="",
         language=guess_language("", text),
         title=title[:MAX_TITLE_CHARS],
@@ -195,14 +195,14 @@ def _pdf(task: Task) -> Parsed:
     )
 
 
-def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
+def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
     """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
     texts = read_texts(reading.text, task.max_text_chars)
     title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
     published_at, modified_at = find_dates(reading.linked_data, (*reading.metas, *reading.times))
     canonical = find_url(reading.canonical, base) if reading.canonical else None
-    return Parsed(
+    return ParseResult(
         charset=charset,
         language=guess_language(reading.language, texts.main),
         title=title,
@@ -210,7 +210,7 @@ def _parsed(task: Task, reading: Reading, charset: str) -> Parsed:
         text=texts.main,
         boilerplate=texts.boilerplate,
         links=_links(reading.links, base, task),
-        wishes=meta_wishes(reading.metas, task.agent),
+        directives=meta_directives(reading.metas, task.agent),
         fingerprint=fingerprint(title, f"{texts.main}\n{texts.boilerplate}", texts.steady),
         signature=signature(texts.main),
         description=_description(reading.metas),
@@ -228,7 +228,7 @@ def _description(metas: list[tuple[str, str]]) -> str:
     return " ".join(text.split())[:MAX_DESCRIPTION_CHARS]
 
 
-def _links(found: Iterable[tuple[str, str, str]], base: str, task: Task) -> tuple[Link, ...]:
+def _links(found: Iterable[tuple[str, str, str]], base: str, task: ParseTask) -> tuple[Link, ...]:
     """Each target once, in order; the first anchor text that is not empty; followed if any link to it may be."""
     links: dict[str, Link] = {}
     urls: dict[str, str | None] = {}  # by reference: one in three stands twice, or differs by its fragment

@@ -14,7 +14,7 @@ from crawl.content.raw_html import (
     HIDDEN,
     MAX_ALTERNATES,
     MAX_LINKED_CHARS,
-    Reading,
+    RawHtml,
     time_of,
 )
 
@@ -25,9 +25,9 @@ _HEADINGS = frozenset(("h1", "h2", "h3", "h4", "h5", "h6"))
 _MAX_ITEMS = 200
 
 
-def read_lxml(text: str, max_links: int) -> Reading:
+def read_lxml(text: str, max_links: int) -> RawHtml:
     """What lxml finds, before any judgement; an unparsable page gives an empty reading."""
-    reading = Reading()
+    reading = RawHtml()
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
         root = html.document_fromstring(text.encode("utf-8", "replace"), parser=parser)
@@ -40,7 +40,7 @@ def read_lxml(text: str, max_links: int) -> Reading:
     return reading
 
 
-def _take(node: html.HtmlElement, reading: Reading, max_links: int) -> None:
+def _take(node: html.HtmlElement, reading: RawHtml, max_links: int) -> None:
     tag = node.tag
     if tag == "title":
         reading.title = reading.title or "".join(node.itertext())

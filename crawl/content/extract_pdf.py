@@ -13,7 +13,7 @@ from io import BytesIO
 from typing import TYPE_CHECKING
 
 from crawl.content.dates import EARLIEST, LATEST
-from crawl.content.raw_html import BREAK, Reading
+from crawl.content.raw_html import BREAK, RawHtml
 
 if TYPE_CHECKING:
     from pypdf import PageObject, PdfReader
@@ -25,7 +25,7 @@ _MAX_WORK = 200_000  # operators in a page's content; a full page of text has 5,
 _BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, OverflowError, RecursionError)
 
 
-def read_pdf(body: bytes, max_chars: int, max_pages: int) -> tuple[Reading, float, float]:
+def read_pdf(body: bytes, max_chars: int, max_pages: int) -> tuple[RawHtml, float, float]:
     """What a file says, and when it was made and changed (Unix seconds, 0.0 unknown).
 
     Raises ValueError, or what pypdf raises, which is anything, where the file is none; a broken page ends the text.
@@ -43,7 +43,7 @@ def read_pdf(body: bytes, max_chars: int, max_pages: int) -> tuple[Reading, floa
         reader = PdfReader(BytesIO(body), strict=False)
         if reader.is_encrypted and not reader.decrypt(""):
             raise ValueError("the file needs a password")
-        return Reading(title=_title(reader), text=_text(reader, max_chars, max_pages)), *_dates(reader)
+        return RawHtml(title=_title(reader), text=_text(reader, max_chars, max_pages)), *_dates(reader)
 
 
 def _text(reader: PdfReader, max_chars: int, max_pages: int) -> str:

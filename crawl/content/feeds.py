@@ -20,7 +20,7 @@ _MAX_DATE_CHARS = 64
 _CHANGED, _PUBLISHED = frozenset(("updated", "modified")), frozenset(("pubDate", "date", "published", "issued"))
 
 
-class Entries:
+class FeedEntries:
     """Takes XML events; `pages` and `dates` ("" unknown) side by side."""
 
     def __init__(self, limit: int) -> None:
@@ -82,16 +82,16 @@ class _JsonFeed(msgspec.Struct):
     version: str = ""
 
 
-def read_feed(body: bytes, limit: int) -> Entries:
+def read_feed(body: bytes, limit: int) -> FeedEntries:
     """The entries of an XML feed, at most `limit`; a broken file gives what stands before the break."""
-    entries = Entries(limit)
+    entries = FeedEntries(limit)
     read_xml(body, entries)
     return entries
 
 
-def read_json_feed(body: bytes, limit: int) -> Entries:
+def read_json_feed(body: bytes, limit: int) -> FeedEntries:
     """The entries of a JSON feed; none of other JSON."""
-    entries = Entries(limit)
+    entries = FeedEntries(limit)
     try:
         feed = msgspec.json.decode(body, type=_JsonFeed)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError):

@@ -8,12 +8,12 @@ from typing import Literal, Protocol
 import msgspec
 
 from crawl.content.page import Link
-from crawl.content.robots_directives import Wishes
+from crawl.content.robots_directives import RobotsDirectives
 
 Engine = Literal["lexbor", "lxml"]
 
 
-class Task(msgspec.Struct, frozen=True, array_like=True):
+class ParseTask(msgspec.Struct, frozen=True, array_like=True):
     """One fetched body to read. `header_charset`: the charset parameter of Content-Type, "" without one. `coding`: the
     content codings that it still has; without them it may have `max_bytes`."""
 
@@ -29,7 +29,7 @@ class Task(msgspec.Struct, frozen=True, array_like=True):
     max_bytes: int = 0
 
 
-class Parsed(msgspec.Struct, frozen=True, array_like=True):
+class ParseResult(msgspec.Struct, frozen=True, array_like=True):
     """What a page says. All URLs are canonical; text lines are single blocks, white space collapsed.
 
     `text` is the main text, `boilerplate` all the rest that people see: crawl/content/boilerplate.py."""
@@ -40,7 +40,7 @@ class Parsed(msgspec.Struct, frozen=True, array_like=True):
     headings: tuple[str, ...]
     text: str
     links: tuple[Link, ...]
-    wishes: Wishes = Wishes()
+    directives: RobotsDirectives = RobotsDirectives()
     fingerprint: bytes = b""  # of title and text: crawl/content/fingerprint.py
     signature: bytes = b""  # of the text: crawl/content/similarity.py
     description: str = ""
@@ -61,6 +61,6 @@ def too_large(max_bytes: int) -> str:
 class Parsers(Protocol):
     """Something that parses: processes of their own, a thread, or a script in tests."""
 
-    async def parse(self, task: Task) -> Parsed:
+    async def parse(self, task: ParseTask) -> ParseResult:
         """Read one page; raises PageUnreadable where it stalled or crashed every parser; BodyUnfit where its codings
         are broken, or it is too large."""

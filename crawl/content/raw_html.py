@@ -18,7 +18,7 @@ MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
 
 
 @dataclass(slots=True)
-class Reading:
+class RawHtml:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
 
     title: str = ""

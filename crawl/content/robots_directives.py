@@ -22,7 +22,7 @@ _WEEKDAY = re.compile(r"(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*")
 _DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{1,2}[ -][a-z]{3}[ -]\d{2,4}")
 
 
-class Wishes(msgspec.Struct, frozen=True, array_like=True):
+class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
     """`max_snippet`: characters of its text that may be shown, -1: any number. `unavailable_at`: Unix seconds from
     which on nothing of it may be, 0.0: never."""
 
@@ -32,11 +32,11 @@ class Wishes(msgspec.Struct, frozen=True, array_like=True):
     max_snippet: int = -1
     unavailable_at: float = 0.0
 
-    def and_(self, other: "Wishes") -> "Wishes":
+    def strictest_with(self, other: "RobotsDirectives") -> "RobotsDirectives":
         """The strictest of both."""
-        if other is NO_WISHES:
+        if other is NO_DIRECTIVES:
             return self
-        return Wishes(
+        return RobotsDirectives(
             self.noindex or other.noindex,
             self.nofollow or other.nofollow,
             self.noarchive or other.noarchive,
@@ -45,30 +45,30 @@ class Wishes(msgspec.Struct, frozen=True, array_like=True):
         )
 
 
-NO_WISHES = Wishes()
+NO_DIRECTIVES = RobotsDirectives()
 
 
-def meta_wishes(metas: Iterable[tuple[str, str]], agent: str) -> Wishes:
+def meta_directives(metas: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
     """What the meta elements (lower-case name, content) ask that are for everybody or for us."""
     names = {"robots", agent.lower()} - {""}
     return _wishes(d for name, content in metas if name in names for d in _directives(content, is_header=False))
 
 
-def header_wishes(headers: Iterable[tuple[str, str]], agent: str) -> Wishes:
+def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
     """What the X-Robots-Tag fields ask that are for everybody or for us; a name holds to the end of its field or to the
     next name."""
     ours = ("", "*", agent.lower())
     fields = [value for field, value in headers if len(field) == 12 and field.lower() == "x-robots-tag"]
     if not fields:
-        return NO_WISHES
+        return NO_DIRECTIVES
     return _wishes(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
 
 
-def unwanted(wishes: Wishes, now: float) -> str:
+def unwanted(directives: RobotsDirectives, now: float) -> str:
     """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
-    if wishes.noindex:
+    if directives.noindex:
         return "noindex"
-    return "unavailable_after" if wishes.unavailable_at and wishes.unavailable_at <= now else ""
+    return "unavailable_after" if directives.unavailable_at and directives.unavailable_at <= now else ""
 
 
 def is_unendorsed(rel: str) -> bool:
@@ -95,15 +95,15 @@ def _directives(text: str, *, is_header: bool) -> Iterator[tuple[str, str, str]]
         yield agent, name, value
 
 
-def _wishes(directives: Iterable[tuple[str, str, str]]) -> Wishes:
-    found = Wishes()
+def _wishes(directives: Iterable[tuple[str, str, str]]) -> RobotsDirectives:
+    found = RobotsDirectives()
     for _, name, value in directives:
         if name in _MEANINGS:
-            found = found.and_(_MEANINGS[name])
+            found = found.strictest_with(_MEANINGS[name])
         elif name == "max-snippet" and re.fullmatch(r"[0-9]{1,9}", value):
-            found = found.and_(Wishes(max_snippet=int(value)))
+            found = found.strictest_with(RobotsDirectives(max_snippet=int(value)))
         elif name == "unavailable_after":
-            found = found.and_(Wishes(unavailable_at=_end_of(value)))
+            found = found.strictest_with(RobotsDirectives(unavailable_at=_end_of(value)))
     return found
 
 
@@ -116,10 +116,10 @@ def _end_of(date: str) -> float:
 
 
 _MEANINGS = {
-    "noindex": Wishes(noindex=True),
-    "nofollow": Wishes(nofollow=True),
-    "none": Wishes(noindex=True, nofollow=True),
-    "noarchive": Wishes(noarchive=True),
-    "nocache": Wishes(noarchive=True),
-    "nosnippet": Wishes(max_snippet=0),
+    "noindex": RobotsDirectives(noindex=True),
+    "nofollow": RobotsDirectives(nofollow=True),
+    "none": RobotsDirectives(noindex=True, nofollow=True),
+    "noarchive": RobotsDirectives(noarchive=True),
+    "nocache": RobotsDirectives(noarchive=True),
+    "nosnippet": RobotsDirectives(max_snippet=0),
 }

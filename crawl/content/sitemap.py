@@ -9,7 +9,7 @@ from datetime import UTC, date, datetime, time
 
 from crawl.canonical_url import find_url
 from crawl.content.dates import find_date
-from crawl.content.feeds import ROOTS, Entries, read_feed, read_json_feed
+from crawl.content.feeds import ROOTS, FeedEntries, read_feed, read_json_feed
 from crawl.content.xml_events import Enough, read_xml
 from dht import site_of
 
@@ -89,17 +89,17 @@ def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
     else:
         pages, sitemaps = body[: limit * 512].decode("utf-8", "replace").split("\n")[:limit], []
     taken = _same_site(pages, url)
-    changed_at = _changed_at(pages, map(find_instant, lastmods), url)
+    changed_at = _changed_at(pages, map(parse_w3c_date, lastmods), url)
     return Sitemap(taken, _same_site(sitemaps, url), {page: changed_at[page] for page in taken if page in changed_at})
 
 
-def _feed(entries: Entries, url: str) -> Sitemap:
+def _feed(entries: FeedEntries, url: str) -> Sitemap:
     taken = _same_site(entries.pages, url)
     changed_at = _changed_at(entries.pages, (find_date(text) or None for text in entries.dates), url)
     return Sitemap(taken, (), {page: changed_at[page] for page in taken if page in changed_at}, is_feed=True)
 
 
-def find_instant(text: str) -> float | None:
+def parse_w3c_date(text: str) -> float | None:
     """Unix seconds of a W3C date; the end of the day where it names no time, so that no change is missed."""
     try:
         if len(text) == len("2026-11-21"):

@@ -16,7 +16,7 @@ class Enough(Exception):
     """Raised by a reader to end the reading; never leaves `read_xml`."""
 
 
-class Reader(Protocol):
+class XmlReader(Protocol):
     """What takes the events."""
 
     def start(self, tag: str, attributes: dict[str, str]) -> None: ...
@@ -25,7 +25,7 @@ class Reader(Protocol):
         """`text`: what stands between the beginning or the last child's end and here, bounded."""
 
 
-def read_xml(body: bytes, reader: Reader) -> None:
+def read_xml(body: bytes, reader: XmlReader) -> None:
     """Feed a reader; a broken file ends it where it breaks."""
     depth = 0
     text: list[str] = []

@@ -11,7 +11,7 @@ LATE_S = 2.0
 PIECES_S = 0.1  # of the rate is a piece
 
 
-class Bandwidth:
+class BandwidthLimit:
     """`bytes_s` 0: no limit."""
 
     def __init__(self, bytes_s: float) -> None:

@@ -17,7 +17,7 @@ from aiohttp.http import HttpProcessingError
 
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BadHostsFile, BodyUnreadable, FamilyMissing, FetchFailed
-from crawl.fetch.bandwidth_limit import Bandwidth
+from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections
 from crawl.fetch.content_codings import OFFERED, BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
@@ -36,7 +36,7 @@ class HttpFetcher:
 
     def __init__(self, config: CrawlConfig, connections: Connections, resolver: Resolver, clock: Clock) -> None:
         self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
-        self._bandwidth = Bandwidth(config.max_bytes_s)
+        self._bandwidth = BandwidthLimit(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or

@@ -104,7 +104,7 @@ def broken_coding(error: BadCoding) -> str:
 Locate = Callable[[str], Awaitable[str]]
 """The literal address that a fetch of this URL will try first, "" where none is known here; never raises."""
 
-Late = Callable[[], float]
+BandwidthWait = Callable[[], float]
 """Seconds until another fetch may begin, as far as the owner of this machine limits what it takes from the web."""
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from crawl.policy import Decide, Decision
+from crawl.policy import CrawlDecision, Decide
 from crawl.schedule.url_state import Visit
 from crawl.scope import is_within
 from dht import split_url
@@ -69,19 +69,19 @@ class Trail:
     is_sitemap: bool = False
 
 
-def depth_of(depth: int, decision: Decision) -> int:
+def allowed_depth(depth: int, decision: CrawlDecision) -> int:
     """How many more links may be followed from a URL, by what it came with and what the rules allow it."""
     return depth if decision.max_depth is None else min(depth, decision.max_depth)
 
 
-def refusal_of(url: str, decision: Decision, now: float) -> str:
+def refusal_reason(url: str, decision: CrawlDecision, now: float) -> str:
     """Why a URL is not taken, "" where it is. `now`: Unix seconds."""
     if not decision.allowed:
         return decision.reason or "rules"
     return refuse_url(url, now)
 
 
-def waiting(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tuple[list[Visit], list[str]]:
+def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tuple[list[Visit], list[str]]:
     """Visits for the URLs that may be taken, each with the depth left to it; and the reasons of the others."""
     visits: list[Visit] = []
     reasons: list[str] = []
@@ -90,9 +90,9 @@ def waiting(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tu
             reasons.append(OUT_OF_SCOPE)
             continue
         decision = decide(url)
-        if reason := refusal_of(url, decision, now):
+        if reason := refusal_reason(url, decision, now):
             reasons.append(reason)
         else:
-            depth = depth_of(trail.depth, decision)
+            depth = allowed_depth(trail.depth, decision)
             visits.append(Visit(url, depth, trail.hops, scope=trail.scope, is_sitemap=trail.is_sitemap))
     return visits, reasons

@@ -16,11 +16,11 @@ from itertools import islice
 from msgspec.structs import replace
 
 from crawl.frontier.due_work import DueWork
-from crawl.frontier.host_alias import is_aliased
-from crawl.frontier.url_status import Queued, Stand
+from crawl.frontier.mirror_alias import is_aliased
+from crawl.frontier.url_status import QueuePosition, UrlStage
 from crawl.politeness.address_limits import AddressTurns
-from crawl.schedule.revisit_policy import Census
-from crawl.schedule.url_state import State, Visit, reach
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import Visit, VisitState, reach
 from dht import Now, Slot, site_of
 
 MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
@@ -29,7 +29,7 @@ BUSY_S = 1.0  # until a host with an open request is asked for again
 
 
 @dataclass(slots=True)
-class Turn:
+class FetchTask:
     """One URL taken from the frontier. `newer` is what was observed of it meanwhile."""
 
     visit: Visit
@@ -69,11 +69,11 @@ class Frontier:
     """The due URLs of the held slots. `limit` bounds the URLs in memory, `addresses` the requests to one server;
     `census` is told which pages are known."""
 
-    def __init__(self, limit: int, addresses: AddressTurns, census: Census) -> None:
+    def __init__(self, limit: int, addresses: AddressTurns, census: RevisitStatistics) -> None:
         self._limit, self._addresses, self._census = limit, addresses, census
         self._slots: dict[Slot, _Held] = {}
         self._entries: dict[str, _Entry] = {}
-        self._flight: dict[str, Turn] = {}
+        self._flight: dict[str, FetchTask] = {}
         self._later: list[tuple[float, int, str]] = []  # (due_at wall, number, URL)
         self._hosts: dict[str, _Host] = {}
         self._turns: list[tuple[float, int, str]] = []  # (free_at steady, number, site)
@@ -174,19 +174,19 @@ class Frontier:
         """URLs of some origins that wait because the origin was an alias. Looks at all URLs: seldom wanted."""
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
-    def look(self, url: str, now: Now) -> Queued:
+    def look(self, url: str, now: Now) -> QueuePosition:
         """Where a URL stands, and what its host waits for."""
         entry = self._entries.get(url)
         host = self._hosts.get(site_of(url))
         rest_s = max(0.0, host.free_at - now.steady) if host else 0.0
         is_open = host is not None and host.open
         if entry is None:
-            return Queued(Stand.OPEN if url in self._flight else Stand.UNKNOWN, 0, rest_s, is_open)
+            return QueuePosition(UrlStage.OPEN if url in self._flight else UrlStage.UNKNOWN, 0, rest_s, is_open)
         if not entry.ready or host is None:
-            return Queued(Stand.LATER, 0, rest_s, is_open)
+            return QueuePosition(UrlStage.LATER, 0, rest_s, is_open)
         mine = (-entry.visit.depth, entry.number, url)
         before = (item for item in islice(host.ready, MAX_AHEAD) if item < mine and self._is_current(item[2], item[1]))
-        return Queued(Stand.READY, sum(1 for _ in before), rest_s, is_open)
+        return QueuePosition(UrlStage.READY, sum(1 for _ in before), rest_s, is_open)
 
     def hasten(self, url: str, now: Now) -> None:
         """A URL that waits is due at once. Known here alone: a later holder goes by the due time in the replica."""
@@ -202,7 +202,7 @@ class Frontier:
         else:
             self.hasten(url, now)
 
-    def pop(self, now: Now) -> Turn | None:
+    def pop(self, now: Now) -> FetchTask | None:
         """The next URL to fetch; its host is taken until `rest`, the URL until `settle`. None: ask at `next_due`."""
         self._promote(now)
         for site in self._addresses.due(now.steady):
@@ -241,7 +241,7 @@ class Frontier:
         if host and not host.address and not host.open:
             host.address = address
 
-    def move(self, turn: Turn, address: str, now: Now) -> bool:
+    def move(self, turn: FetchTask, address: str, now: Now) -> bool:
         """A turn's host, which was given without an address, is found at this one, and counted there from now on.
 
         False: the address has no room; the turn is to be ended without a request.
@@ -252,7 +252,7 @@ class Frontier:
         turn.address, turn.counted = address, self._addresses.begin(address, now.steady)
         return True
 
-    def leave(self, turn: Turn, now: Now) -> None:
+    def leave(self, turn: FetchTask, now: Now) -> None:
         """A turn will not ask its host: others may have its place at the address."""
         if turn.address:
             self._addresses.undo(turn.address, turn.counted, now.steady)
@@ -269,7 +269,7 @@ class Frontier:
             waits.append(free_at - now.steady)
         return max(0.0, min(waits)) if waits else None
 
-    def rest(self, turn: Turn, now: Now, delay_s: float, address: str = "") -> None:
+    def rest(self, turn: FetchTask, now: Now, delay_s: float, address: str = "") -> None:
         """The request to the turn's host has ended; leave the host alone for a while. 0.0: there was none."""
         if not delay_s:
             self.leave(turn, now)
@@ -306,7 +306,7 @@ class Frontier:
         host.address = address or host.address
         self._queue(site, host)
 
-    def settle(self, turn: Turn, outcome: Visit | None, now: Now) -> None:
+    def settle(self, turn: FetchTask, outcome: Visit | None, now: Now) -> None:
         """The outcome of a URL is recorded (or None: it was not fetched, and waits again)."""
         del self._flight[turn.visit.url]
         self._open_in[turn.slot] -= 1
@@ -317,12 +317,12 @@ class Frontier:
         self._again.discard(turn.visit.url)
         self._sweep(now)
 
-    def _take(self, site: str, host: _Host, now: Now) -> Turn:
+    def _take(self, site: str, host: _Host, now: Now) -> FetchTask:
         _, _, url = heapq.heappop(host.ready)
         entry = self._entries[url]
         self._forget(url)
         host.open = True
-        turn = Turn(entry.visit, entry.slot, self._slots[entry.slot].epoch, site, host.address)
+        turn = FetchTask(entry.visit, entry.slot, self._slots[entry.slot].epoch, site, host.address)
         if host.address:
             turn.counted = self._addresses.begin(host.address, now.steady)
         self._flight[url] = turn
@@ -417,6 +417,6 @@ def _newest(known: Visit | None, seen: Visit) -> Visit:
     """The visit that wins in the store: the later outcome, else the further reach; `known` where they are equal."""
     if known is None:
         return seen
-    if known.state != State.WAITING or seen.state != State.WAITING:
+    if known.state != VisitState.WAITING or seen.state != VisitState.WAITING:
         return seen if seen.visited_at > known.visited_at else known
     return seen if reach(seen) > reach(known) else known

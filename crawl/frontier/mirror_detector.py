@@ -18,8 +18,16 @@ from typing import TypeVar
 from zlib import crc32
 
 from crawl.content.fingerprint import steady_text
-from crawl.frontier.host_alias import Alias, AliasQuestion, Answer, How, is_aliased, origin_of, twin_of
-from crawl.schedule.url_state import State, Visit
+from crawl.frontier.mirror_alias import (
+    AliasEvidence,
+    Answer,
+    MirrorAlias,
+    MirrorCandidate,
+    is_aliased,
+    origin_of,
+    twin_of,
+)
+from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
 LEAST = 8  # URLs that must agree: chance alone hardly makes so many different texts alike at the same paths
@@ -54,16 +62,16 @@ class _Origin:
     refuted: dict[str, float] = field(default_factory=dict)  # candidates whose pages are others, and when that was seen
 
 
-class Aliases:
+class MirrorDetector:
     """What a crawler knows of them. Instants are Unix seconds. `sample_every_s`: of each alias, one URL."""
 
     def __init__(self, rng: Random, sample_every_s: float) -> None:
         self._rng, self._sample_every_s = rng, sample_every_s
         self._origins: OrderedDict[str, _Origin] = OrderedDict()
-        self._in_force: dict[str, Alias] = {}
+        self._in_force: dict[str, MirrorAlias] = {}
         self._withdrawn: OrderedDict[str, float] = OrderedDict()
 
-    def hear(self, site: str, aliases: Iterable[Alias], now: float) -> list[str]:
+    def hear(self, site: str, aliases: Iterable[MirrorAlias], now: float) -> list[str]:
         """What a site's host record says now; returns the origins that are no aliases any more."""
         said, ended = {alias.origin: alias for alias in aliases}, []
         for origin in (f"http://{site}/", f"https://{site}/"):
@@ -83,11 +91,11 @@ class Aliases:
         """Those that were read here lately."""
         return {split_url(origin).site for origin in self._origins}
 
-    def in_force(self, origin: str) -> Alias | None:
+    def in_force(self, origin: str) -> MirrorAlias | None:
         """What an origin is an alias of."""
         return self._in_force.get(origin)
 
-    def find(self, url: str) -> Alias | None:
+    def find(self, url: str) -> MirrorAlias | None:
         """The alias for whose sake a URL is not fetched; None where it is to be, be it as a sample."""
         alias = self._in_force.get(origin_of(url)) if self._in_force else None
         return None if alias is None or self._is_sample(url, alias) else alias
@@ -128,18 +136,18 @@ class Aliases:
         if len(known.linked) > 2 * _MAX_EACH:
             known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
-    def questions(self, now: float) -> list[AliasQuestion]:
+    def questions(self, now: float) -> list[MirrorCandidate]:
         """What is to be found out; each is asked again when there is more to go by, or after a while."""
         return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
 
-    def first_twins(self, question: AliasQuestion) -> list[str]:
+    def first_twins(self, question: MirrorCandidate) -> list[str]:
         """Those to look for first. Most guesses are wrong: where none of these is known, too few are left to agree."""
         twins = question.twins()
         return twins if question.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
 
     def judge(
-        self, question: AliasQuestion, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
-    ) -> Alias | None:
+        self, question: MirrorCandidate, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
+    ) -> MirrorAlias | None:
         """What the origin is an alias of, given the visits of the twins and the signatures of unlike pages, by URL, as
         far as they are known."""
         alias, back = self._in_force.get(question.origin), self._in_force.get(question.target)
@@ -151,10 +159,10 @@ class Aliases:
         same = sum(verdicts.values())
         if len(verdicts) >= LEAST and 2 * same < len(verdicts):
             self._known(question.origin).refuted[question.target] = now
-        least = CANONICAL_SHARE if question.how == How.CANONICAL else SHARE
+        least = CANONICAL_SHARE if question.how == AliasEvidence.CANONICAL else SHARE
         if is_mutual or same < LEAST or same < least * len(verdicts):
             return None
-        return Alias(question.origin, question.target, now, question.how)
+        return MirrorAlias(question.origin, question.target, now, question.how)
 
     def _differs(self, origin: str, verdicts: Mapping[str, bool]) -> bool:
         """Whether an alias has ceased to be one, by its newest samples, of each URL the last."""
@@ -176,11 +184,11 @@ class Aliases:
                 chosen.append(url)
         return chosen
 
-    def _ask(self, origin: str, known: _Origin, now: float) -> Iterator[AliasQuestion]:
+    def _ask(self, origin: str, known: _Origin, now: float) -> Iterator[MirrorCandidate]:
         alias = self._in_force.get(origin)
         if alias is not None:
             if known.answers:
-                yield AliasQuestion(origin, alias.target, dict(known.answers), alias.how)
+                yield MirrorCandidate(origin, alias.target, dict(known.answers), alias.how)
                 known.answers.clear()
             return
         is_due = known.read >= known.ask_from or 0.0 < known.ask_at <= now
@@ -189,13 +197,13 @@ class Aliases:
         known.ask_from = int(known.read * _GROWTH) + 1
         known.ask_at, known.wait_s = now + known.wait_s, min(2 * known.wait_s, _MOST_WAIT_S)
         if target := _redirects_to(known):
-            yield AliasQuestion(origin, target, dict(known.answers), How.REDIRECTS)
+            yield MirrorCandidate(origin, target, dict(known.answers), AliasEvidence.REDIRECTS)
         elif len(pages := _told_apart(known)) >= LEAST:
             known.refuted = {target: at for target, at in known.refuted.items() if now < at + AGAIN_S}
             targets = {target: how for target, how in _candidates(origin, known).items() if target not in known.refuted}
-            yield from (AliasQuestion(origin, target, pages, how) for target, how in targets.items())
+            yield from (MirrorCandidate(origin, target, pages, how) for target, how in targets.items())
 
-    def _is_sample(self, url: str, alias: Alias) -> bool:
+    def _is_sample(self, url: str, alias: MirrorAlias) -> bool:
         known = self._origins.get(alias.origin)
         return url == alias.origin or crc32(url.encode()) % ONE_IN == 0 or (known is not None and url == known.sampled)
 
@@ -209,11 +217,11 @@ class Aliases:
 def _answer(visit: Visit) -> Answer | None:
     """What is remembered of an outcome; None where it tells nothing."""
     match visit.state:
-        case State.FETCHED:
+        case VisitState.FETCHED:
             return steady_text(visit.history.fingerprint) or None
-        case State.GONE:
+        case VisitState.GONE:
             return b""
-        case State.REDIRECT if visit.status:  # else nobody asked for it
+        case VisitState.REDIRECT if visit.status:  # else nobody asked for it
             target = origin_of(visit.target)
             return target if visit.target == twin_of(visit.url, target) else ""
     return None
@@ -233,13 +241,15 @@ def _told_apart(known: _Origin) -> dict[str, Answer]:
     return {url: answer for answer, url in list(apart.items())[-ASKED:]}
 
 
-def _candidates(origin: str, known: _Origin) -> dict[str, How]:
+def _candidates(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
     """Of what an origin may be an alias, by its own word or because only its owner can have the other name."""
     least = max(LEAST, known.pages * SHARE)
-    found = {other: How.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}
+    found = {other: AliasEvidence.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}
     least = max(LEAST, known.pages * NAMED_SHARE)
     linked = [other for other, count in known.linked.most_common(MAX_LINKED) if count >= least]
-    return found | {other: How.SAME for other in (*linked, *_plainer(origin)) if other != origin and other not in found}
+    return found | {
+        other: AliasEvidence.SAME for other in (*linked, *_plainer(origin)) if other != origin and other not in found
+    }
 
 
 def _plainer(origin: str) -> Iterator[str]:

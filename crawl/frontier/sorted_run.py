@@ -21,7 +21,7 @@ BATCH = 512  # blocks read before they are compared: 2 MB
 PART = 65_536  # hashes of the longer run that are merged at once
 
 
-class Run(Protocol):
+class SortedRun(Protocol):
     """Hashes in rising order, each once."""
 
     def __len__(self) -> int: ...
@@ -143,7 +143,7 @@ def _columns(rows: NDArray[np.uint8]) -> tuple[Hashes, Depths]:
     return rows[:, : 8 * BLOCK].view("<u8"), rows[:, 8 * BLOCK :]
 
 
-def merged(one: Run, other: Run) -> Iterator[tuple[Hashes, Depths]]:
+def merged(one: SortedRun, other: SortedRun) -> Iterator[tuple[Hashes, Depths]]:
     """Both runs as one, in parts; of a hash that is in both the greater depth."""
     longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
     begun = 0

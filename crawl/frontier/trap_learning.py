@@ -53,7 +53,7 @@ class _Site:
     recalled: object = None  # the rebuild that began it
 
 
-class SiteStats:
+class TrapLearning:
     """What is known of each site that was read lately."""
 
     def __init__(self) -> None:

@@ -17,7 +17,7 @@ from types import TracebackType
 import numpy as np
 
 from crawl.errors import SeenUnwritable
-from crawl.frontier.sorted_run import MemoryRun, Run, RunFile, merged
+from crawl.frontier.sorted_run import MemoryRun, RunFile, SortedRun, merged
 
 GATHERED = 32_768  # new URLs in memory: about 4 MB
 IN_MEMORY = 1_048_576  # a run up to here stays there: 9.4 MB
@@ -26,7 +26,7 @@ REMEMBERED = 8_192  # hashes: the links of a site's pages are mostly the same; a
 MAX_DEPTH = 255  # what one byte holds
 
 
-class Seen:
+class UrlSeenTest:
     """Hashes with ranks, here called depths. `folder`: for the runs, emptied first; None keeps all in memory, for
     simulators and tests."""
 
@@ -34,14 +34,14 @@ class Seen:
         self._folder, self._key, self._gathered, self._in_memory = folder, key, gathered, in_memory
         self._hash = lru_cache(REMEMBERED)(self._hashed)
         self._new: dict[int, int] = {}
-        self._runs: list[Run] = []
+        self._runs: list[SortedRun] = []
         self._number = 0
         if folder is not None:
             folder.mkdir(parents=True, exist_ok=True)
             for old in folder.glob("*.run"):
                 old.unlink()
 
-    def __enter__(self) -> "Seen":
+    def __enter__(self) -> "UrlSeenTest":
         return self
 
     def __exit__(
@@ -67,7 +67,7 @@ class Seen:
         """URLs kept; one that is both new and in a run, with a smaller depth, counts twice."""
         return len(self._new) + sum(len(run) for run in self._runs)
 
-    def are_news(self, found: Sequence[tuple[str, int]]) -> list[bool]:
+    def are_new(self, found: Sequence[tuple[str, int]]) -> list[bool]:
         """For each (URL, depth) whether the owners do not yet know from us that it may be followed so deep."""
         hashes = [self._hash(url) for url, _ in found]
         if not self._runs:
@@ -106,11 +106,11 @@ class Seen:
             later, earlier = self._runs.pop(), self._runs.pop()
             self._runs.append(self._merge(earlier, later))
 
-    def _merge(self, earlier: Run, later: Run) -> Run:
+    def _merge(self, earlier: SortedRun, later: SortedRun) -> SortedRun:
         parts = merged(earlier, later)
         if self._folder is None or len(earlier) + len(later) <= self._in_memory:
             pieces = list(parts)
-            run: Run = MemoryRun(np.concatenate([p[0] for p in pieces]), np.concatenate([p[1] for p in pieces]))
+            run: SortedRun = MemoryRun(np.concatenate([p[0] for p in pieces]), np.concatenate([p[1] for p in pieces]))
         else:
             self._number += 1
             run = RunFile.write(self._folder / f"{self._number}.run", parts)

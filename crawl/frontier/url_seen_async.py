@@ -7,26 +7,26 @@ from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar
 
-from crawl.frontier.url_seen import Seen
+from crawl.frontier.url_seen import UrlSeenTest
 
 T = TypeVar("T")
 
 
-class SeenDesk:
+class AsyncUrlSeenTest:
     """Owns the test and its thread; while the thread has work, all goes there, one after the other."""
 
-    def __init__(self, seen: Seen) -> None:
+    def __init__(self, seen: UrlSeenTest) -> None:
         self._seen, self._thread, self._sent = seen, ThreadPoolExecutor(1, "crawl-seen"), 0
         self._done = 0  # counted by the thread, as the other by the loop
 
-    async def are_news(self, found: Sequence[tuple[str, int]]) -> list[bool]:
-        """See `Seen.are_news`."""
+    async def are_new(self, found: Sequence[tuple[str, int]]) -> list[bool]:
+        """See `UrlSeenTest.are_new`."""
         if self._sent == self._done and self._seen.is_in_memory:
-            return self._seen.are_news(found)
-        return await self._in_thread(lambda: self._seen.are_news(found))
+            return self._seen.are_new(found)
+        return await self._in_thread(lambda: self._seen.are_new(found))
 
     async def add(self, sent: Sequence[tuple[str, int]]) -> None:
-        """See `Seen.add`."""
+        """See `UrlSeenTest.add`."""
         if self._sent == self._done and self._seen.has_room(len(sent)):
             self._seen.add(sent)
         else:

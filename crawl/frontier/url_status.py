@@ -7,16 +7,16 @@ from dataclasses import dataclass
 from enum import IntEnum
 
 
-class Stand(IntEnum):
+class UrlStage(IntEnum):
     """Where a URL is at its holder; the number is on the wire."""
 
     UNKNOWN = 0  # in no slot held here, or never heard of
     LATER = 1  # known; its due time has not come
-    READY = 2  # waits for its host's turn
+    READY = 2  # waits for its site's turn
     OPEN = 3  # being fetched, read or handed over
 
 
-class RobotsSay(IntEnum):
+class RobotsAccess(IntEnum):
     """What robots.txt says of a URL; the number is on the wire."""
 
     UNKNOWN = 0  # not read lately: it is asked first
@@ -26,26 +26,28 @@ class RobotsSay(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Queued:
-    """A URL's place in the frontier. `ahead`: URLs of its host before it, counted up to a bound; `host_rest_s`: until
-    the host may be asked again; `is_host_open`: a request to the host is under way."""
+class QueuePosition:
+    """A URL's place in the frontier. `ahead`: URLs of its site before it, counted up to a bound; `host_rest_s`: until
+    the site may be asked again; `is_host_open`: a request to the site is under way."""
 
-    stand: Stand = Stand.UNKNOWN
+    stage: UrlStage = UrlStage.UNKNOWN
     ahead: int = 0
     host_rest_s: float = 0.0
     is_host_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Look:
-    """All of it. `trap`: why what was learned about the site speaks against the URL, "" where nothing does.
-    `robots_why`: why its rules could not be read. `hindrance`: why nothing at all is fetched here just now.
-    `trouble`: why the host is asked once in a while alone."""
+class UrlStatus:
+    """A URL's position and everything that stands before its fetch; each reason is "" where there is none.
 
-    queued: Queued = Queued()
-    robots: RobotsSay = RobotsSay.UNKNOWN
+    `robots_why`: why the site's robots.txt could not be read. `trap`: why what was learned about the site speaks
+    against the URL. `pause_reason`: why nothing at all is fetched here just now. `breaker_reason`: why the site's
+    circuit breaker is open, so that it is asked only once in a while."""
+
+    position: QueuePosition = QueuePosition()
+    robots: RobotsAccess = RobotsAccess.UNKNOWN
     robots_why: str = ""
     crawl_delay_s: float = 0.0
     trap: str = ""
-    hindrance: str = ""
-    trouble: str = ""
+    pause_reason: str = ""
+    breaker_reason: str = ""

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from crawl.content.extract import extract
 from crawl.content.media_types import type_flaw
-from crawl.content.parse_task import Parsed, Task, too_large
+from crawl.content.parse_task import ParseResult, ParseTask, too_large
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.response import broken_coding
@@ -23,7 +23,7 @@ class InlineParsers:
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "crawl-parse")
 
-    async def parse(self, task: Task) -> Parsed:
+    async def parse(self, task: ParseTask) -> ParseResult:
         """Read one page; raises PageUnreadable."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
 
@@ -32,7 +32,7 @@ class InlineParsers:
         self._thread.shutdown(wait=False, cancel_futures=True)
 
 
-def parse_once(task: Task) -> Parsed:
+def parse_once(task: ParseTask) -> ParseResult:
     """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
     body = _opened(task) if task.coding else task.body
     if flaw := type_flaw(task.media_type, task.header_charset, body):
@@ -44,7 +44,7 @@ def parse_once(task: Task) -> Parsed:
     return replace(parsed, content=body if task.coding else b"", content_digest=sha256(body).digest())
 
 
-def _opened(task: Task) -> bytes:
+def _opened(task: ParseTask) -> bytes:
     try:
         body, is_cut = decode_body(task.body, task.coding, task.max_bytes)
     except BadCoding as error:

@@ -16,7 +16,7 @@ import msgspec
 from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
-from crawl.content.parse_task import Parsed, Parsers, Task
+from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.parsing.inline import InlineParsers
 from crawl.parsing.pipe import ParserPipe, started
@@ -33,8 +33,8 @@ _decoder = msgspec.msgpack.Decoder(Answer)
 
 @dataclass(slots=True)
 class _Job:
-    task: Task
-    result: asyncio.Future[Parsed]
+    task: ParseTask
+    result: asyncio.Future[ParseResult]
 
 
 class ProcessParsers:
@@ -44,7 +44,7 @@ class ProcessParsers:
         self._config = config
         self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=2 * config.parser_batch)
 
-    async def parse(self, task: Task) -> Parsed:
+    async def parse(self, task: ParseTask) -> ParseResult:
         """See `crawl.parsed.Parsers`."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)

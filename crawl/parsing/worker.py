@@ -14,7 +14,7 @@ from typing import BinaryIO
 
 import msgspec
 
-from crawl.content.parse_task import Parsed, Task
+from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
 
@@ -28,7 +28,7 @@ _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all wi
 class Answer(msgspec.Struct, frozen=True, array_like=True):
     """What became of one task: a reading, or why there is none."""
 
-    parsed: Parsed | None
+    parsed: ParseResult | None
     reason: str = ""
     is_final: bool = False  # no engine reads it
 
@@ -42,14 +42,14 @@ def main() -> None:
     _limit_memory(memory_bytes)
     _keep_memory()
     _send(sink, b"")
-    decoder, encoder = msgspec.msgpack.Decoder(Task), msgspec.msgpack.Encoder()
+    decoder, encoder = msgspec.msgpack.Decoder(ParseTask), msgspec.msgpack.Encoder()
     while (frame := _receive(source)) is not None:
         _alarm(stall_s * _ORPHAN_FACTOR)
         _send(sink, encoder.encode(_answer(decoder.decode(frame))))
         _alarm(0.0)
 
 
-def _answer(task: Task) -> Answer:
+def _answer(task: ParseTask) -> Answer:
     try:
         return Answer(parse_once(task))
     except PageUnreadable as error:

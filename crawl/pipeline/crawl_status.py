@@ -14,7 +14,7 @@ from typing import Literal
 
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
-from crawl.frontier.host_alias import REASON
+from crawl.frontier.mirror_alias import REASON
 from crawl.politeness.host_delay import Politeness
 from dht import Now
 

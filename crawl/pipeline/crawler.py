@@ -17,14 +17,14 @@ from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.parse_task import Parsers
 from crawl.errors import SlotLost
-from crawl.fetch.response import Fetcher, Late, Locate, nowhere
-from crawl.frontier.frontier import Frontier, Turn
-from crawl.frontier.host_alias import Alias
-from crawl.frontier.mirror_detector import Aliases
-from crawl.frontier.trap_learning import SiteStats
-from crawl.frontier.url_seen import Seen
-from crawl.frontier.url_seen_async import SeenDesk
-from crawl.frontier.url_status import Look
+from crawl.fetch.response import BandwidthWait, Fetcher, Locate, nowhere
+from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.mirror_alias import MirrorAlias
+from crawl.frontier.mirror_detector import MirrorDetector
+from crawl.frontier.trap_learning import TrapLearning
+from crawl.frontier.url_seen import UrlSeenTest
+from crawl.frontier.url_seen_async import AsyncUrlSeenTest
+from crawl.frontier.url_status import UrlStatus
 from crawl.pipeline.crawl_status import SOON_S, CrawlStatus, Situation, Tally
 from crawl.pipeline.dns_prefetch import Prefetch
 from crawl.pipeline.fetch_stage import Requests
@@ -37,7 +37,7 @@ from crawl.policy import Decide
 from crawl.politeness.address_limits import AddressTurns
 from crawl.politeness.site_tokens import Free, Permits
 from crawl.schedule.lastmod import Lastmods
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
 from dht import Clock, Slot, site_of
 
@@ -62,7 +62,7 @@ class Crawler:
         permits: Permits | None = None,
         seen_folder: Path | None = None,
         locate: Locate = nowhere,
-        late: Late = lambda: 0.0,
+        late: BandwidthWait = lambda: 0.0,
         twins: Twins | None = None,
         sample_every_s: float = SAMPLE_EVERY_S,
     ) -> None:
@@ -73,14 +73,14 @@ class Crawler:
         self._config, self._clock = config, clock
         self._permits: Permits = permits or Free()
         self._tally = Tally()
-        census, lastmods, stats = Census(config), Lastmods(config.max_lastmods), SiteStats()
+        census, lastmods, stats = RevisitStatistics(config), Lastmods(config.max_lastmods), TrapLearning()
         self._stats = stats
-        self.aliases = aliases = Aliases(Random(rng.random()), sample_every_s)
+        self.aliases = aliases = MirrorDetector(Random(rng.random()), sample_every_s)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressTurns(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
         self._prefetch = Prefetch(self._frontier, locate)
-        self._seen = SeenDesk(Seen(seen_folder, rng.randbytes(16)))
+        self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
         handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
         self._requests = Requests(
             config,
@@ -116,7 +116,7 @@ class Crawler:
             clock=clock,
             sitemap_thread=self._thread,
         )
-        self._idle: list[asyncio.Future[Turn]] = []  # of workers without a turn, for the next one
+        self._idle: list[asyncio.Future[FetchTask]] = []  # of workers without a turn, for the next one
         self._asking = 0  # turns whose request is not over
         self._lent = 0
         self._late = late
@@ -148,7 +148,7 @@ class Crawler:
         self._frontier.again(url, self._clock())
         self._changed.set()
 
-    def hear(self, site: str, aliases: Sequence[Alias]) -> None:
+    def hear(self, site: str, aliases: Sequence[MirrorAlias]) -> None:
         """What a site's host record says of its names now; URLs of one that is no alias any more are due at once."""
         now = self._clock()
         if ended := self.aliases.hear(site, aliases, now.wall):
@@ -214,7 +214,7 @@ class Crawler:
             broken=len(list(self._requests.politeness.broken())),
         )
 
-    def look(self, url: str) -> Look:
+    def look(self, url: str) -> UrlStatus:
         """What is known here of a canonical URL, and what stands before its fetch."""
         queued = self._frontier.look(url, self._clock())
         return self._requests.look(site_of(url), url, queued, self._hindrance)
@@ -284,15 +284,15 @@ class Crawler:
             if wake is not None:
                 wake.cancel()
 
-    async def _work(self, turn: Turn) -> None:
+    async def _work(self, turn: FetchTask) -> None:
         """One turn after the other: a task of its own costs a turn 20 µs."""
         while True:
             await self._use(turn)
-            next_one: asyncio.Future[Turn] = asyncio.get_running_loop().create_future()
+            next_one: asyncio.Future[FetchTask] = asyncio.get_running_loop().create_future()
             self._idle.append(next_one)
             turn = await next_one
 
-    async def _use(self, turn: Turn) -> None:
+    async def _use(self, turn: FetchTask) -> None:
         """One turn from its request to its recorded outcome."""
         outcome: Visit | None = None
         try:
@@ -315,7 +315,7 @@ class Crawler:
             self._frontier.settle(turn, outcome, self._clock())
             self._stir()
 
-    def _end_request(self, turn: Turn, delay_s: float, address: str) -> None:
+    def _end_request(self, turn: FetchTask, delay_s: float, address: str) -> None:
         self._frontier.rest(turn, self._clock(), delay_s, address)
         self._asking -= 1
         self._stir()

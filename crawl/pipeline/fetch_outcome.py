@@ -13,18 +13,18 @@ from crawl.config import DAY_S, CrawlConfig
 from crawl.content.fingerprint import is_same, says_the_same
 from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
 from crawl.content.parse_task import too_large
-from crawl.content.robots_directives import header_wishes, unwanted
+from crawl.content.robots_directives import header_directives, unwanted
 from crawl.errors import FetchFailed
 from crawl.fetch.response import Fetched
-from crawl.frontier.host_alias import is_aliased
+from crawl.frontier.mirror_alias import is_aliased
 from crawl.schedule.change_rate import seen
 from crawl.schedule.due_times import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
-from crawl.schedule.revisit_policy import Census
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import Visit, VisitState
 
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
-_NO_PAGE = (State.REDIRECT, State.REFUSED)
+_NO_PAGE = (VisitState.REDIRECT, VisitState.REFUSED)
 RETRIED = frozenset((408, 425, 429))
 _MAX_REASON_CHARS = 200
 DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
@@ -48,14 +48,14 @@ class Verdict(msgspec.Struct, frozen=True):
     visit: Visit
 
 
-def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: Census) -> Verdict:
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: RevisitStatistics) -> Verdict:
     """What a response means. `now`: Unix seconds."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
     if visit.is_sitemap and status in (200, 404, 410):
         return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
-        if reason := unwanted(header_wishes(fetched.headers, config.agent), now):
+        if reason := unwanted(header_directives(fetched.headers, config.agent), now):
             return Verdict(Next.GONE, gone(visit, reason, now, config))
         return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
     if status in _REDIRECTS:
@@ -76,10 +76,10 @@ def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit
     """The URL is not taken; the reason says who refused: robots, rules, a guard, its media type…"""
     due_at = due_after_refusal(now, config)
     reason = reason[:_MAX_REASON_CHARS]
-    return replace(visit, state=State.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
+    return replace(visit, state=VisitState.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
 
 
-def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Census) -> tuple[Visit, bool]:
+def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: RevisitStatistics) -> tuple[Visit, bool]:
     """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
     known = before.history.fingerprint
     outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
@@ -89,7 +89,7 @@ def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: Ce
     return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
 
 
-def spared(visit: Visit, unchanged_until: float, now: float, census: Census) -> Visit | None:
+def spared(visit: Visit, unchanged_until: float, now: float, census: RevisitStatistics) -> Visit | None:
     """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
     known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
     due_at = _soon_enough(known, due_after_look(known, unchanged_until, census))
@@ -100,7 +100,9 @@ def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) 
     """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
     due_at = due_after_refusal(now, config)
     reason = "guard: its parameters change nothing"
-    visit = replace(visit, state=State.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason)
+    visit = replace(
+        visit, state=VisitState.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason
+    )
     return Verdict(Next.REDIRECT, visit)
 
 
@@ -122,7 +124,7 @@ def forgotten(visit: Visit) -> Visit:
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
     """The page is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
-    return forgotten(replace(visit, state=State.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
+    return forgotten(replace(visit, state=VisitState.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
 
 
 def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
@@ -130,7 +132,7 @@ def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_aft
     fails = visit.fails + 1
     due_at = due_after_failure(fails, now, config, retry_after_s)
     reason = reason[:_MAX_REASON_CHARS]
-    return replace(visit, state=State.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
+    return replace(visit, state=VisitState.FAILED, visited_at=now, due_at=due_at, fails=fails, reason=reason)
 
 
 def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
@@ -157,7 +159,11 @@ def is_over(visit: Visit, now: float) -> bool:
 def validators(visit: Visit, now: float) -> dict[str, str]:
     """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
     headers = {}
-    if visit.state in (State.FETCHED, State.FAILED) and not keep_again(visit, now) and not is_over(visit, now):
+    if (
+        visit.state in (VisitState.FETCHED, VisitState.FAILED)
+        and not keep_again(visit, now)
+        and not is_over(visit, now)
+    ):
         if visit.etag:
             headers["If-None-Match"] = visit.etag
         if visit.last_modified:
@@ -177,7 +183,7 @@ def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig)
     if visit.hops >= config.max_hops:
         return Verdict(Next.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
     due_at = due_after_redirect(now, config)
-    outcome = replace(visit, state=State.REDIRECT, target=target, due_at=due_at, fails=0)
+    outcome = replace(visit, state=VisitState.REDIRECT, target=target, due_at=due_at, fails=0)
     return Verdict(Next.REDIRECT, outcome)
 
 
@@ -193,7 +199,7 @@ def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> V
     """A page or a list, until it is read."""
     return replace(
         visit,
-        state=State.FETCHED,
+        state=VisitState.FETCHED,
         due_at=due_after_redirect(now, config),
         fails=0,
         etag=fetched.header("ETag")[:_MAX_REASON_CHARS],
@@ -208,9 +214,9 @@ def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) ->
     return Verdict(Next.SITEMAP, _found(visit, fetched, now, config))
 
 
-def _looked(visit: Visit, now: float, census: Census, *, changed: bool) -> Visit:
+def _looked(visit: Visit, now: float, census: RevisitStatistics, *, changed: bool) -> Visit:
     """A look at the content of a page that is stored, or will be."""
-    looked = replace(visit, state=State.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
+    looked = replace(visit, state=VisitState.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
     return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, census)))
 
 

@@ -13,11 +13,11 @@ from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetch.response import Fetched, Fetcher, Locate
-from crawl.frontier.admission import refusal_of
-from crawl.frontier.frontier import Frontier, Turn
-from crawl.frontier.mirror_detector import Aliases
-from crawl.frontier.trap_learning import SiteStats
-from crawl.frontier.url_status import Look, Queued, RobotsSay
+from crawl.frontier.admission import refusal_reason
+from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.mirror_detector import MirrorDetector
+from crawl.frontier.trap_learning import TrapLearning
+from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStatus
 from crawl.pipeline.fetch_outcome import (
     RETRIED,
     Next,
@@ -34,13 +34,13 @@ from crawl.pipeline.fetch_outcome import (
 )
 from crawl.pipeline.mirror_twin import Twins, left_to_twin, may_stand_in
 from crawl.pipeline.sitemap_state import SitemapQueue
-from crawl.policy import Decide, Decision
+from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.host_delay import DOWN, Politeness
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import Asked, Barred, RobotsCache
 from crawl.schedule.lastmod import TEST_EACH, Lastmods
-from crawl.schedule.revisit_policy import Census
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import Visit, VisitState
 from crawl.scope import WHOLE
 from dht import Clock, site_of
 
@@ -65,10 +65,10 @@ class Requests:
         config: CrawlConfig,
         fetcher: Fetcher,
         decide: Decide,
-        census: Census,
+        census: RevisitStatistics,
         lastmods: Lastmods,
-        stats: SiteStats,
-        aliases: Aliases,
+        stats: TrapLearning,
+        aliases: MirrorDetector,
         twins: Twins,
         frontier: Frontier,
         clock: Clock,
@@ -82,11 +82,11 @@ class Requests:
         self.politeness = Politeness(config, rng)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
 
-    async def make(self, turn: Turn) -> Step:
+    async def make(self, turn: FetchTask) -> Step:
         """Use a turn. Never raises for what a site does."""
         visit, now = turn.visit, self._clock().wall
         decision = self._decide(visit.url)
-        if reason := refusal_of(visit.url, decision, now) or self._trap(turn):
+        if reason := refusal_reason(visit.url, decision, now) or self._trap(turn):
             return self._without(refused(visit, reason, now, self._config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
@@ -111,19 +111,19 @@ class Requests:
             return self._without(spared)
         return await self._ask_page(turn, decision)
 
-    def look(self, site: str, url: str, queued: Queued, hindrance: str) -> Look:
+    def look(self, site: str, url: str, queued: QueuePosition, hindrance: str) -> UrlStatus:
         """What stands before a URL's fetch, as far as it is known without a request."""
         access, alias = self._robots.find(url), self._aliases.find(url)
         trap = self._stats.refusal(site, url) or (alias.reason if alias else "")
-        look = Look(queued, trap=trap, hindrance=hindrance, trouble=self.politeness.trouble(site))
+        look = UrlStatus(queued, trap=trap, pause_reason=hindrance, breaker_reason=self.politeness.trouble(site))
         if access is None:
             return look
         if isinstance(access, Barred):
-            return replace(look, robots=RobotsSay.BARRED, robots_why=access.reason)
-        says = RobotsSay.ALLOWED if access.allows(url) else RobotsSay.DISALLOWED
+            return replace(look, robots=RobotsAccess.BARRED, robots_why=access.reason)
+        says = RobotsAccess.ALLOWED if access.allows(url) else RobotsAccess.DISALLOWED
         return replace(look, robots=says, crawl_delay_s=access.crawl_delay_s)
 
-    async def _place(self, turn: Turn) -> bool:
+    async def _place(self, turn: FetchTask) -> bool:
         """Whether there is room at the address of a host that was not asked yet."""
         address = await self._locate(turn.visit.url)
         return not address or self._frontier.move(turn, address, self._clock())
@@ -132,7 +132,7 @@ class Requests:
         """No request: the outcome is known already."""
         return Step(verdict=Verdict(Next.NOTHING, visit))
 
-    def _trap(self, turn: Turn) -> str:
+    def _trap(self, turn: FetchTask) -> str:
         """Why a URL that was never read looks like more of the same; one that was read once is looked after."""
         return "" if turn.visit.history.seen_at else self._stats.refusal(turn.site, turn.visit.url)
 
@@ -146,10 +146,10 @@ class Requests:
         outcome = left_to_twin(visit, alias, known.get(twin), now, self._config)
         return Step(verdict=Verdict(Next.REDIRECT, outcome)) if outcome else None
 
-    def _spared(self, turn: Turn, now: float) -> Visit | None:
+    def _spared(self, turn: FetchTask, now: float) -> Visit | None:
         """The outcome where the site's own dates, proven, say that the page has not changed; one in some is asked."""
         visit = turn.visit
-        if visit.state != State.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
+        if visit.state != VisitState.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
             return None
         until = self._lastmods.unchanged_until(turn.site, visit.url, visit.history.seen_at)
         return spared(visit, until, now, self._census) if until else None
@@ -163,7 +163,7 @@ class Requests:
             return refused(visit, barred.reason, now, self._config)
         return failed(visit, barred.reason, now, self._config, barred.until - now)
 
-    async def _ask_robots(self, turn: Turn, decision: Decision) -> Step:
+    async def _ask_robots(self, turn: FetchTask, decision: CrawlDecision) -> Step:
         target = self._robots.next_url(turn.visit.url)
         site = site_of(target)
         if site == turn.site:
@@ -188,7 +188,7 @@ class Requests:
             self._frontier.give_back(site, self._clock(), delay_s, address)
         return Step()  # the turn's own host was not asked
 
-    def _learn_robots(self, turn: Turn, site: str, asked: Asked, decision: Decision) -> tuple[float, str]:
+    def _learn_robots(self, turn: FetchTask, site: str, asked: Asked, decision: CrawlDecision) -> tuple[float, str]:
         """Take over what was learned; the rest of the host that was asked, and its address."""
         if isinstance(asked.access, Robots):
             self.politeness.asked_delay(turn.site, asked.access.crawl_delay_s)
@@ -198,7 +198,7 @@ class Requests:
             return self._after_silence(site, asked.reason, decision), ""
         return self._rest(site, asked.answer, decision), asked.answer.address
 
-    async def _ask_sitemap(self, turn: Turn, decision: Decision, url: str, depth: int, scope: str) -> Step:
+    async def _ask_sitemap(self, turn: FetchTask, decision: CrawlDecision, url: str, depth: int, scope: str) -> Step:
         try:
             most = self._config.max_body_bytes
             fetched = (await self._fetcher.fetch(url, {}, most)).opened(most)
@@ -211,7 +211,7 @@ class Requests:
             return Step(delay_s, fetched.address)
         return Step(delay_s, fetched.address, fetched=fetched, sitemap_depth=depth, sitemap_scope=scope)
 
-    async def _ask_page(self, turn: Turn, decision: Decision) -> Step:
+    async def _ask_page(self, turn: FetchTask, decision: CrawlDecision) -> Step:
         visit, config = turn.visit, self._config
         most_bytes = config.max_sitemap_bytes if visit.is_sitemap else config.max_body_bytes
         try:
@@ -234,7 +234,7 @@ class Requests:
         verdict = judge(visit, fetched, self._clock().wall, config, self._census)
         return Step(self._rest(turn.site, fetched, decision), fetched.address, verdict, fetched)
 
-    def _rest(self, site: str, fetched: Fetched, decision: Decision) -> float:
+    def _rest(self, site: str, fetched: Fetched, decision: CrawlDecision) -> float:
         """Seconds that a host rests after a response."""
         now, floor_s = self._clock(), decision.min_delay_s
         wait_s = fetched.retry_after_s(now.wall)
@@ -245,6 +245,6 @@ class Requests:
             return self.politeness.after_error(site, floor_s, wait_s)
         return self.politeness.after_answer(site, fetched.latency_s, floor_s, wait_s, decision.max_delay_s)
 
-    def _after_silence(self, site: str, reason: str, decision: Decision) -> float:
+    def _after_silence(self, site: str, reason: str, decision: CrawlDecision) -> float:
         """Seconds that a host rests after a request without a usable response."""
         return self.politeness.after_failure(site, self._clock().steady, reason, decision.min_delay_s)

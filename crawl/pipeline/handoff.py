@@ -12,9 +12,9 @@ from random import Random
 from crawl.config import CrawlConfig
 from crawl.content.page import Page
 from crawl.errors import SlotLost
-from crawl.frontier.admission import Trail, waiting
-from crawl.frontier.frontier import Frontier, Turn
-from crawl.frontier.url_seen_async import SeenDesk
+from crawl.frontier.admission import Trail, admit_urls
+from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.url_seen_async import AsyncUrlSeenTest
 from crawl.pipeline.crawl_status import Tally
 from crawl.pipeline.sink import Keeper
 from crawl.policy import Decide
@@ -39,13 +39,13 @@ class Handover:
         tally: Tally,
         clock: Clock,
         rng: Random,
-        seen: SeenDesk,
+        seen: AsyncUrlSeenTest,
     ) -> None:
         self._config, self._keeper, self._frontier, self._decide = config, keeper, frontier, decide
         self._tally, self._clock, self._rng = tally, clock, rng
         self._seen = seen
 
-    async def keep(self, turn: Turn, page: Page, urls: Iterable[str] = (), trail: Trail | None = None) -> None:
+    async def keep(self, turn: FetchTask, page: Page, urls: Iterable[str] = (), trail: Trail | None = None) -> None:
         """Make a page safe, and with it those of its links that may be taken and are news."""
         news = await self._news(urls, trail) if trail is not None else []
         first, rest = news[:BATCH], news[BATCH:]
@@ -54,11 +54,11 @@ class Handover:
             await self._remember(first, trail)
             await self._send(turn, rest, trail)
 
-    async def discover(self, turn: Turn, urls: Iterable[str], trail: Trail) -> None:
+    async def discover(self, turn: FetchTask, urls: Iterable[str], trail: Trail) -> None:
         """Make those of the found URLs safe that may be taken and are news."""
         await self._send(turn, await self._news(urls, trail), trail)
 
-    async def _send(self, turn: Turn, news: Sequence[Visit], trail: Trail) -> None:
+    async def _send(self, turn: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
             await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
@@ -70,7 +70,7 @@ class Handover:
         if asked and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             asked = await self._unseen(asked, [most] * len(asked))
-        found, refusals = waiting(asked, trail, self._decide, self._clock().wall)
+        found, refusals = admit_urls(asked, trail, self._decide, self._clock().wall)
         for reason in refusals:
             self._tally.count_refusal(reason)
         if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):
@@ -79,23 +79,23 @@ class Handover:
         return [visit for visit in found if visit.url in unseen]
 
     async def _unseen(self, urls: Sequence[str], ranks: Sequence[int]) -> list[str]:
-        are_news = await self._seen.are_news(list(zip(urls, ranks, strict=True)))
-        return [url for url, is_news in zip(urls, are_news, strict=True) if is_news]
+        are_new = await self._seen.are_new(list(zip(urls, ranks, strict=True)))
+        return [url for url, is_news in zip(urls, are_new, strict=True) if is_news]
 
     async def _remember(self, sent: Sequence[Visit], trail: Trail) -> None:
         if not trail.is_sitemap:
             await self._seen.add([(visit.url, rank(visit)) for visit in sent])
 
-    async def record(self, turn: Turn, visit: Visit) -> None:
+    async def record(self, turn: FetchTask, visit: Visit) -> None:
         """Make an outcome safe: the last stage, when nothing can be lost any more."""
         await self._insist(turn, lambda: self._keeper.record(visit, self._epoch(turn)))
 
-    def _epoch(self, turn: Turn) -> int:
+    def _epoch(self, turn: FetchTask) -> int:
         """The lease of this moment; a slot that was released since keeps the epoch that the turn began under."""
         epoch = self._frontier.epoch(turn.slot)
         return turn.epoch if epoch is None else epoch
 
-    async def _insist(self, turn: Turn, stage: Callable[[], Awaitable[None]]) -> None:
+    async def _insist(self, turn: FetchTask, stage: Callable[[], Awaitable[None]]) -> None:
         wait_s = self._config.keeper_retry_s
         while True:
             try:

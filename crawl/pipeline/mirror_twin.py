@@ -10,12 +10,12 @@ from msgspec.structs import replace
 
 from crawl.canonical_url import is_canonical
 from crawl.config import DAY_S, CrawlConfig
-from crawl.frontier.admission import refusal_of
-from crawl.frontier.host_alias import Alias, is_aliased
+from crawl.frontier.admission import refusal_reason
+from crawl.frontier.mirror_alias import MirrorAlias, is_aliased
 from crawl.pipeline.fetch_outcome import refused
 from crawl.policy import Decide
-from crawl.schedule.url_state import State, Visit
-from crawl.scope import carried_along, is_within
+from crawl.schedule.url_state import Visit, VisitState
+from crawl.scope import is_within, scope_after_redirect
 
 LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, each of which is a message
 _BACKOFF = 4.0  # the others wait longer and longer, up to a day
@@ -36,17 +36,19 @@ class NoTwins:
 
 def may_stand_in(visit: Visit, twin: str, decide: Decide, now: float) -> bool:
     """Whether a URL may be left to its twin: who crawls one host wants that host, and rules win."""
-    scope = carried_along(visit.scope, visit.url, twin)
-    return is_canonical(twin) and is_within(scope, twin) and not refusal_of(twin, decide(twin), now)
+    scope = scope_after_redirect(visit.scope, visit.url, twin)
+    return is_canonical(twin) and is_within(scope, twin) and not refusal_reason(twin, decide(twin), now)
 
 
-def left_to_twin(visit: Visit, alias: Alias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:
+def left_to_twin(visit: Visit, alias: MirrorAlias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:
     """The outcome of not fetching a URL of an alias; None where it must be fetched all the same, since it may be a page
     that only the alias has. A twin that was not fetched yet is looked at again soon, so that no such page is lost."""
     if twin is not None and _has_nothing(twin, visit.url):
         return None
     outcome = replace(refused(visit, alias.reason, now, config), target=alias.twin(visit.url))
-    if alias.redirects or (twin is not None and twin.state in (State.FETCHED, State.REDIRECT, State.REFUSED)):
+    if alias.redirects or (
+        twin is not None and twin.state in (VisitState.FETCHED, VisitState.REDIRECT, VisitState.REFUSED)
+    ):
         return outcome
     looks = visit.fails + 1 if is_aliased(visit) else 1
     wait_s = min(LOOK_S * _BACKOFF ** min(looks - 1, 16), DAY_S)
@@ -55,5 +57,5 @@ def left_to_twin(visit: Visit, alias: Alias, twin: Visit | None, now: float, con
 
 def _has_nothing(twin: Visit, url: str) -> bool:
     """Whether a twin is no page, must not be fetched, or leads back."""
-    is_refused = twin.state == State.REFUSED and twin.reason.startswith(("robots", "guard: soft 404"))
-    return twin.state == State.GONE or is_refused or twin.target == url
+    is_refused = twin.state == VisitState.REFUSED and twin.reason.startswith(("robots", "guard: soft 404"))
+    return twin.state == VisitState.GONE or is_refused or twin.target == url

@@ -15,17 +15,17 @@ from crawl.content.fingerprint import fingerprint, says_the_same, steady_text
 from crawl.content.link_header import canonical_of, links_of
 from crawl.content.media_types import READ_TYPES
 from crawl.content.page import Page
-from crawl.content.parse_task import Parsed, Parsers, Task
-from crawl.content.robots_directives import Wishes, header_wishes, unwanted
+from crawl.content.parse_task import ParseResult, Parsers, ParseTask
+from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
 from crawl.content.sitemap import Sitemap, is_gzip, parse_sitemap
 from crawl.errors import PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.response import Fetched
-from crawl.frontier.admission import Trail, depth_of
-from crawl.frontier.frontier import Frontier, Turn
-from crawl.frontier.host_alias import is_aliased
-from crawl.frontier.mirror_detector import Aliases
-from crawl.frontier.trap_learning import SiteStats
+from crawl.frontier.admission import Trail, allowed_depth
+from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.mirror_alias import is_aliased
+from crawl.frontier.mirror_detector import MirrorDetector
+from crawl.frontier.trap_learning import TrapLearning
 from crawl.pipeline.crawl_status import Tally
 from crawl.pipeline.fetch_outcome import Next, forgotten, gone, is_outlived, read, refused
 from crawl.pipeline.fetch_stage import Step
@@ -33,9 +33,9 @@ from crawl.pipeline.handoff import Handover
 from crawl.pipeline.sitemap_state import Listed, SiteFeeds, SitemapQueue
 from crawl.policy import Decide
 from crawl.schedule.lastmod import Lastmods
-from crawl.schedule.revisit_policy import Census
-from crawl.schedule.url_state import State, Visit
-from crawl.scope import carried_along
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import Visit, VisitState
+from crawl.scope import scope_after_redirect
 from dht import Clock, site_of
 
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
@@ -52,17 +52,17 @@ class Stories:
     handover: Handover
     sitemaps: SitemapQueue
     tally: Tally
-    census: Census
+    census: RevisitStatistics
     lastmods: Lastmods
-    stats: SiteStats
-    aliases: Aliases
+    stats: TrapLearning
+    aliases: MirrorDetector
     frontier: Frontier
     listed: Listed
     feeds: SiteFeeds
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
-    async def end(self, turn: Turn, step: Step) -> Visit | None:
+    async def end(self, turn: FetchTask, step: Step) -> Visit | None:
         """The recorded outcome, or None where the URL itself was not asked for. Raises SlotLost."""
         if step.fetched is not None and step.sitemap_depth:
             sitemap = await self._read_sitemap(turn, step.fetched, self.config.max_sitemap_urls)
@@ -73,7 +73,7 @@ class Stories:
             return None
         visit = step.verdict.visit
         if step.fetched is None and step.verdict.next == Next.REDIRECT:
-            scope = carried_along(visit.scope, visit.url, visit.target)
+            scope = scope_after_redirect(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops, scope, visit.is_sitemap)
             await self.handover.discover(turn, [visit.target], trail)
         if step.fetched is not None:
@@ -90,48 +90,50 @@ class Stories:
             self._count(visit)
         return visit
 
-    async def _take(self, turn: Turn, what: Next, visit: Visit, fetched: Fetched) -> Visit:
+    async def _take(self, turn: FetchTask, what: Next, visit: Visit, fetched: Fetched) -> Visit:
         """Make safe what a response brought; its outcome, which reading the page may have changed."""
         if what == Next.PARSE:
             return await self._read(turn, visit, fetched)
         if what == Next.GONE:
             await self.handover.keep(turn, gone_page(fetched.url, fetched.status, self.clock().wall))
         if what == Next.REDIRECT:
-            scope = carried_along(visit.scope, visit.url, visit.target)
+            scope = scope_after_redirect(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops + 1, scope, visit.is_sitemap)
             await self.handover.discover(turn, [visit.target], trail)
         if what == Next.SITEMAP:
             return await self._take_sitemap(turn, visit, fetched)
         return visit
 
-    async def _read(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
+    async def _read(self, turn: FetchTask, visit: Visit, fetched: Fetched) -> Visit:
         now = self.clock().wall
         try:
             parsed = await self.parsers.parse(task_of(fetched, self.config))
         except PageUnreadable as error:
             return refused(visit, error.reason, now, self.config)
-        wishes = parsed.wishes.and_(header_wishes(fetched.headers, self.config.agent))
-        if reason := unwanted(wishes, now):
+        directives = parsed.directives.strictest_with(header_directives(fetched.headers, self.config.agent))
+        if reason := unwanted(directives, now):
             visit = gone(visit, reason, now, self.config)
             await self.handover.keep(turn, gone_page(fetched.url, fetched.status, now))
         elif reason := self._trap(turn, parsed):
             return refused(visit, reason, now, self.config)
         else:
-            visit = replace(visit, unavailable_at=wishes.unavailable_at)
+            visit = replace(visit, unavailable_at=directives.unavailable_at)
             visit, is_news = read(visit, turn.visit, parsed.fingerprint, now, self.census)
             if is_news:
-                await self._follow(turn, parsed, wishes, fetched, page_of(fetched, parsed, now, wishes))
+                await self._follow(turn, parsed, directives, fetched, page_of(fetched, parsed, now, directives))
                 return visit
-        await self._follow(turn, parsed, wishes, fetched, None)
+        await self._follow(turn, parsed, directives, fetched, None)
         return visit
 
-    async def _follow(self, turn: Turn, parsed: Parsed, wishes: Wishes, fetched: Fetched, page: Page | None) -> None:
+    async def _follow(
+        self, turn: FetchTask, parsed: ParseResult, directives: RobotsDirectives, fetched: Fetched, page: Page | None
+    ) -> None:
         """Hand over what the page leads to, and where it is given the page with it."""
         visit = turn.visit
-        depth, scope = depth_of(visit.depth, self.decide(visit.url)), visit.scope
+        depth, scope = allowed_depth(visit.depth, self.decide(visit.url)), visit.scope
         links: list[str] = []
         canonical = ""
-        if not wishes.nofollow:
+        if not directives.nofollow:
             named = links_of(fetched.headers, fetched.url)
             canonical = parsed.canonical or canonical_of(named, visit.url)
             self.aliases.names(visit.url, canonical, (link.url for link in parsed.links if not link.nofollow))
@@ -140,7 +142,7 @@ class Stories:
             feeds = [*parsed.feeds, *(each.url for each in named if each.is_feed)]
             if depth > 0 and (news := self.feeds.news(turn.site, feeds)):
                 await self.handover.discover(turn, news, Trail(depth - 1, 0, scope, is_sitemap=True))
-        if depth > 0 and not wishes.nofollow:
+        if depth > 0 and not directives.nofollow:
             if canonical and site_of(canonical) != turn.site:  # like any link; its twin tells of a mirror
                 links = [canonical]
             links += [self._without_idle(turn, link.url) for link in parsed.links if not link.nofollow]
@@ -150,7 +152,7 @@ class Stories:
         else:
             await self.handover.discover(turn, links, trail)
 
-    async def _take_sitemap(self, turn: Turn, visit: Visit, fetched: Fetched) -> Visit:
+    async def _take_sitemap(self, turn: FetchTask, visit: Visit, fetched: Fetched) -> Visit:
         """A sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
         sitemap = await self._read_sitemap(turn, fetched, self.config.max_sitemap_seeds)
         if not sitemap.pages and not sitemap.sitemaps:
@@ -167,26 +169,26 @@ class Stories:
         reason += ", and more that was not read" if sitemap.is_cut else ""
         return replace(await self._listing_seen(turn, visit, sitemap), reason=reason)
 
-    async def _listing_seen(self, turn: Turn, visit: Visit, sitemap: Sitemap) -> Visit:
+    async def _listing_seen(self, turn: FetchTask, visit: Visit, sitemap: Sitemap) -> Visit:
         """A list is read again by the rate at which what it lists changes, as a page is."""
         loop = asyncio.get_running_loop()
         listing = await loop.run_in_executor(self.sitemap_thread, listing_of, sitemap)
         return read(visit, turn.visit, listing, self.clock().wall, self.census)[0]
 
-    async def _read_sitemap(self, turn: Turn, fetched: Fetched, most_urls: int) -> Sitemap:
+    async def _read_sitemap(self, turn: FetchTask, fetched: Fetched, most_urls: int) -> Sitemap:
         loop = asyncio.get_running_loop()
         most_bytes = self.config.max_sitemap_bytes
         sitemap = await loop.run_in_executor(self.sitemap_thread, sitemap_of, fetched, most_bytes, most_urls)
         self._follow_lastmods(turn.site, sitemap)
         return sitemap
 
-    def _trap(self, turn: Turn, parsed: Parsed) -> str:
+    def _trap(self, turn: FetchTask, parsed: ParseResult) -> str:
         """Why a page that is read for the first time is not taken."""
         if turn.visit.history.seen_at or not (parsed.text or parsed.boilerplate):
             return ""
         return self.stats.learn(turn.site, turn.visit.url, steady_text(parsed.fingerprint))
 
-    def _without_idle(self, turn: Turn, url: str) -> str:
+    def _without_idle(self, turn: FetchTask, url: str) -> str:
         return self.stats.without_idle(turn.site, url) if "?" in url and site_of(url) == turn.site else url
 
     def _follow_lastmods(self, site: str, sitemap: Sitemap) -> None:
@@ -196,23 +198,23 @@ class Stories:
         self.lastmods.learn(source, sitemap.changed_at, now.wall)
         for url in sitemap.changed_at:
             known = self.frontier.find(url)
-            if known is None or known.state != State.FETCHED:
+            if known is None or known.state != VisitState.FETCHED:
                 continue
             seen_at = known.history.seen_at
             if seen_at + self.config.min_revisit_s <= now.wall and self.lastmods.changed(source, url, seen_at):
                 self.frontier.hasten(url, now)
 
-    def _check_lastmod(self, turn: Turn, visit: Visit) -> None:
+    def _check_lastmod(self, turn: FetchTask, visit: Visit) -> None:
         before = turn.visit.history
-        if visit.state == State.FETCHED and turn.visit.state == State.FETCHED:
+        if visit.state == VisitState.FETCHED and turn.visit.state == VisitState.FETCHED:
             changed = not says_the_same(before.fingerprint, visit.history.fingerprint)
             for source in (turn.site, feed_dates(turn.site)):
                 self.lastmods.check(source, visit.url, before.seen_at, visit.visited_at, changed=changed)
 
     def _count(self, visit: Visit) -> None:
-        if visit.state == State.FAILED:
+        if visit.state == VisitState.FAILED:
             self.tally.failed += 1
-        elif visit.state == State.REFUSED:
+        elif visit.state == VisitState.REFUSED:
             self.tally.count_refusal(visit.reason)
         else:
             self.tally.count_page(self.clock().steady)
@@ -236,10 +238,10 @@ def listing_of(sitemap: Sitemap) -> bytes:
     return fingerprint("", repr(sitemap), "\n".join((*sitemap.pages, *sitemap.sitemaps)))
 
 
-def task_of(fetched: Fetched, config: CrawlConfig) -> Task:
+def task_of(fetched: Fetched, config: CrawlConfig) -> ParseTask:
     """The reading of a response; markup without a usable media type was let through as HTML."""
     media_type = fetched.media_type if fetched.media_type in READ_TYPES else "text/html"
-    return Task(
+    return ParseTask(
         url=fetched.url,
         body=fetched.body,
         media_type=media_type,
@@ -257,7 +259,7 @@ def feed_dates(site: str) -> str:
     return f"{site} feed"
 
 
-def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Page:
+def page_of(fetched: Fetched, parsed: ParseResult, now: float, directives: RobotsDirectives) -> Page:
     """A page that was read. `now`: Unix seconds. With nofollow it vouches for none of its links."""
     return Page(
         url=fetched.url,
@@ -273,10 +275,10 @@ def page_of(fetched: Fetched, parsed: Parsed, now: float, wishes: Wishes) -> Pag
         headings=parsed.headings,
         text=parsed.text,
         boilerplate=parsed.boilerplate,
-        max_snippet=wishes.max_snippet,
-        noarchive=wishes.noarchive,
-        unavailable_at=wishes.unavailable_at,
-        links=() if wishes.nofollow else tuple(link for link in parsed.links if not link.nofollow),
+        max_snippet=directives.max_snippet,
+        noarchive=directives.noarchive,
+        unavailable_at=directives.unavailable_at,
+        links=() if directives.nofollow else tuple(link for link in parsed.links if not link.nofollow),
         signature=parsed.signature,
         description=parsed.description,
         published_at=_not_later(parsed.published_at, now),

@@ -5,13 +5,13 @@ whatever else was answered by fixed times.
 """
 
 from crawl.config import CrawlConfig
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
 
 _BACKOFF = 4.0
 
 
-def due_after_look(visit: Visit, now: float, census: Census) -> float:
+def due_after_look(visit: Visit, now: float, census: RevisitStatistics) -> float:
     """After a look at a page's content, which is in the visit's history already."""
     return now + census.pace().interval_s(census.rate(visit))
 

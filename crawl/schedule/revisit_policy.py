@@ -19,9 +19,9 @@ from typing import Literal
 
 from crawl.config import CrawlConfig
 from crawl.schedule.change_rate import change_rate
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.url_state import Visit, VisitState
 
-Strategy = Literal["gain", "changed", "all"]
+RevisitStrategy = Literal["gain", "changed", "all"]
 
 _STEPS = 2  # bins to a doubling of the rate: the pace of a bin is that of its middle, at most 19 % away
 _ROUNDS = 40  # of bisection over e^80: to 1e-10 of the threshold's logarithm
@@ -31,10 +31,10 @@ _STALE_LEAST = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Pace:
+class RevisitPace:
     """Intervals by change rate. `threshold`: µ in seconds for "gain", the expected changes λI for "changed"."""
 
-    strategy: Strategy
+    strategy: RevisitStrategy
     threshold: float
     usual_s: float
     least_s: float
@@ -62,21 +62,21 @@ def changes_for_gain(share: float) -> float:
     return r
 
 
-def pace_for(rates: Mapping[float, int], config: CrawlConfig) -> Pace:
+def pace_for(rates: Mapping[float, int], config: CrawlConfig) -> RevisitPace:
     """The pace that spends the budget on pages of these rates (changes a second: pages)."""
     bounds = (config.revisit_s, config.min_revisit_s, config.max_revisit_s)
     if config.revisit == "all" or not rates:
-        return Pace("all", 0.0, *bounds)
+        return RevisitPace("all", 0.0, *bounds)
     budget = sum(rates.values()) / config.revisit_s
     low, high = _LOG_LEAST, _LOG_MOST
     for _ in range(_ROUNDS):
-        pace = Pace(config.revisit, exp((low + high) / 2), *bounds)
+        pace = RevisitPace(config.revisit, exp((low + high) / 2), *bounds)
         spent = sum(pages / pace.interval_s(rate) for rate, pages in rates.items())
         low, high = ((low + high) / 2, high) if spent > budget else (low, (low + high) / 2)
-    return Pace(config.revisit, exp(high), *bounds)
+    return RevisitPace(config.revisit, exp(high), *bounds)
 
 
-class Census:
+class RevisitStatistics:
     """How many of the known pages change how often, and the pace for them."""
 
     def __init__(self, config: CrawlConfig) -> None:
@@ -98,7 +98,7 @@ class Census:
         """Changes a second, as far as can be told."""
         return change_rate(visit.history, self._config.revisit_s)
 
-    def pace(self) -> Pace:
+    def pace(self) -> RevisitPace:
         """The pace for the pages known now, or lately."""
         if self._changed > max(_STALE_LEAST, self._pages // _STALE_SHARE):
             rates = {2.0 ** (bin / _STEPS): pages for bin, pages in self._bins.items() if pages > 0}
@@ -106,7 +106,7 @@ class Census:
         return self._pace
 
     def _count(self, visit: Visit, pages: int) -> None:
-        if visit.state in (State.FETCHED, State.FAILED) and visit.history.seen_at:
+        if visit.state in (VisitState.FETCHED, VisitState.FAILED) and visit.history.seen_at:
             self._bins[round(log2(self.rate(visit)) * _STEPS)] += pages
             self._pages += pages
             self._changed += 1

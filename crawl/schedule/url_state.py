@@ -13,7 +13,7 @@ from crawl.schedule.change_rate import History
 from crawl.scope import WHOLE, breadth
 
 
-class State(IntEnum):
+class VisitState(IntEnum):
     """What became of a URL; the number is on the wire."""
 
     WAITING = 0  # found, never fetched
@@ -31,7 +31,7 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     url: str
     depth: int
     hops: int = 0
-    state: State = State.WAITING
+    state: VisitState = VisitState.WAITING
     due_at: float = 0.0  # Unix seconds; 0 = as soon as politeness allows
     visited_at: float = 0.0
     status: int = 0

@@ -11,7 +11,18 @@ from datetime import datetime
 from pathlib import Path
 from random import Random
 
-from crawl import CrawlConfig, Crawler, Decision, Fetcher, Hours, Late, Locate, Parsers, Refusals, nowhere
+from crawl import (
+    BandwidthWait,
+    CrawlConfig,
+    CrawlDecision,
+    Crawler,
+    Fetcher,
+    FetchHours,
+    Locate,
+    OperatorBlocklist,
+    Parsers,
+    nowhere,
+)
 from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.app.event_log import EventLog, NodeState
@@ -62,7 +73,7 @@ class NodeEnvironment:
     seen_path: Path | None  # the same; emptied at every start
     expects_others: bool  # the peer cache or the network file names somebody
     locate: Locate = nowhere  # where the fetcher will find a host
-    late: Late = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: Spreading = SPREADING  # which sites are big enough to be spread
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
@@ -102,7 +113,7 @@ class NodeCore:
             self.ingest.discover, env.overlay, self.decide, env.clock, Random(env.rng.random())
         )
         self.client_dispatch = ClientDispatch(env.overlay, env.clock, lambda requests: self.crawler.lend(requests))
-        self.refusals = Refusals(crawl.refuse)
+        self.refusals = OperatorBlocklist(crawl.refuse)
         self._fetcher = fetcher = RoutedFetcher(
             env.fetcher,
             env.overlay,
@@ -121,7 +132,7 @@ class NodeCore:
             refusals=self.refusals,
         )
         self.client_worker = ClientWorker(env.overlay, fetcher.carry, Random(env.rng.random()))
-        self._operator_pause = OperatorPause(Hours.parse(crawl.hours))
+        self._operator_pause = OperatorPause(FetchHours.parse(crawl.hours))
         self.crawler = Crawler(
             crawl,
             self.ingest,
@@ -251,7 +262,7 @@ class NodeCore:
             is_settled=asks and await self.settlement.is_settled(),
         )
 
-    def _decide_here(self, url: str) -> Decision:
+    def _decide_here(self, url: str) -> CrawlDecision:
         """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
         decision = self.decide(url)
         declined = self._fetcher.declined(url) if decision.allowed else ""

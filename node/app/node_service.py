@@ -90,7 +90,7 @@ class NodeService:
                 "fetched": crawl.fetched,
                 "failed": crawl.failed,
                 "refused": dict(crawl.refused),
-                "refuse": {"entries": len(self._core.refusals), "told": len(self._core.refusals.told) // 4},
+                "refuse": {"entries": len(self._core.refusals), "told": len(self._core.refusals.public_hashes) // 4},
                 "per_s": round(crawl.per_s, 2),
             },
             "balance": balance_json(self._overlay.balance()),
@@ -216,7 +216,7 @@ class NodeService:
         contact, heartbeat = view.contact(peer), view.heartbeat(peer)
         if heartbeat is None:  # this node itself
             version, ready = view.strategy.version, self._core.replicator.ready_slots()
-            leased, told = frozenset(view.leases()), self._core.refusals.told
+            leased, told = frozenset(view.leases()), self._core.refusals.public_hashes
             load, due = self._overlay.load, sum(self._core.crawler.due().values())
         else:
             version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots

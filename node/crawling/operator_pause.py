@@ -6,13 +6,13 @@ itself; the others end when their causes do.
 
 from datetime import datetime, timedelta
 
-from crawl import Hours
+from crawl import FetchHours
 
 
 class OperatorPause:
     """What stands against fetching."""
 
-    def __init__(self, hours: Hours) -> None:
+    def __init__(self, hours: FetchHours) -> None:
         self._hours = hours
         self._paused_until: float | None = None  # steady; None: not paused
         self._ends = ""  # for people

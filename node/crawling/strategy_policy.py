@@ -7,7 +7,7 @@ dozen links, nearly all to few hosts.
 
 from collections.abc import Callable
 
-from crawl import Decision
+from crawl import CrawlDecision
 from dht import Decision as Said
 from dht import Rules, Strategy, split_url
 
@@ -21,17 +21,17 @@ class StrategyPolicy:
         self._in_force = in_force
         self._strategy = in_force()
         self._rules = Rules(self._strategy)
-        self._said: dict[int, Decision] = {}  # by rule
-        self._of_hosts: dict[str, Decision] = {}  # of hosts of which all URLs have it
+        self._said: dict[int, CrawlDecision] = {}  # by rule
+        self._of_hosts: dict[str, CrawlDecision] = {}  # of hosts of which all URLs have it
 
-    def decide(self, url: str) -> Decision:
+    def decide(self, url: str) -> CrawlDecision:
         """The decision for a canonical URL."""
         strategy, host = self._in_force(), split_url(url).host
         if strategy is not self._strategy:
             self._strategy, self._rules, self._said, self._of_hosts = strategy, Rules(strategy), {}, {}
         return self._of_hosts.get(host) or self._work_out(url, host)
 
-    def _work_out(self, url: str, host: str) -> Decision:
+    def _work_out(self, url: str, host: str) -> CrawlDecision:
         whole = self._rules.decide_host(host)
         said = whole or self._rules.decide(url)
         decision = self._said.get(said.rule)
@@ -44,7 +44,7 @@ class StrategyPolicy:
         return decision
 
 
-def _decision(said: Said, strategy: Strategy) -> Decision:
+def _decision(said: Said, strategy: Strategy) -> CrawlDecision:
     most_s = max(strategy.max_delay_s, said.min_delay_s)
     denied = f"rule {said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
-    return Decision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)
+    return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)

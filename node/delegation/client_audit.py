@@ -10,7 +10,7 @@ from collections import OrderedDict, deque
 from collections.abc import Callable
 from random import Random
 
-from crawl import Fetched, PageUnreadable, Parsers, Task, different_bits
+from crawl import Fetched, PageUnreadable, Parsers, ParseTask, different_bits
 from dht import NodeId
 
 log = logging.getLogger(__name__)
@@ -92,7 +92,7 @@ class ClientAudit:
 
     async def _signature(self, page: Fetched) -> bytes:
         try:
-            task = Task(
+            task = ParseTask(
                 page.url, page.body, page.media_type or "text/html", page.header_charset, MAX_LINKS, MAX_TEXT_CHARS
             )
             return (await self._parsers.parse(task)).signature

@@ -13,15 +13,15 @@ from typing import Protocol
 
 from crawl import (
     AddressRefused,
-    Decision,
+    CrawlDecision,
     FamilyMissing,
     FetchDeclined,
     Fetched,
     Fetcher,
     FetchFailed,
-    Refusals,
+    OperatorBlocklist,
+    hashes_cover,
     is_canonical,
-    tells_of,
 )
 from dht import BadMessage, Key, NodeId, Overlay, RemoteError, placement_key, slot_of, split_url
 from node.delegation.fetch_order import ORDER_WITHIN_S, VALIDATORS, ClientAnswer, FetchAnswer, FetchOrder
@@ -29,7 +29,7 @@ from node.delegation.fetch_route import FetchRoute, fetch_route
 
 MAX_ORDERS = 16  # served at once, for all peers together
 MAX_CARRIERS = 3  # peers tried for one URL
-NO_REFUSALS = Refusals(())
+NO_REFUSALS = OperatorBlocklist(())
 CLIENTS_SHARE = 8  # one page in so many goes to a client that waits, though this node could fetch it
 
 CarryByClient = Callable[[FetchOrder], Awaitable[ClientAnswer | None]]
@@ -54,7 +54,7 @@ class RoutedFetcher:
         self,
         fetcher: Fetcher,
         overlay: Overlay,
-        decide: Callable[[str], Decision],
+        decide: Callable[[str], CrawlDecision],
         max_bytes: int,
         rng: Random,
         *,
@@ -62,7 +62,7 @@ class RoutedFetcher:
         by_client: CarryByClient | None = None,
         checks: Checks | None = None,
         place: Callable[[str], Key] = placement_key,
-        refusals: Refusals = NO_REFUSALS,
+        refusals: OperatorBlocklist = NO_REFUSALS,
     ) -> None:
         """`max_bytes`: the most that this node reads of any page, for itself or for others. `max_own`: fetches of its
         own that are open at once. `place`: where the records of a canonical URL live. `refusals`: what its operator
@@ -115,7 +115,7 @@ class RoutedFetcher:
         if not refused and preferred is None:
             return FetchRoute()
         owners = view.live_owners(slot_of(self._place(url), view.strategy.slot_bits))
-        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: tells_of(view.refuses(peer), url))
+        return fetch_route(view.node_id, owners, preferred, refused, lambda peer: hashes_cover(view.refuses(peer), url))
 
     async def _from_client(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched | None:
         """A page as a client brought it; None where this node shall fetch. Rules are read by this node itself:

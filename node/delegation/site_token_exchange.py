@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from crawl import Permit, SiteClocks, State, Visit, decode_visit, is_canonical
+from crawl import Permit, SiteClocks, Visit, VisitState, decode_visit, is_canonical
 from dht import (
     BadMessage,
     Clock,
@@ -104,11 +104,11 @@ class SiteTokenExchange:
 
     async def _recall(self, visit: Visit) -> Visit | None:
         """What became of a URL that is new here, where its records lay before and may still lie."""
-        if visit.state != State.WAITING:
+        if visit.state != VisitState.WAITING:
             return None
         for key in self._places.of(visit.url)[1:]:
             record = await self._replicator.read(Kind.VISIT, document_id(visit.url), key, content=False)
-            if record is not None and (before := decode_visit(record.body)).state != State.WAITING:
+            if record is not None and (before := decode_visit(record.body)).state != VisitState.WAITING:
                 return before
         return None
 

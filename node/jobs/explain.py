@@ -9,18 +9,18 @@ from msgspec import Meta
 
 from crawl import (
     BadUrl,
+    CrawlDecision,
     Crawler,
-    Decision,
-    Look,
-    Queued,
-    Refusals,
-    RobotsSay,
-    Stand,
+    OperatorBlocklist,
+    QueuePosition,
+    RobotsAccess,
+    UrlStage,
+    UrlStatus,
     Visit,
     canonical_url,
+    hashes_cover,
     is_canonical,
-    refusal_of,
-    tells_of,
+    refusal_reason,
 )
 from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
 from node.crawling.url_lookup import UrlLookup
@@ -69,8 +69,8 @@ class Explanations:
         places: Places,
         crawler: Crawler,
         known: UrlLookup,
-        decide: Callable[[str], Decision],
-        refusals: Refusals,
+        decide: Callable[[str], CrawlDecision],
+        refusals: OperatorBlocklist,
         clock: Clock,
     ) -> None:
         self._overlay, self._places, self._crawler, self._known = overlay, places, crawler, known
@@ -91,11 +91,11 @@ class Explanations:
         visit = (await self._known.find([url])).get(url)
         told = await self._ask(holder, url)
         facts = Facts(
-            denied=refusal_of(url, decision, now),
+            denied=refusal_reason(url, decision, now),
             visit=visit,
             holder=self._name(holder) if holder else "",
             asked=told is not None,
-            look=look_of(told) if told else Look(),
+            look=look_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
         )
         answer, why = verdict(facts, now)
@@ -137,9 +137,9 @@ class Explanations:
 
     def _told(self, url: str) -> ToldAbout:
         look = self._crawler.look(url)
-        queued = look.queued
+        queued = look.position
         return ToldAbout(
-            int(queued.stand),
+            int(queued.stage),
             queued.ahead,
             min(queued.host_rest_s, MAX_REST_S),
             queued.is_host_open,
@@ -147,9 +147,9 @@ class Explanations:
             look.robots_why[:MAX_REASON_CHARS],
             min(look.crawl_delay_s, MAX_REST_S),
             look.trap[:MAX_REASON_CHARS],
-            look.hindrance[:MAX_REASON_CHARS],
+            look.pause_reason[:MAX_REASON_CHARS],
             bool(self._refusals.reason(url)),
-            look.trouble[:MAX_REASON_CHARS],
+            look.breaker_reason[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
@@ -161,7 +161,7 @@ class Explanations:
 
     def _owner(self, peer: NodeId, slot: Slot, url: str) -> Json:
         view, is_self = self._overlay.view, peer == self._overlay.view.node_id
-        refuses = bool(self._refusals.reason(url)) if is_self else tells_of(view.refuses(peer), url)
+        refuses = bool(self._refusals.reason(url)) if is_self else hashes_cover(view.refuses(peer), url)
         live = is_self or view.is_live(peer)
         return {
             "node_id": peer.hex(),
@@ -172,11 +172,11 @@ class Explanations:
         }
 
 
-def look_of(told: ToldAbout) -> Look:
+def look_of(told: ToldAbout) -> UrlStatus:
     """What a holder says, as a value."""
-    return Look(
-        Queued(Stand(told.stand), told.ahead, told.host_rest_s, told.is_host_open),
-        RobotsSay(told.robots),
+    return UrlStatus(
+        QueuePosition(UrlStage(told.stand), told.ahead, told.host_rest_s, told.is_host_open),
+        RobotsAccess(told.robots),
         told.robots_why,
         told.crawl_delay_s,
         told.trap,
@@ -185,7 +185,7 @@ def look_of(told: ToldAbout) -> Look:
     )
 
 
-def _rule(decision: Decision, version: int, denied: str) -> Json:
+def _rule(decision: CrawlDecision, version: int, denied: str) -> Json:
     return {
         "allowed": not denied,
         "reason": denied,
@@ -220,11 +220,11 @@ def _look(told: ToldAbout | None) -> Json | None:
     if told is None:
         return None
     return {
-        "stand": Stand(told.stand).name.lower(),
+        "stand": UrlStage(told.stand).name.lower(),
         "ahead": told.ahead,
         "host_rest_s": round(told.host_rest_s, 1),
         "host_open": told.is_host_open,
-        "robots": RobotsSay(told.robots).name.lower(),
+        "robots": RobotsAccess(told.robots).name.lower(),
         "robots_why": told.robots_why,
         "crawl_delay_s": told.crawl_delay_s,
         "trap": told.trap,

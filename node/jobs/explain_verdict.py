@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
-from crawl import Look, RobotsSay, Stand, State, Visit, span
+from crawl import RobotsAccess, UrlStage, UrlStatus, Visit, VisitState, span
 
 SOME_S = 1.0  # a rest shorter than this is not worth a word
 LONG_S = 60.0  # a longer one is why nothing happens
@@ -22,7 +22,7 @@ class Facts:
     visit: Visit | None
     holder: str
     asked: bool
-    look: Look
+    look: UrlStatus
     is_refused: bool
 
 
@@ -31,9 +31,9 @@ def verdict(facts: Facts, now: float) -> tuple[str, str]:
     look, visit = facts.look, facts.visit
     if facts.denied:
         return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
-    if look.queued.stand == Stand.OPEN:
+    if look.position.stage == UrlStage.OPEN:
         return "now", f"{facts.holder} has it in hand"
-    if look.robots == RobotsSay.DISALLOWED:
+    if look.robots == RobotsAccess.DISALLOWED:
         return "no", "the site's robots.txt forbids it"
     if look.trap and (visit is None or not visit.history.seen_at):
         return "no", look.trap
@@ -54,15 +54,15 @@ def _due(facts: Facts) -> tuple[str, str]:
         return "later", "due, but no node holds the lease of its slot just now"
     if not facts.asked:
         return "yes", f"due; {facts.holder} holds the lease of its slot, but did not answer"
-    if look.hindrance:
-        return "later", f"due, but {facts.holder} fetches nothing: {look.hindrance}"
-    if look.trouble:
-        wait = span(look.queued.host_rest_s)
-        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {look.trouble}"
-    if look.robots == RobotsSay.BARRED:
+    if look.pause_reason:
+        return "later", f"due, but {facts.holder} fetches nothing: {look.pause_reason}"
+    if look.breaker_reason:
+        wait = span(look.position.host_rest_s)
+        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {look.breaker_reason}"
+    if look.robots == RobotsAccess.BARRED:
         return "later", f"due, but the site's robots.txt could not be read: {look.robots_why}"
-    if look.queued.host_rest_s > LONG_S:
-        wait = span(look.queued.host_rest_s)
+    if look.position.host_rest_s > LONG_S:
+        wait = span(look.position.host_rest_s)
         return (
             "later",
             f"{_so_far(facts)}due, but its host rests {wait} more: by its Crawl-delay, Retry-After or errors",
@@ -76,14 +76,14 @@ def _due(facts: Facts) -> tuple[str, str]:
 def _so_far(facts: Facts) -> str:
     """What became of the last attempt, where that came to nothing."""
     visit = facts.visit
-    return f"{visit.reason}; " if visit is not None and visit.state == State.FAILED and visit.reason else ""
+    return f"{visit.reason}; " if visit is not None and visit.state == VisitState.FAILED and visit.reason else ""
 
 
-def _waits(look: Look) -> Iterator[str]:
-    queued = look.queued
-    if queued.stand == Stand.UNKNOWN:
+def _waits(look: UrlStatus) -> Iterator[str]:
+    queued = look.position
+    if queued.stage == UrlStage.UNKNOWN:
         yield "which has yet to take it from its store"
-    if look.robots == RobotsSay.UNKNOWN:
+    if look.robots == RobotsAccess.UNKNOWN:
         yield "after the site's robots.txt"
     if queued.is_host_open:
         yield "after the request to its host that is under way"
@@ -97,9 +97,9 @@ def _past(visit: Visit, now: float) -> str:
     ago = f"{span(max(0.0, now - visit.visited_at))} ago"
     because = f": {visit.reason}" if visit.reason else ""
     match visit.state:
-        case State.REDIRECT:
+        case VisitState.REDIRECT:
             return f"redirected to {visit.target} {ago}{because}"
-        case State.FAILED:
+        case VisitState.FAILED:
             times = "once" if visit.fails == 1 else f"{visit.fails} times"
             return f"failed {times}, last {ago}{because}"
         case _:

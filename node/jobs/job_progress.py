@@ -11,7 +11,17 @@ from typing import Annotated, Any
 import msgspec
 from msgspec import Meta
 
-from crawl import MAX_SCOPE_CHARS, Decision, State, Trail, Visit, carried_along, depth_of, is_canonical, waiting
+from crawl import (
+    MAX_SCOPE_CHARS,
+    CrawlDecision,
+    Trail,
+    Visit,
+    VisitState,
+    admit_urls,
+    allowed_depth,
+    is_canonical,
+    scope_after_redirect,
+)
 from dht import Clock
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.sitemap_listing import SitemapListing
@@ -33,17 +43,17 @@ class JobProgress:
     """Answers for URLs anywhere in the network."""
 
     def __init__(
-        self, known: UrlLookup, lists: SitemapListing, decide: Callable[[str], Decision], clock: Clock
+        self, known: UrlLookup, lists: SitemapListing, decide: Callable[[str], CrawlDecision], clock: Clock
     ) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
     async def of(self, asked: Sequence[Followed]) -> list[Json]:
         """In order: {url, state, reason, found: [{url, depth, scope}]}; state "unknown" where nobody knows a URL."""
         visits = await self._known.find([each.url for each in asked if is_canonical(each.url)])
-        parents = [each.url for each in asked if each.depth > 0 and _state(visits.get(each.url)) == State.FETCHED]
+        parents = [each.url for each in asked if each.depth > 0 and _state(visits.get(each.url)) == VisitState.FETCHED]
         pages = await self._known.documents(parents)
         links: dict[str, Sequence[str]] = {url: [link for link, _ in page.links] for url, page in pages.items()}
-        sitemaps = [url for url, visit in visits.items() if visit.is_sitemap and visit.state == State.FETCHED]
+        sitemaps = [url for url, visit in visits.items() if visit.is_sitemap and visit.state == VisitState.FETCHED]
         links |= {url: await self._lists.find(url) for url in sitemaps}
         return [self._answer(each, visits.get(each.url), links.get(each.url, [])) for each in asked]
 
@@ -51,24 +61,24 @@ class JobProgress:
         if visit is None:
             return {"url": asked.url, "state": "unknown", "reason": "", "found": []}
         found: list[Visit] = []
-        if visit.state == State.REDIRECT:
-            trail = Trail(asked.depth, 0, carried_along(asked.scope, visit.url, visit.target))
+        if visit.state == VisitState.REDIRECT:
+            trail = Trail(asked.depth, 0, scope_after_redirect(asked.scope, visit.url, visit.target))
             found = self._found([visit.target], trail)
         elif visit.is_sitemap:
             found = self._found(links, Trail(asked.depth, 0, asked.scope))
         elif links:
-            depth = depth_of(asked.depth, self._decide(asked.url))
+            depth = allowed_depth(asked.depth, self._decide(asked.url))
             found = self._found(links, Trail(depth - 1, 0, asked.scope)) if depth > 0 else []
         return {
             "url": asked.url,
-            "state": State(visit.state).name.lower(),
+            "state": VisitState(visit.state).name.lower(),
             "reason": visit.reason,
             "found": [{"url": each.url, "depth": each.depth, "scope": each.scope} for each in found],
         }
 
     def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
-        return waiting(urls, trail, self._decide, self._clock().wall)[0]
+        return admit_urls(urls, trail, self._decide, self._clock().wall)[0]
 
 
-def _state(visit: Visit | None) -> State | None:
+def _state(visit: Visit | None) -> VisitState | None:
     return visit.state if visit is not None else None

@@ -8,15 +8,15 @@ from typing import Any
 
 from crawl import (
     BadUrl,
-    Decision,
-    Refusals,
+    CrawlDecision,
+    OperatorBlocklist,
     ScopeKind,
-    State,
     Visit,
+    VisitState,
     canonical_url,
     public_suffixes,
     reach,
-    refusal_of,
+    refusal_reason,
     scope_for,
 )
 from dht import Clock
@@ -35,8 +35,8 @@ class Submission:
     def __init__(
         self,
         seeds: SeedPublisher,
-        decide: Callable[[str], Decision],
-        refusals: Refusals,
+        decide: Callable[[str], CrawlDecision],
+        refusals: OperatorBlocklist,
         known: UrlLookup,
         behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],
         clock: Clock,
@@ -82,7 +82,7 @@ class Submission:
         """Why a canonical URL is not handed in, "" where it is."""
         if refusal := self._refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
-        return refusal_of(url, self._decide(url), self._clock().wall)
+        return refusal_reason(url, self._decide(url), self._clock().wall)
 
 
 def _seed(visit: Visit, known: Visit | None) -> Json:
@@ -91,6 +91,6 @@ def _seed(visit: Visit, known: Visit | None) -> Json:
 
 def _known_as(seed: Visit, known: Visit | None) -> str:
     """As what a seed is known, so that handing it in changes nothing; "" where it is news."""
-    if known is None or (known.state == State.WAITING and reach(seed) > reach(known)):
+    if known is None or (known.state == VisitState.WAITING and reach(seed) > reach(known)):
         return ""
     return f"{known.state.name.lower()}: {known.reason}" if known.reason else known.state.name.lower()

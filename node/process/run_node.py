@@ -150,7 +150,7 @@ async def _running_daemon(
             machine=read_machine,
         )
         node_core = NodeCore(config.crawl, config.store, config.index, environment)
-        overlay.refuse(node_core.refusals.told)
+        overlay.refuse(node_core.refusals.public_hashes)
         stack.push_async_callback(node_core.close)
         yield node_core, overlay
 

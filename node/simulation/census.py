@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from crawl import State, Visit, decode_visit
+from crawl import Visit, VisitState, decode_visit
 from dht import Slot, placement_key, slot_of
 from index import BruteForce, Text
 from node.crawling.store_change_feed import text_of
@@ -27,7 +27,7 @@ class Census:
     hosts: dict[str, HostRecord] = field(default_factory=dict)
     holders: dict[tuple[Kind, str], set[str]] = field(default_factory=dict)
 
-    def states(self) -> dict[str, State]:
+    def states(self) -> dict[str, VisitState]:
         """What became of each URL."""
         return {url: visit.state for url, visit in sorted(self.visits.items())}
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from random import Random
 from urllib.parse import urlsplit
 
-from crawl import State
+from crawl import VisitState
 
 WORDS = 600  # in the vocabulary; word n is about as frequent as 1 / n
 PAGE_WORDS = (20, 60)
@@ -46,10 +46,10 @@ class ScriptedWeb:
         """Where a crawl begins."""
         return self._url(0, 0)
 
-    def outcomes(self) -> dict[str, State]:
+    def outcomes(self) -> dict[str, VisitState]:
         """What becomes of every URL that a crawl from `seed_url` finds."""
         found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
-        return found | {self._private(h): State.REFUSED for h in range(self._hosts)}
+        return found | {self._private(h): VisitState.REFUSED for h in range(self._hosts)}
 
     def reply(self, url: str) -> Reply:
         """The answer to a GET; 404 for whatever is not there."""
@@ -63,19 +63,19 @@ class ScriptedWeb:
             return Reply(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s)
         text = parts.path.removeprefix("/page") if parts.path != "/" else "0"
         page = self._number(text, self._sizes[host]) if host is not None else None
-        if host is None or page is None or self._state(host, page) == State.GONE:
+        if host is None or page is None or self._state(host, page) == VisitState.GONE:
             return Reply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
-        if self._state(host, page) == State.REDIRECT:
+        if self._state(host, page) == VisitState.REDIRECT:
             return Reply(302, (("Location", self._target(host, page)),), b"", latency_s)
         return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), self._body(rng, host, page), latency_s)
 
-    def _state(self, host: int, page: int) -> State:
+    def _state(self, host: int, page: int) -> VisitState:
         """Pages with children in the host's tree are always there, so that all is reached."""
         if 2 * page + 1 < self._sizes[host]:
-            return State.FETCHED
+            return VisitState.FETCHED
         if page % REDIRECT_EVERY == 3 or page % AWAY_EVERY == 7:
-            return State.REDIRECT
-        return State.GONE if page % GONE_EVERY == 5 else State.FETCHED
+            return VisitState.REDIRECT
+        return VisitState.GONE if page % GONE_EVERY == 5 else VisitState.FETCHED
 
     def _target(self, host: int, page: int) -> str:
         return self._url(host, page // 2) if page % REDIRECT_EVERY == 3 else self._url((host + 1) % self._hosts, 0)

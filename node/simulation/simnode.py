@@ -103,7 +103,7 @@ class SimNode:
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
-        overlay.refuse(self.node_core.refusals.told)
+        overlay.refuse(self.node_core.refusals.public_hashes)
 
     async def run(self) -> None:
         """Live until cancelled."""

@@ -14,7 +14,7 @@ from typing import Any
 
 import msgspec
 
-from crawl import State
+from crawl import VisitState
 from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.conditions import SPREAD, Conditions
@@ -205,7 +205,7 @@ def report(world: World, tally: Tally) -> dict[str, Any]:
         "traffic": {"packets_per_node_s": round(world.wire.sent / len(world.nodes) / world.loop.time(), 2)},
         "documents": {
             "written": len(census.texts),
-            "lost": sum(outcomes.get(url) == State.FETCHED and url not in census.texts for url in sorted(served)),
+            "lost": sum(outcomes.get(url) == VisitState.FETCHED and url not in census.texts for url in sorted(served)),
             "under_replicated": len(thin_records(census, nodes)),
         },
         "balance": {"max_over_mean": round(max(kept) * len(kept) / sum(kept), 2) if sum(kept) else None},

@@ -13,7 +13,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, Alias, AliasQuestion, Crawler, How, Visit
+from crawl import SAMPLE_EVERY_S, AliasEvidence, Crawler, MirrorAlias, MirrorCandidate, Visit
 from dht import Clock, Overlay, site_of, slot_of
 from node.crawling.url_lookup import UrlLookup
 from node.sites.host_book import HostBook
@@ -65,7 +65,7 @@ class MirrorFinder:
         for url in aliases.due_samples(self._clock().wall):
             self._crawler.again(url)
 
-    async def _decide(self, question: AliasQuestion) -> bool:
+    async def _decide(self, question: MirrorCandidate) -> bool:
         """Whether an origin's standing is another one now."""
         site = site_of(question.origin)
         epoch = self._epoch(site)
@@ -95,7 +95,7 @@ class MirrorFinder:
             log.info("host %s %s %s", question.origin, what, question.target)
         return host is not None
 
-    async def _twins(self, question: AliasQuestion) -> Mapping[str, Visit]:
+    async def _twins(self, question: MirrorCandidate) -> Mapping[str, Visit]:
         """What is known of the twins, as far as it matters."""
         first = self._crawler.aliases.first_twins(question)
         found = await self._known.find(first) if first else {}
@@ -108,11 +108,14 @@ class MirrorFinder:
         return view.leases().get(slot_of(host_name(site)[1], view.strategy.slot_bits))
 
 
-def said_of(alias: Alias) -> HostAlias:
+def said_of(alias: MirrorAlias) -> HostAlias:
     """As the host record says it."""
     return HostAlias(alias.origin.startswith("https:"), alias.target, alias.since, int(alias.how))
 
 
-def aliases_of(site: str, said: Sequence[HostAlias]) -> list[Alias]:
+def aliases_of(site: str, said: Sequence[HostAlias]) -> list[MirrorAlias]:
     """As the crawler hears it."""
-    return [Alias(f"{'https' if a.is_secure else 'http'}://{site}/", a.target, a.since, How(a.how)) for a in said]
+    return [
+        MirrorAlias(f"{'https' if a.is_secure else 'http'}://{site}/", a.target, a.since, AliasEvidence(a.how))
+        for a in said
+    ]

@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, Fetched, FetchFailed, State, Visit, open_fetcher
+from crawl import CrawlConfig, Fetched, FetchFailed, Visit, VisitState, open_fetcher
 from crawl.fetch.fetcher import HttpFetcher
 from crawl.pipeline.fetch_outcome import judge, validators
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import encode_visit
 from dht import system_clock
 
@@ -96,11 +96,11 @@ def test_garbled_answers_are_read_or_fail_with_a_reason(tmp_path: Path) -> None:
                 assert len(got) <= 200 and got.isprintable(), got
                 return
             assert len(got.body) <= MAX_BYTES
-            visit = judge(Visit(url, 1), got, 1e9, config, Census(config)).visit
-            assert visit.state != State.WAITING and visit.reason.isprintable()
+            visit = judge(Visit(url, 1), got, 1e9, config, RevisitStatistics(config)).visit
+            assert visit.state != VisitState.WAITING and visit.reason.isprintable()
             encode_visit(visit)
             garbler.answer = ANSWERS[0]
-            sent = validators(replace(visit, state=State.FETCHED), 1e9)
+            sent = validators(replace(visit, state=VisitState.FETCHED), 1e9)
             assert isinstance(runner.run(fetcher.fetch(url, sent, MAX_BYTES)), Fetched), sent
 
         check()

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl import CrawlConfig, Refusals, tells_of
+from crawl import CrawlConfig, OperatorBlocklist, hashes_cover
 from crawl.operator_blocklist import MAX_TOLD
 from dht import host_matches
 
@@ -22,7 +22,7 @@ ENTRIES = st.lists(st.tuples(st.sampled_from(["", "*."]), LABELS).map("".join), 
     ],
 )
 def test_an_entry_names_what_it_says_and_nothing_else(entry: str, refused: str, allowed: str) -> None:
-    refusals = Refusals((entry,))
+    refusals = OperatorBlocklist((entry,))
     assert refusals.reason(refused) == f'crawl.refuse "{entry}"'
     assert refusals.reason(allowed) == ""
 
@@ -52,12 +52,16 @@ def test_what_is_no_entry_is_refused_by_the_configuration(entry: str) -> None:
 
 @given(ENTRIES, LABELS)
 def test_peers_know_of_exactly_the_hosts_that_are_refused(entries: list[str], host: str) -> None:
-    refusals, url = Refusals(tuple(entries)), f"http://{host}/page"
-    assert tells_of(refusals.told, url) == bool(refusals.reason(url)) == any(host_matches(e, host) for e in entries)
+    refusals, url = OperatorBlocklist(tuple(entries)), f"http://{host}/page"
+    assert (
+        hashes_cover(refusals.public_hashes, url)
+        == bool(refusals.reason(url))
+        == any(host_matches(e, host) for e in entries)
+    )
 
 
 def test_what_is_told_is_bounded_and_patterns_are_not_told() -> None:
-    many = Refusals((*(f"h{n}.test" for n in range(100)), "/x/"))
-    assert len(many.told) == 4 * MAX_TOLD and len(many) == 101
-    assert Refusals(("/x/",)).told == b""
-    assert not tells_of(b"", "http://a.test/")
+    many = OperatorBlocklist((*(f"h{n}.test" for n in range(100)), "/x/"))
+    assert len(many.public_hashes) == 4 * MAX_TOLD and len(many) == 101
+    assert OperatorBlocklist(("/x/",)).public_hashes == b""
+    assert not hashes_cover(b"", "http://a.test/")

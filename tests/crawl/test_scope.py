@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crawl import SCOPE_KINDS, ScopeKind, Visit, canonical_url, decode_visit, encode_visit, reach, scope_for
-from crawl.scope import breadth, carried_along, is_within
+from crawl.scope import breadth, is_within, scope_after_redirect
 
 SEED = "https://docs.example.co.uk:8443/guide/start.html?x=/y/"
 HOSTS = ["docs.example.co.uk", "example.co.uk", "a.docs.example.co.uk", "badexample.co.uk", "other.co.uk"]
@@ -74,7 +74,7 @@ def test_a_seed_is_within_its_own_scope_and_wider_scopes_hold_more(url: str, kin
     ],
 )
 def test_only_a_redirect_to_the_same_site_moves_a_scope(scope: str, url: str, target: str, then: str) -> None:
-    assert carried_along(scope, url, target) == then
+    assert scope_after_redirect(scope, url, target) == then
 
 
 def test_of_two_finds_the_sitemap_the_deeper_and_the_wider_counts() -> None:

@@ -8,14 +8,14 @@ from aiohttp import web
 
 from crawl import (
     CrawlConfig,
+    CrawlDecision,
     Crawler,
-    Decision,
     Fetcher,
     Locate,
     Page,
     Parsers,
-    State,
     Visit,
+    VisitState,
     canonical_url,
     nowhere,
     reach,
@@ -83,7 +83,7 @@ class Owner:
         for visit in found:
             self.story.append(("discover", visit.url))
             known = self.visits.get(visit.url)
-            if known is None or (known.state == State.WAITING and reach(known) < reach(visit)):
+            if known is None or (known.state == VisitState.WAITING and reach(known) < reach(visit)):
                 self._write(visit)
 
     async def record(self, visit: Visit, epoch: int) -> None:
@@ -113,9 +113,9 @@ class Crawl:
         )
         self.owner.crawler = self.crawler
 
-    def decide(self, url: str) -> Decision:
+    def decide(self, url: str) -> CrawlDecision:
         denied = any(part in url for part in self.denied)
-        return Decision(not denied, "rule 1" if denied else "")
+        return CrawlDecision(not denied, "rule 1" if denied else "")
 
     async def run(self, *seeds: Visit, within_s: float = 10.0) -> None:
         """Crawl from these until nothing waits."""

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from crawl import State
+from crawl import VisitState
 from index import Question
 from node.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
 from node.simulation.world import World
@@ -35,7 +35,7 @@ def assert_complete(world: World) -> None:
     }
     assert not wrong, f"URL: (state, wanted) {wrong}"
     assert census.visits.keys() == wanted.keys()
-    unstored = {url for url, state in wanted.items() if state == State.FETCHED} ^ census.texts.keys()
+    unstored = {url for url, state in wanted.items() if state == VisitState.FETCHED} ^ census.texts.keys()
     assert not unstored, f"fetched and not stored, or the other way round: {unstored}"
     thin = thin_records(census, world.running())
     assert not thin, f"record: owners that lack it {thin}"

@@ -7,7 +7,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from crawl import How, State, Visit, twins
+from crawl import AliasEvidence, Visit, VisitState, twins
 from dht import slot_of
 from node.simulation import simnode
 from node.simulation.census import take_census
@@ -96,11 +96,11 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         await world.pass_time(30.0)  # twins that were not fetched yet are looked at again
         await crawled(world)
         (mirror,), (scheme,) = aliases(world, COPY), aliases(world, MANUAL)
-        assert (mirror.target, mirror.is_secure, mirror.how) == (f"https://{MANUAL}/", True, How.SAME)
-        assert (scheme.target, scheme.is_secure, scheme.how) == (f"https://{MANUAL}/", False, How.REDIRECTS)
+        assert (mirror.target, mirror.is_secure, mirror.how) == (f"https://{MANUAL}/", True, AliasEvidence.SAME)
+        assert (scheme.target, scheme.is_secure, scheme.how) == (f"https://{MANUAL}/", False, AliasEvidence.REDIRECTS)
         for origin, ours in ((f"https://{COPY}/", len(ONLY)), (f"http://{MANUAL}/", 0)):
             left = [v for v in visits(world, origin).values() if v.reason == f"alias of https://{MANUAL}/"]
-            assert len(left) > PAGES / 2 and all(v.state == State.REFUSED for v in left), (origin, len(left))
+            assert len(left) > PAGES / 2 and all(v.state == VisitState.REFUSED for v in left), (origin, len(left))
             assert len(asked(world, origin)) < PAGES / 2 + ours
         texts = take_census(world.running()).texts
         assert {f"https://{MANUAL}{path(n)}" for n in range(PAGES)} <= texts.keys()
@@ -117,7 +117,7 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         await crawled(world)
         assert aliases(world, MANUAL) == (scheme,)
         assert len(asked(world, f"https://{COPY}/", mark)) > PAGES / 2, "what was left out before is fetched now"
-        assert {v.state for v in visits(world, f"https://{COPY}/").values()} == {State.FETCHED}
+        assert {v.state for v in visits(world, f"https://{COPY}/").values()} == {VisitState.FETCHED}
         assert_polite(world)
 
     simulate(story, plan)

@@ -2,7 +2,7 @@
 
 import re
 
-from crawl import CrawlConfig, State
+from crawl import CrawlConfig, VisitState
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.simulation.census import repeated, take_census
@@ -103,7 +103,7 @@ def test_what_every_owner_refuses_is_fetched_by_nobody_and_the_reason_stands():
         await world.pass_time(60.0)
         assert not world.log
         (visit,) = take_census(world.running()).visits.values()
-        assert visit.state == State.FAILED
+        assert visit.state == VisitState.FAILED
         assert visit.reason.startswith('refused here by crawl.refuse "*.example": no other live owner')
         counted = [node.node_core.crawler.status().refused for node in nodes]
         assert sum(sum(refused.values()) for refused in counted) == 1

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crawl import State
+from crawl import VisitState
 from node.simulation.census import repeated, take_census
 from node.simulation.world import Plan, World, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
@@ -64,7 +64,7 @@ def test_a_killed_node_comes_back_and_fetches_nothing_that_it_has():
         node = max(world.running(), key=lambda n: len(n.overlay.view.leases()))
         await world.kill(node)
         await world.pass_time(5.0)
-        held = {url for url, state in take_census(world.running()).states().items() if state != State.WAITING}
+        held = {url for url, state in take_census(world.running()).states().items() if state != VisitState.WAITING}
         mark = len(world.log)
         await world.restart(node)
         await crawled(world)

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.content.boilerplate import CLOSE, FEW_BLOCKS, LINK, OPEN, RUN_WORDS, Blocks, judge, read_texts
+from crawl.content.boilerplate import CLOSE, FEW_BLOCKS, LINK, OPEN, RUN_WORDS, TextBlocks, judge, read_texts
 from crawl.content.extract import extract, read_lexbor
 from crawl.content.extract_lxml import read_lxml
-from crawl.content.parse_task import Engine, Parsed, Task
+from crawl.content.parse_task import Engine, ParseResult, ParseTask
 from crawl.content.raw_html import BREAK
 
 ENGINES: tuple[Engine, ...] = ("lexbor", "lxml")
@@ -44,11 +44,11 @@ PAGES = {
 }
 
 
-def task(html: str, engine: Engine, most: int = 20_000) -> Task:
-    return Task("http://a.test/page", html.encode(), "text/html", "utf-8", 100, most, engine)
+def task(html: str, engine: Engine, most: int = 20_000) -> ParseTask:
+    return ParseTask("http://a.test/page", html.encode(), "text/html", "utf-8", 100, most, engine)
 
 
-def lines(parsed: Parsed) -> list[str]:
+def lines(parsed: ParseResult) -> list[str]:
     return [*parsed.text.split("\n"), *parsed.boilerplate.split("\n")]
 
 
@@ -150,7 +150,7 @@ def runs(flags: list[bool]) -> list[range]:
     return [range(n, next((m for m in range(n, len(flags)) if not flags[m]), len(flags))) for n in starts]
 
 
-def judged(blocks: Blocks) -> list[bool]:
+def judged(blocks: TextBlocks) -> list[bool]:
     """Block by block: the slow oracle."""
     size, words, linked = len(blocks.words), [0, *blocks.words, 0], [0.0, *blocks.linked, 0.0]
     found = []
@@ -180,7 +180,7 @@ LINES = st.tuples(
 @settings(max_examples=300, deadline=None)
 @given(st.lists(LINES, max_size=30))
 def test_lists_are_judged_as_blocks_are(lines: list[tuple[int, float, bool, bool]]) -> None:
-    blocks = Blocks()
+    blocks = TextBlocks()
     for words, linked, is_aside, is_menu in lines:
         blocks.texts.append("x")
         blocks.words.append(words)

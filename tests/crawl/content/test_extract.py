@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
 
-from crawl import Link, Task
+from crawl import Link, ParseTask
 from crawl.canonical_url import is_canonical
 from crawl.content.boilerplate import CLOSE, LINK, OPEN, blocks_of
 from crawl.content.extract import (
@@ -19,7 +19,7 @@ from crawl.content.extract import (
     extract,
     read_lexbor,
 )
-from crawl.content.raw_html import BLOCKS, BOILERPLATE, BREAK, HIDDEN, Reading, time_of
+from crawl.content.raw_html import BLOCKS, BOILERPLATE, BREAK, HIDDEN, RawHtml, time_of
 
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">
 <meta name=robots content="nofollow, NOINDEX"><link rel=canonical href="/real">
@@ -29,8 +29,8 @@ PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><bas
 <a href="http://other.test">other</a></body></html>"""
 
 
-def task(body: bytes, engine: str = "lexbor", media_type: str = "text/html", charset: str = "") -> Task:
-    return Task("http://a.test/page", body, media_type, charset, 100, 10_000, engine)  # type: ignore[arg-type]
+def task(body: bytes, engine: str = "lexbor", media_type: str = "text/html", charset: str = "") -> ParseTask:
+    return ParseTask("http://a.test/page", body, media_type, charset, 100, 10_000, engine)  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("engine", ["lexbor", "lxml"])
@@ -39,7 +39,11 @@ def test_a_page_says_what_people_see(engine: str) -> None:
     assert (parsed.title, parsed.headings, parsed.language) == ("A title", ("Head line",), "en")
     assert parsed.text.split("\n") == ["Head line", "One", "Two to x againn jsmtop other"]
     assert "hidden" not in parsed.text
-    assert (parsed.wishes.noindex, parsed.wishes.nofollow, parsed.canonical) == (True, True, "http://a.test/real")
+    assert (parsed.directives.noindex, parsed.directives.nofollow, parsed.canonical) == (
+        True,
+        True,
+        "http://a.test/real",
+    )
     assert parsed.links == (
         Link("http://a.test/sub/x", "to x", False),
         Link("http://a.test/n", "n", True),
@@ -68,8 +72,8 @@ def test_what_a_page_says_of_itself(engine: str) -> None:
     parsed = extract(replace(task(SELF, engine), agent="DSE-node"))
     assert parsed.description == "What it says"
     assert (parsed.published_at, parsed.modified_at) == (1_714_953_600.0, 1_715_040_000.0)
-    assert (parsed.wishes.noindex, parsed.wishes.nofollow) == (True, False)
-    assert not extract(task(SELF, engine)).wishes.noindex
+    assert (parsed.directives.noindex, parsed.directives.nofollow) == (True, False)
+    assert not extract(task(SELF, engine)).directives.noindex
     assert [link.nofollow for link in parsed.links] == [True, True, False]
 
 
@@ -134,12 +138,12 @@ def test_nothing_breaks_it_and_all_is_bounded(body: bytes, engine: str, kind: st
     assert len(parsed.fingerprint) == 16 and len(parsed.signature) in (0, 16)
 
 
-def asked(html: str, most: int) -> Reading:
+def asked(html: str, most: int) -> RawHtml:
     """The same by a query for each kind of element: the slow oracle."""
     tree = LexborHTMLParser(html)
     said = [[node.attributes for node in tree.css(query)] for query in ("base[href]", "meta", "time[datetime]", "html")]
     links = tree.css("a[href],area[href]")[:most]
-    reading = Reading(
+    reading = RawHtml(
         title=(tree.css_first("title") or tree.create_node("p")).text(),
         base=next((values["href"] or "" for values in said[0]), None),
         language=next((values.get("lang") or "" for values in said[3]), ""),

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from pypdf import PdfWriter
 
-from crawl import PageUnreadable, Task
+from crawl import PageUnreadable, ParseTask
 from crawl.content.extract import extract
 from crawl.content.extract_pdf import FEW_PAGES, MAX_PAGES
 from crawl.parsing.inline import parse_once
@@ -33,8 +33,8 @@ def pdf(*pages: str, head: str = "/Title (A title) /CreationDate (D:202405060708
     return f"{body}xref\n{table}{trailer}".encode("latin-1")
 
 
-def task(body: bytes, engine: str = "lexbor", max_text_chars: int = 10_000) -> Task:
-    return Task("http://a.test/x.pdf", body, "application/pdf", "", 100, max_text_chars, engine)  # type: ignore[arg-type]
+def task(body: bytes, engine: str = "lexbor", max_text_chars: int = 10_000) -> ParseTask:
+    return ParseTask("http://a.test/x.pdf", body, "application/pdf", "", 100, max_text_chars, engine)  # type: ignore[arg-type]
 
 
 def test_text_title_and_date_are_read() -> None:

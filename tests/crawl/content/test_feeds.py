@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawl.content.extract import extract
 from crawl.content.feeds import MAX_NAMED, MAX_URL_CHARS, feeds_of, read_feed
-from crawl.content.parse_task import Engine, Task
+from crawl.content.parse_task import Engine, ParseTask
 from crawl.content.sitemap import Sitemap, parse_sitemap
 
 HERE = "http://a.test/blog/feed"
@@ -114,6 +114,6 @@ def test_pages_name_their_feeds(engine: Engine) -> None:
     html = b"""<base href=/sub/><link rel="ALTERNATE home" type="application/rss+xml; charset=utf-8" href=feed>
     <link rel=alternate type=application/atom+xml href="http://b.test/f"><link rel=alternate hreflang=de href=/de>
     <link rel=alternate type=text/html href=/print><link rel=stylesheet type=application/rss+xml href=/no>"""
-    task = Task("http://a.test/", html, "text/html", "utf-8", 100, 1_000, engine)
+    task = ParseTask("http://a.test/", html, "text/html", "utf-8", 100, 1_000, engine)
     assert extract(task).feeds == ("http://a.test/sub/feed", "http://b.test/f")
     assert len(feeds_of([("application/feed+json", f"/{n}") for n in range(99)], HERE)) == MAX_NAMED

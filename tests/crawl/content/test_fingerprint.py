@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from crawl.content.extract import extract
 from crawl.content.fingerprint import fingerprint, is_same, says_the_same
-from crawl.content.parse_task import Engine, Task
+from crawl.content.parse_task import Engine, ParseTask
 
 MAIN = "<p>The library opens at nine, and closes when the last reader has gone home for the day.</p>"
 BODY = "<nav><a href=/x>{nav}</a></nav>" + MAIN + "<p>{clock}</p><footer>{foot}</footer>"
@@ -18,7 +18,7 @@ ENGINES: tuple[Engine, ...] = ("lexbor", "lxml")
 
 def print_of(engine: Engine, nav: str = "News", clock: str = "", foot: str = "", title: str = "Hours") -> bytes:
     html = f"<title>{title}</title><body>" + BODY.format(nav=nav, clock=clock, foot=foot)
-    return extract(Task("http://a.test/", html.encode(), "text/html", "utf-8", 100, 10_000, engine)).fingerprint
+    return extract(ParseTask("http://a.test/", html.encode(), "text/html", "utf-8", 100, 10_000, engine)).fingerprint
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -41,7 +41,7 @@ def test_words_and_titles_are_changes(engine: Engine) -> None:
 
 def test_a_table_of_numbers_is_what_it_says() -> None:
     def table(numbers: str) -> bytes:
-        return extract(Task("http://a.test/", numbers.encode(), "text/plain", "", 1, 10_000)).fingerprint
+        return extract(ParseTask("http://a.test/", numbers.encode(), "text/plain", "", 1, 10_000)).fingerprint
 
     assert not says_the_same(table("10 20 30 40\n50 60"), table("10 20 30 41\n50 60"))
 

@@ -2,15 +2,15 @@
 
 import pytest
 
-from crawl import CrawlConfig, Fetched, State, Visit
+from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
 from crawl.pipeline.fetch_outcome import Next, judge
 from crawl.pipeline.process_stage import task_of
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 
 CONFIG = CrawlConfig()
-CENSUS = Census(CONFIG)
+CENSUS = RevisitStatistics(CONFIG)
 JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256))
 
 
@@ -18,7 +18,7 @@ def outcome(kind: str | None, body: bytes) -> tuple[Next, str]:
     headers = (("Content-Type", kind),) if kind is not None else ()
     fetched = Fetched("http://a.test/", 200, headers, body, False, 0.1, "192.0.2.1")
     verdict = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
-    assert (verdict.visit.state == State.REFUSED) == (verdict.next == Next.NOTHING)
+    assert (verdict.visit.state == VisitState.REFUSED) == (verdict.next == Next.NOTHING)
     if verdict.next == Next.PARSE:
         try:
             parse_once(task_of(fetched, CONFIG))

@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl.content.robots_directives import Wishes, header_wishes, is_unendorsed, meta_wishes
+from crawl.content.robots_directives import RobotsDirectives, header_directives, is_unendorsed, meta_directives
 
-NOINDEX, NOFOLLOW, NOARCHIVE = Wishes(noindex=True), Wishes(nofollow=True), Wishes(noarchive=True)
+NOINDEX, NOFOLLOW, NOARCHIVE = (
+    RobotsDirectives(noindex=True),
+    RobotsDirectives(nofollow=True),
+    RobotsDirectives(noarchive=True),
+)
 
 
 def at(*instant: int) -> float:
@@ -16,25 +20,25 @@ def at(*instant: int) -> float:
 
 
 @pytest.mark.parametrize(
-    ("value", "wishes"),
+    ("value", "directives"),
     [
-        ("noindex, nofollow", Wishes(noindex=True, nofollow=True)),
-        ("other-bot: noindex, nofollow", Wishes()),
+        ("noindex, nofollow", RobotsDirectives(noindex=True, nofollow=True)),
+        ("other-bot: noindex, nofollow", RobotsDirectives()),
         ("DSE-node: NoIndex", NOINDEX),
-        ("other-bot: nofollow, dse-node: noindex, noarchive", Wishes(noindex=True, noarchive=True)),
+        ("other-bot: nofollow, dse-node: noindex, noarchive", RobotsDirectives(noindex=True, noarchive=True)),
         ("noindex, other-bot: nofollow", NOINDEX),
-        ("dse: noindex", Wishes()),
-        ("*: none", Wishes(noindex=True, nofollow=True)),
-        ("max-snippet: 20, noindex", Wishes(noindex=True, max_snippet=20)),
-        ("max-snippet:20, nosnippet", Wishes(max_snippet=0)),
-        ("max-snippet:-1", Wishes()),
+        ("dse: noindex", RobotsDirectives()),
+        ("*: none", RobotsDirectives(noindex=True, nofollow=True)),
+        ("max-snippet: 20, noindex", RobotsDirectives(noindex=True, max_snippet=20)),
+        ("max-snippet:20, nosnippet", RobotsDirectives(max_snippet=0)),
+        ("max-snippet:-1", RobotsDirectives()),
         ("nocache", NOARCHIVE),
-        ("other-bot: unavailable_after: 2020-01-01", Wishes()),
-        ("", Wishes()),
+        ("other-bot: unavailable_after: 2020-01-01", RobotsDirectives()),
+        ("", RobotsDirectives()),
     ],
 )
-def test_wishes_in_headers(value: str, wishes: Wishes) -> None:
-    assert header_wishes((("Date", "noindex"), ("X-Robots-TAG", value)), "dse-node") == wishes
+def test_directives_in_headers(value: str, directives: RobotsDirectives) -> None:
+    assert header_directives((("Date", "noindex"), ("X-Robots-TAG", value)), "dse-node") == directives
 
 
 @pytest.mark.parametrize(
@@ -53,29 +57,36 @@ def test_wishes_in_headers(value: str, wishes: Wishes) -> None:
     ],
 )
 def test_the_dates_after_which_a_page_is_unavailable(date: str, instant: float) -> None:
-    for rest, other in (("", Wishes()), (", noarchive", NOARCHIVE)):
-        wished = Wishes(unavailable_at=instant).and_(other)
-        assert header_wishes([("X-Robots-Tag", f"unavailable_after: {date}{rest}")], "dse-node") == wished
-        assert header_wishes([("X-Robots-Tag", f"dse-node: unavailable_after:{date}{rest}")], "dse-node") == wished
-        assert meta_wishes([("robots", f"unavailable_after: {date}{rest}")], "dse-node") == wished
+    for rest, other in (("", RobotsDirectives()), (", noarchive", NOARCHIVE)):
+        wished = RobotsDirectives(unavailable_at=instant).strictest_with(other)
+        assert header_directives([("X-Robots-Tag", f"unavailable_after: {date}{rest}")], "dse-node") == wished
+        assert header_directives([("X-Robots-Tag", f"dse-node: unavailable_after:{date}{rest}")], "dse-node") == wished
+        assert meta_directives([("robots", f"unavailable_after: {date}{rest}")], "dse-node") == wished
 
 
 def test_the_strictest_wish_holds() -> None:
-    one, other = Wishes(max_snippet=30, unavailable_at=5.0), Wishes(noarchive=True, max_snippet=9, unavailable_at=7.0)
-    assert one.and_(other) == other.and_(one) == Wishes(noarchive=True, max_snippet=9, unavailable_at=5.0)
-    assert one.and_(Wishes()) == one
+    one, other = (
+        RobotsDirectives(max_snippet=30, unavailable_at=5.0),
+        RobotsDirectives(noarchive=True, max_snippet=9, unavailable_at=7.0),
+    )
+    assert (
+        one.strictest_with(other)
+        == other.strictest_with(one)
+        == RobotsDirectives(noarchive=True, max_snippet=9, unavailable_at=5.0)
+    )
+    assert one.strictest_with(RobotsDirectives()) == one
 
 
-def test_wishes_of_all_fields_count_together() -> None:
+def test_directives_of_all_fields_count_together() -> None:
     fields = [("X-Robots-Tag", "other-bot: nofollow"), ("x-robots-tag", "noindex")]
-    assert header_wishes(fields, "dse-node") == NOINDEX
+    assert header_directives(fields, "dse-node") == NOINDEX
 
 
 def test_meta_elements_for_everybody_and_for_us_count_together() -> None:
     metas = [("robots", "NoArchive;  index"), ("dse-node", "noindex"), ("googlebot", "nofollow"), ("", "none")]
-    assert meta_wishes(metas, "DSE-Node") == Wishes(noindex=True, noarchive=True)
-    assert meta_wishes(metas, "") == NOARCHIVE
-    assert meta_wishes([("robots", "nofollow max-snippet:7")], "") == Wishes(nofollow=True, max_snippet=7)
+    assert meta_directives(metas, "DSE-Node") == RobotsDirectives(noindex=True, noarchive=True)
+    assert meta_directives(metas, "") == NOARCHIVE
+    assert meta_directives([("robots", "nofollow max-snippet:7")], "") == RobotsDirectives(nofollow=True, max_snippet=7)
 
 
 @pytest.mark.parametrize("rel", ["nofollow", "UGC", "noopener sponsored", "external,NoFollow"])
@@ -94,6 +105,9 @@ TEXTS = st.text(max_size=200) | st.text("xnoidefl:, -_;*12unavailable_after0FrJZ
 @given(TEXTS)
 def test_any_text_is_read(text: str) -> None:
     for asked in (text, f"unavailable_after:{text}", f"dse-node: max-snippet:{text}"):
-        for found in (header_wishes((("x-robots-tag", asked),), "dse-node"), meta_wishes((("robots", asked),), text)):
+        for found in (
+            header_directives((("x-robots-tag", asked),), "dse-node"),
+            meta_directives((("robots", asked),), text),
+        ):
             assert -1 <= found.max_snippet < 1e9 and 0.0 <= found.unavailable_at < 5e9
     is_unendorsed(text)

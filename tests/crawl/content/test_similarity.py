@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.extract import extract
-from crawl.content.parse_task import Task
+from crawl.content.parse_task import ParseTask
 from crawl.content.similarity import BINS, NEAR_BITS, RUN_BYTES, SIGNATURE_BYTES, are_near, different_bits, signature
 from node.demo.sampleweb import unpack_sample
 
@@ -64,7 +64,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[str]:
     root = tmp_path_factory.mktemp("sample")
     unpack_sample(root)
     files = [file for file in sorted(root.rglob("*.html")) if file.is_file()][::3]
-    read = (extract(Task("http://a.test/", f.read_bytes(), "text/html", "", 1, 100_000)).text for f in files)
+    read = (extract(ParseTask("http://a.test/", f.read_bytes(), "text/html", "", 1, 100_000)).text for f in files)
     return [text for text in read if len(text) >= 500]
 
 

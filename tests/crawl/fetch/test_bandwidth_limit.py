@@ -3,13 +3,13 @@
 import heapq
 from random import Random
 
-from crawl.fetch.bandwidth_limit import BURST_S, LATE_S, Bandwidth
+from crawl.fetch.bandwidth_limit import BURST_S, LATE_S, BandwidthLimit
 
 RATE = 100_000.0
 
 
 def test_open_fetches_share_the_rate_alike_whatever_they_read() -> None:
-    rng, bandwidth = Random(5), Bandwidth(RATE)
+    rng, bandwidth = Random(5), BandwidthLimit(RATE)
     most = bandwidth.piece_bytes(65_536)
     due = [(0.0, reader) for reader in range(8)]
     taken: list[tuple[float, int]] = []
@@ -29,7 +29,7 @@ def test_open_fetches_share_the_rate_alike_whatever_they_read() -> None:
 
 
 def test_no_fetch_begins_while_much_is_owed() -> None:
-    bandwidth = Bandwidth(RATE)
+    bandwidth = BandwidthLimit(RATE)
     assert bandwidth.late_s(0.0) == 0.0
     assert bandwidth.take(int(RATE), 0.0) == 0.0, "a burst"
     assert bandwidth.take(int(LATE_S * RATE), 0.0) == LATE_S
@@ -41,5 +41,5 @@ def test_no_fetch_begins_while_much_is_owed() -> None:
 
 
 def test_without_a_limit_nothing_waits() -> None:
-    bandwidth = Bandwidth(0.0)
+    bandwidth = BandwidthLimit(0.0)
     assert (bandwidth.take(10**9, 0.0), bandwidth.late_s(0.0), bandwidth.piece_bytes(65_536)) == (0.0, 0.0, 65_536)

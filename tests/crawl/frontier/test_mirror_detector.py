@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from crawl.content.fingerprint import fingerprint
 from crawl.content.similarity import signature
-from crawl.frontier.host_alias import Alias, AliasQuestion, How, origin_of, twin_of
-from crawl.frontier.mirror_detector import AGAIN_S, ASKED, LEAST, Aliases
+from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate, origin_of, twin_of
+from crawl.frontier.mirror_detector import AGAIN_S, ASKED, LEAST, MirrorDetector
 from crawl.schedule.change_rate import History
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.url_state import Visit, VisitState
 
 COPY, MANUAL = "https://copy.example/", "https://manual.example/"
 DAY_S = 86_400.0
@@ -21,7 +21,7 @@ def page(url: str, text: str, at: float = 1.0) -> Visit:
     return Visit(
         url,
         1,
-        state=State.FETCHED,
+        state=VisitState.FETCHED,
         status=200,
         visited_at=at,
         history=History(1, fingerprint=fingerprint("", text, text)),
@@ -29,15 +29,15 @@ def page(url: str, text: str, at: float = 1.0) -> Visit:
 
 
 def moved(url: str, target: str, at: float = 1.0) -> Visit:
-    return Visit(url, 1, state=State.REDIRECT, status=301, visited_at=at, target=target)
+    return Visit(url, 1, state=VisitState.REDIRECT, status=301, visited_at=at, target=target)
 
 
 def text_of(number: int, edition: str = "") -> str:
     return " ".join(Random(f"{number}{edition}").choices("abcdefghijklmnopqrstuvwxyz", k=150))
 
 
-def new() -> Aliases:
-    return Aliases(Random(1), DAY_S)
+def new() -> MirrorDetector:
+    return MirrorDetector(Random(1), DAY_S)
 
 
 class Web:
@@ -50,7 +50,7 @@ class Web:
         self.visits[url], self.signatures[url] = page(url, text, at), signature(text)
         return self.visits[url]
 
-    def ask(self, now: float) -> dict[str, Alias | None]:
+    def ask(self, now: float) -> dict[str, MirrorAlias | None]:
         """The judgement on each question, by target."""
         said = {}
         for question in self.aliases.questions(now):
@@ -86,7 +86,7 @@ def test_a_host_that_redirects_nearly_everything_to_the_same_paths_is_an_alias(
         to = MANUAL if n < strays else f"{MANUAL}{n}"
         web.aliases.learn(moved(f"http://manual.example/{n}", to))
     alias = web.ask(5.0).get(MANUAL)
-    assert alias == (Alias("http://manual.example/", MANUAL, 5.0, How.REDIRECTS) if wanted else None)
+    assert alias == (MirrorAlias("http://manual.example/", MANUAL, 5.0, AliasEvidence.REDIRECTS) if wanted else None)
     assert not web.asked, "its own answers are enough"
 
 
@@ -100,7 +100,7 @@ def test_a_host_that_gives_a_page_redirects_not_everything() -> None:
 
 def test_a_mirror_that_names_its_original_is_an_alias() -> None:
     web = mirror(LEAST)
-    assert web.ask(5.0) == {MANUAL: Alias(COPY, MANUAL, 5.0)}
+    assert web.ask(5.0) == {MANUAL: MirrorAlias(COPY, MANUAL, 5.0)}
     assert web.asked == LEAST
     assert not any(mirror(LEAST - 1).ask(5.0).values())
 
@@ -150,7 +150,7 @@ def test_what_says_so_itself_may_differ_in_a_detail() -> None:
     web = mirror(ASKED, canonical=True)
     for n in range(ASKED):
         web.aliases.learn(web.shows(f"{COPY}{n}?x={n}", text_of(n) + " served by q"))
-    assert web.ask(5.0)[MANUAL] == Alias(COPY, MANUAL, 5.0, How.CANONICAL)
+    assert web.ask(5.0)[MANUAL] == MirrorAlias(COPY, MANUAL, 5.0, AliasEvidence.CANONICAL)
     plain = mirror(ASKED)
     for n in range(ASKED):
         plain.aliases.learn(plain.shows(f"{COPY}{n}?x={n}", text_of(n) + " served by q"))
@@ -178,18 +178,18 @@ def test_of_names_that_one_owner_has_the_plainer_stays(origin: str, others: set[
 
 def test_two_that_name_each_other_are_not_both_aliases() -> None:
     web = mirror(LEAST)
-    web.aliases.hear("manual.example", [Alias(MANUAL, COPY)], 1.0)
+    web.aliases.hear("manual.example", [MirrorAlias(MANUAL, COPY)], 1.0)
     assert web.ask(5.0) == {MANUAL: None}
     both = mirror(LEAST)
     for origin, target in ((COPY, MANUAL), (MANUAL, COPY)):
-        both.aliases.hear(origin.split("/")[2], [Alias(origin, target, 1.0)], 1.0)
+        both.aliases.hear(origin.split("/")[2], [MirrorAlias(origin, target, 1.0)], 1.0)
         both.aliases.learn(both.shows(f"{origin}x", "x", 2.0))
-    assert both.ask(5.0) == {MANUAL: None, COPY: Alias(MANUAL, COPY, 1.0)}, "the longer name stays an alias"
+    assert both.ask(5.0) == {MANUAL: None, COPY: MirrorAlias(MANUAL, COPY, 1.0)}, "the longer name stays an alias"
 
 
 def aliased() -> Web:
     web = mirror(LEAST)
-    web.aliases.hear("copy.example", [Alias(COPY, MANUAL, 10.0)], 10.0)
+    web.aliases.hear("copy.example", [MirrorAlias(COPY, MANUAL, 10.0)], 10.0)
     return web
 
 
@@ -203,7 +203,7 @@ def test_an_alias_is_fetched_as_a_sample_alone() -> None:
     left = next(url for url in urls if url not in fetched)
     alias = web.aliases.find(left)
     assert alias is not None and alias.twin(left) == left.replace("copy", "manual")
-    web.aliases.learn(Visit(left, 1, state=State.REFUSED, visited_at=20.0, reason=alias.reason))
+    web.aliases.learn(Visit(left, 1, state=VisitState.REFUSED, visited_at=20.0, reason=alias.reason))
     (sample,) = web.aliases.due_samples(20.0 + DAY_S)
     assert sample == left and web.aliases.find(left) is None
     assert not web.aliases.due_samples(21.0 + DAY_S), "one a day here"
@@ -212,7 +212,7 @@ def test_an_alias_is_fetched_as_a_sample_alone() -> None:
 
 
 def test_an_alias_whose_samples_differ_is_none() -> None:
-    web, alias = aliased(), Alias(COPY, MANUAL, 10.0)
+    web, alias = aliased(), MirrorAlias(COPY, MANUAL, 10.0)
     for n, edition in enumerate(("", "new", "", "new", "", "")):
         web.shows(f"{MANUAL}{n}", text_of(n))
         web.aliases.learn(web.shows(f"{COPY}{n}", text_of(n, edition), 20.0 + n))
@@ -223,7 +223,7 @@ def test_an_alias_whose_samples_differ_is_none() -> None:
     web.aliases.learn(web.shows(f"{COPY}0", text_of(0, "new"), 70.0))
     assert web.ask(70.0) == {MANUAL: None}
     assert web.aliases.hear("copy.example", [], 80.0) == [COPY]
-    assert web.aliases.is_over(Visit(f"{COPY}9", 1, state=State.REFUSED, reason=alias.reason))
+    assert web.aliases.is_over(Visit(f"{COPY}9", 1, state=VisitState.REFUSED, reason=alias.reason))
     for n in range(20):
         web.aliases.names(f"{COPY}{n}", "", (MANUAL,))
         web.aliases.learn(web.shows(f"{COPY}{n}", text_of(n), 90.0))
@@ -235,14 +235,16 @@ def test_an_alias_whose_samples_differ_is_none() -> None:
 def test_pages_that_the_alias_alone_has_do_not_end_it() -> None:
     web = aliased()
     for n in range(20):
-        web.visits[f"{MANUAL}{n}"] = Visit(f"{MANUAL}{n}", 1, state=State.GONE, status=404)
+        web.visits[f"{MANUAL}{n}"] = Visit(f"{MANUAL}{n}", 1, state=VisitState.GONE, status=404)
         web.aliases.learn(web.shows(f"{COPY}{n}", text_of(n), 20.0))
-    assert web.ask(30.0) == {MANUAL: Alias(COPY, MANUAL, 10.0)}
+    assert web.ask(30.0) == {MANUAL: MirrorAlias(COPY, MANUAL, 10.0)}
 
 
 def test_an_old_scheme_that_gives_pages_again_is_no_alias() -> None:
     web = Web()
-    web.aliases.hear("manual.example", [Alias("http://manual.example/", MANUAL, 10.0, How.REDIRECTS)], 10.0)
+    web.aliases.hear(
+        "manual.example", [MirrorAlias("http://manual.example/", MANUAL, 10.0, AliasEvidence.REDIRECTS)], 10.0
+    )
     for n in range(3):
         web.aliases.learn(web.shows(f"http://manual.example/{n}", text_of(n), 20.0))
     assert web.ask(30.0) == {MANUAL: None} and not web.asked
@@ -270,13 +272,13 @@ def test_judgements_are_those_of_a_slow_count() -> None:
             answers[url] = page(url, text_of(n)).history.fingerprint[8:]
             if kind := rng.choice(("same", "same", "same", "same", "other", "gone", "")):
                 told = page(twin, text_of(n, kind if kind == "other" else ""))
-                twins[twin] = replace(told, state=State.GONE) if kind == "gone" else told
+                twins[twin] = replace(told, state=VisitState.GONE) if kind == "gone" else told
         same = sum(
-            t.state == State.FETCHED and answers[twin_of(u, COPY)] == t.history.fingerprint[8:]
+            t.state == VisitState.FETCHED and answers[twin_of(u, COPY)] == t.history.fingerprint[8:]
             for u, t in twins.items()
         )
         wanted = same >= LEAST and same / len(twins) >= 0.9
-        assert (new().judge(AliasQuestion(COPY, MANUAL, answers), twins, {}, 5.0) is not None) == wanted
+        assert (new().judge(MirrorCandidate(COPY, MANUAL, answers), twins, {}, 5.0) is not None) == wanted
 
 
 def test_memory_is_bounded() -> None:

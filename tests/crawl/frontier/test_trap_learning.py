@@ -8,8 +8,8 @@ import pytest
 
 from crawl.content.extract import extract
 from crawl.content.fingerprint import steady_text
-from crawl.content.parse_task import Parsed, Task
-from crawl.frontier.trap_learning import PARAMETER_PAIRS, SiteStats, pattern_of
+from crawl.content.parse_task import ParseResult, ParseTask
+from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, pattern_of
 from node.demo.samplereply import Reply
 from node.demo.sampletraps import ENTRANCES, spring, trap_at
 from node.demo.sampleweb import unpack_sample
@@ -21,13 +21,13 @@ def text(number: int) -> bytes:
     return Random(number).randbytes(8)
 
 
-def read(url: str, reply: Reply) -> Parsed:
-    return extract(Task(url, reply.bodies[""], "text/html", "utf-8", 100, 10_000))
+def read(url: str, reply: Reply) -> ParseResult:
+    return extract(ParseTask(url, reply.bodies[""], "text/html", "utf-8", 100, 10_000))
 
 
 @pytest.mark.parametrize("trap", ["calendar", "facets"])
 def test_an_endless_trap_ends_after_a_few_pages(trap: str) -> None:
-    stats, fetched = SiteStats(), 0
+    stats, fetched = TrapLearning(), 0
     waiting = deque([f"http://{SITE}{ENTRANCES[trap]}"])
     found = set(waiting)
     while waiting and fetched < 1_000:
@@ -47,25 +47,25 @@ def test_an_endless_trap_ends_after_a_few_pages(trap: str) -> None:
 
 def test_pages_of_a_real_web_are_no_traps(tmp_path: Path) -> None:
     unpack_sample(tmp_path)
-    stats, refused, pages = SiteStats(), 0, 0
+    stats, refused, pages = TrapLearning(), 0, 0
     for file in sorted(tmp_path.rglob("*.html"))[::2]:
         site, _, path = file.relative_to(tmp_path).as_posix().partition("/")
         url = f"http://{site}/{path}"
-        parsed = extract(Task(url, file.read_bytes(), "text/html", "", 1, 100_000))
+        parsed = extract(ParseTask(url, file.read_bytes(), "text/html", "", 1, 100_000))
         refused += bool(stats.refusal(site, url) or stats.learn(site, url, steady_text(parsed.fingerprint)))
         pages += 1
     assert pages > 80 and refused == 0
 
 
 def test_an_error_page_with_status_200_is_known_after_a_while() -> None:
-    stats = SiteStats()
+    stats = TrapLearning()
     reasons = [stats.learn(SITE, f"http://{SITE}/p/{Random(n).randbytes(4).hex()}x", text(0)) for n in range(30)]
     assert not any(reasons[:5]) and all("soft 404" in reason for reason in reasons[15:])
     assert stats.learn("b.test", "http://b.test/x", text(0)) == ""  # another site may say so
 
 
 def test_a_parameter_that_changes_nothing_is_left_out_and_one_that_matters_stays() -> None:
-    stats = SiteStats()
+    stats = TrapLearning()
     for page in range(2 * PARAMETER_PAIRS):
         for visit in range(2):
             stats.learn(SITE, f"http://{SITE}/{page}.html?id={page}&sid={visit}{page}", text(page))
@@ -76,7 +76,7 @@ def test_a_parameter_that_changes_nothing_is_left_out_and_one_that_matters_stays
 
 
 def test_memory_is_bounded() -> None:
-    stats = SiteStats()
+    stats = TrapLearning()
     for n in range(3_000):
         stats.learn(SITE, f"http://{SITE}/d{n}x/y?a{n}=1&b={n}", text(n))
         stats.learn(f"{n}.test", f"http://{n}.test/", text(n))
@@ -99,7 +99,7 @@ def test_patterns(url: str, pattern: str) -> None:
 
 
 def test_a_new_holder_knows_what_a_site_has_said_and_counts_each_page_once() -> None:
-    stats = SiteStats()
+    stats = TrapLearning()
     for number in range(30):
         stats.recall(SITE, text(number), "first")
     for _ in range(10):

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from crawl.errors import SeenUnwritable
 from crawl.frontier.sorted_run import BLOCK, MemoryRun, RunFile, merged
-from crawl.frontier.url_seen import Seen
+from crawl.frontier.url_seen import UrlSeenTest
 
 KEY = bytes(16)
 A, B = "http://a.test/a", "http://a.test/b"
@@ -21,12 +21,12 @@ def url(number: int) -> str:
 
 
 def test_a_link_is_news_once_unless_deeper() -> None:
-    seen = Seen(None, KEY)
-    assert seen.are_news([(A, 0), (B, 0)]) == [True, True]
+    seen = UrlSeenTest(None, KEY)
+    assert seen.are_new([(A, 0), (B, 0)]) == [True, True]
     seen.add([(A, 1), (A, 0)])
-    assert seen.are_news([(A, 1), (A, 0), (A, 2), (B, 1)]) == [False, False, True, True]
+    assert seen.are_new([(A, 1), (A, 0), (A, 2), (B, 1)]) == [False, False, True, True]
     seen.add([(A, 100_000)])
-    assert seen.are_news([(A, 200_000)]) == [False]
+    assert seen.are_new([(A, 200_000)]) == [False]
 
 
 @settings(max_examples=25, deadline=None)
@@ -34,27 +34,27 @@ def test_a_link_is_news_once_unless_deeper() -> None:
 def test_files_and_memory_agree_with_a_dictionary(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     rng, oracle = Random(seed), dict[str, int]()
     folder = tmp_path_factory.mktemp("seen")
-    with Seen(folder, KEY, gathered=rng.choice((50, 300)), in_memory=rng.choice((0, 400, 5_000))) as seen:
+    with UrlSeenTest(folder, KEY, gathered=rng.choice((50, 300)), in_memory=rng.choice((0, 400, 5_000))) as seen:
         for _ in range(rng.randrange(5, 30)):
             found = [(url(rng.randrange(3_000)), rng.randrange(4)) for _ in range(rng.randrange(1, 200))]
-            assert seen.are_news(found) == [oracle.get(each, -1) < depth for each, depth in found]
+            assert seen.are_new(found) == [oracle.get(each, -1) < depth for each, depth in found]
             seen.add(found)
             for each, depth in found:
                 oracle[each] = max(depth, oracle.get(each, -1))
         asked = [(url(n), depth) for n in range(3_000) for depth in (0, 3)]
-        assert seen.are_news(asked) == [oracle.get(each, -1) < depth for each, depth in asked]
+        assert seen.are_new(asked) == [oracle.get(each, -1) < depth for each, depth in asked]
     assert not list(folder.iterdir())
 
 
 def test_runs_are_few_small_on_disk_and_gone_after_a_start(tmp_path: Path) -> None:
-    seen = Seen(tmp_path, KEY, gathered=1_000, in_memory=0)
+    seen = UrlSeenTest(tmp_path, KEY, gathered=1_000, in_memory=0)
     for start in range(0, 50_000, 500):
         seen.add([(url(n), 1) for n in range(start, start + 500)])
     files = list(tmp_path.iterdir())
     assert len(files) <= 3
     assert sum(file.stat().st_size for file in files) <= 10 * 50_000
-    again = Seen(tmp_path, KEY)
-    assert not list(tmp_path.iterdir()) and again.are_news([(url(1), 1)]) == [True]
+    again = UrlSeenTest(tmp_path, KEY)
+    assert not list(tmp_path.iterdir()) and again.are_new([(url(1), 1)]) == [True]
 
 
 def test_a_run_holds_any_hash_at_any_place_of_its_blocks(tmp_path: Path) -> None:
@@ -72,7 +72,7 @@ def test_a_run_holds_any_hash_at_any_place_of_its_blocks(tmp_path: Path) -> None
 
 
 def test_a_disk_that_does_not_take_it_is_said_with_a_remedy(tmp_path: Path) -> None:
-    seen = Seen(tmp_path / "seen", KEY, gathered=1, in_memory=0)
+    seen = UrlSeenTest(tmp_path / "seen", KEY, gathered=1, in_memory=0)
     seen.add([(A, 1)])
     (tmp_path / "seen").rmdir()
     with pytest.raises(SeenUnwritable, match="free some space"):

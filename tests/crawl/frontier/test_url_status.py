@@ -4,28 +4,28 @@ import asyncio
 
 from aiohttp import web
 
-from crawl import Queued, RobotsSay, Stand, Visit
+from crawl import QueuePosition, RobotsAccess, UrlStage, Visit
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
 from crawl.politeness.address_limits import AddressTurns
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
 from tests.crawl.world import SLOT, Crawl, Web, seed
 
 
 def test_a_urls_place_in_the_frontier() -> None:
-    frontier, now = Frontier(100, AddressTurns(4, 0.0), Census(CrawlConfig())), Now(1e6, 10.0)
+    frontier, now = Frontier(100, AddressTurns(4, 0.0), RevisitStatistics(CrawlConfig())), Now(1e6, 10.0)
     url = "http://a.test/{}".format
     visits = [Visit(url(n), 1) for n in range(3)] + [Visit(url("deep"), 2), Visit(url("late"), 1, due_at=2e6)]
     frontier.hold(Slot(0), 1, visits, now)
-    assert frontier.look(url("nowhere"), now) == Queued()
-    assert frontier.look(url("late"), now).stand == Stand.LATER
+    assert frontier.look(url("nowhere"), now) == QueuePosition()
+    assert frontier.look(url("late"), now).stage == UrlStage.LATER
     assert [frontier.look(url(name), now).ahead for name in ("deep", 0, 1, 2)] == [0, 1, 2, 3]
     turn = frontier.pop(now)
     assert turn is not None
-    assert frontier.look(url("deep"), now) == Queued(Stand.OPEN, 0, 0.0, True)
+    assert frontier.look(url("deep"), now) == QueuePosition(UrlStage.OPEN, 0, 0.0, True)
     frontier.rest(turn, now, 5.0)
-    assert frontier.look(url(1), Now(1e6, 12.0)) == Queued(Stand.READY, 1, 3.0, False)
+    assert frontier.look(url(1), Now(1e6, 12.0)) == QueuePosition(UrlStage.READY, 1, 3.0, False)
 
 
 async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Crawl) -> None:
@@ -34,26 +34,26 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
 
     site.add("a.test", {"/robots.txt": "User-agent: *\nDisallow: /no\nCrawl-delay: 7\n", "/": "x"})
     site.add("b.test", {"/robots.txt": overloaded})
-    assert crawl.crawler.look(site.url("a.test")).robots == RobotsSay.UNKNOWN
+    assert crawl.crawler.look(site.url("a.test")).robots == RobotsAccess.UNKNOWN
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test")), seed(site.url("b.test"))])
     crawl.crawler.hinder("paused by its operator")
     waits = crawl.crawler.look(site.url("a.test"))
-    assert (waits.queued.stand, waits.hindrance) == (Stand.READY, "paused by its operator")
+    assert (waits.position.stage, waits.pause_reason) == (UrlStage.READY, "paused by its operator")
     crawl.crawler.hinder("")
     await crawl.run(seed(site.url("b.test")), within_s=5.0)
-    assert crawl.crawler.look(site.url("b.test")).robots == RobotsSay.BARRED
+    assert crawl.crawler.look(site.url("b.test")).robots == RobotsAccess.BARRED
     assert "503" in crawl.crawler.look(site.url("b.test")).robots_why
     await _robots_of_a(crawl, site)
     look = crawl.crawler.look(site.url("a.test", "/no"))
-    assert (look.robots, look.crawl_delay_s) == (RobotsSay.DISALLOWED, 7.0)
+    assert (look.robots, look.crawl_delay_s) == (RobotsAccess.DISALLOWED, 7.0)
     look = crawl.crawler.look(site.url("a.test", "/yes"))
-    assert (look.robots, look.hindrance) == (RobotsSay.ALLOWED, "")
-    assert 6.0 < look.queued.host_rest_s <= 7.0
+    assert (look.robots, look.pause_reason) == (RobotsAccess.ALLOWED, "")
+    assert 6.0 < look.position.host_rest_s <= 7.0
 
 
 async def _robots_of_a(crawl: Crawl, site: Web) -> None:
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
-        await crawl.until(lambda: crawl.crawler.look(site.url("a.test")).robots != RobotsSay.UNKNOWN)
+        await crawl.until(lambda: crawl.crawler.look(site.url("a.test")).robots != RobotsAccess.UNKNOWN)
         running.cancel()

@@ -8,7 +8,7 @@ import msgspec
 import pytest
 import uvloop
 
-from crawl import CrawlConfig, Task
+from crawl import CrawlConfig, ParseTask
 from crawl.parsing.pipe import ParserPipe, started
 from crawl.parsing.worker import LENGTH_BYTES, Answer
 
@@ -47,7 +47,7 @@ def test_nonsense_ends_it_and_nothing_is_heard_after_that(nonsense: bytes) -> No
     assert heard == [b"one"] and ended and pipe.has_ended
 
 
-async def say(task: Task) -> list[Answer]:
+async def say(task: ParseTask) -> list[Answer]:
     """What a process answers to three tasks, and then something that is none, by which it ends."""
     heard, ended = list[Answer](), asyncio.Event()
 
@@ -63,5 +63,5 @@ async def say(task: Task) -> list[Answer]:
 @pytest.mark.parametrize("factory", [asyncio.new_event_loop, uvloop.new_event_loop])
 def test_what_a_process_said_before_its_end_is_heard(factory: Callable[[], asyncio.AbstractEventLoop]) -> None:
     with asyncio.Runner(loop_factory=factory) as runner:
-        heard = runner.run(say(Task("http://a.test/", b"<title>said</title>", "text/html", "", 1, 10)))
+        heard = runner.run(say(ParseTask("http://a.test/", b"<title>said</title>", "text/html", "", 1, 10)))
     assert [answer.parsed and answer.parsed.title for answer in heard] == ["said"] * 3

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, PageUnreadable, Parsed, ParserUnavailable, Task, open_parsers
+from crawl import CrawlConfig, PageUnreadable, ParseResult, ParserUnavailable, ParseTask, open_parsers
 from crawl.content.extract import extract
 from crawl.errors import BodyUnfit
 
@@ -20,8 +20,8 @@ CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
 STALLS_LEXBOR = b"<div>" * 200_000  # more than 55 s; libxml2 takes milliseconds
 
 
-def task(body: bytes, url: str = "http://a.test/", charset: str = "utf-8") -> Task:
-    return Task(url, body, "text/html", charset, 100, 10_000)
+def task(body: bytes, url: str = "http://a.test/", charset: str = "utf-8") -> ParseTask:
+    return ParseTask(url, body, "text/html", charset, 100, 10_000)
 
 
 async def test_pages_are_read_side_by_side() -> None:
@@ -107,7 +107,7 @@ def children() -> list[int]:
     return [int(pid) for pid in Path(f"/proc/{os.getpid()}/task/{os.getpid()}/children").read_text().split()]
 
 
-async def error_of(reading: Awaitable[Parsed]) -> Exception | None:
+async def error_of(reading: Awaitable[ParseResult]) -> Exception | None:
     try:
         await reading
     except PageUnreadable as error:
@@ -115,7 +115,7 @@ async def error_of(reading: Awaitable[Parsed]) -> Exception | None:
     return None
 
 
-async def failure(reading: Awaitable[Parsed]) -> str:
+async def failure(reading: Awaitable[ParseResult]) -> str:
     try:
         await reading
     except PageUnreadable as error:

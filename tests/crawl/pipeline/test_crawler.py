@@ -13,7 +13,17 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from crawl import Alias, CrawlConfig, FamilyMissing, How, InlineParsers, State, Visit, open_fetcher, scope_for
+from crawl import (
+    AliasEvidence,
+    CrawlConfig,
+    FamilyMissing,
+    InlineParsers,
+    MirrorAlias,
+    Visit,
+    VisitState,
+    open_fetcher,
+    scope_for,
+)
 from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
 from dht import system_clock
@@ -31,7 +41,7 @@ async def test_a_site_is_crawled_once_in_scope_and_politely(site: Web, crawl: Cr
     await crawl.run(seed(site.url("a.test"), depth=2))
     assert sorted(site.paths("a.test")) == ["/", "/1", "/2", "/deep", "/robots.txt"]
     assert sorted(crawl.owner.pages) == [site.url("a.test", path) for path in ("/", "/1", "/2", "/deep")]
-    assert {visit.state for visit in crawl.owner.visits.values()} == {State.FETCHED}
+    assert {visit.state for visit in crawl.owner.visits.values()} == {VisitState.FETCHED}
     for (*_, ended), (*_, started, _) in pairwise(site.log):
         assert started - ended >= 0.019
     assert crawl.crawler.status().fetched == 4
@@ -45,7 +55,7 @@ def answer(status: int, text: str = "", media_type: str = "text/html", **headers
     return respond
 
 
-def state(crawl: Crawl, url: str) -> tuple[State, str]:
+def state(crawl: Crawl, url: str) -> tuple[VisitState, str]:
     visit = crawl.owner.visits[url]
     return visit.state, visit.reason
 
@@ -70,10 +80,10 @@ async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Craw
     assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
     assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
     assert "http://b.test:1/" not in crawl.owner.visits
-    assert state(crawl, site.url("a.test", "/pool"))[0] == State.REDIRECT
-    assert state(crawl, site.url("a.test", "/10")) == (State.REFUSED, "more than 10 redirects")
+    assert state(crawl, site.url("a.test", "/pool"))[0] == VisitState.REDIRECT
+    assert state(crawl, site.url("a.test", "/10")) == (VisitState.REFUSED, "more than 10 redirects")
     assert site.url("a.test", "/11") not in crawl.owner.visits
-    assert state(crawl, site.url("a.test", "/self")) == (State.REFUSED, "redirect to itself")
+    assert state(crawl, site.url("a.test", "/self")) == (VisitState.REFUSED, "redirect to itself")
     assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
 
 
@@ -86,9 +96,9 @@ async def test_redirects_between_hosts_end_too(site: Web, crawl: Crawl) -> None:
         site.add("b.test", {f"/x?n={n}": answer(307, Location=a(f"/y?n={n}"))})
         site.add("a.test", {f"/y?n={n}": answer(303, Location=b(f"/x?n={n + 1}"))})
     await crawl.run(seed(a("/loop")), seed(a("/back")))
-    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (State.REDIRECT, "")
+    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (VisitState.REDIRECT, "")
     assert crawl.owner.visits[b("/loop")].target == a("/loop")
-    assert state(crawl, a("/y?n=4")) == (State.REFUSED, "more than 10 redirects")
+    assert state(crawl, a("/y?n=4")) == (VisitState.REFUSED, "more than 10 redirects")
     assert b("/x?n=5") not in crawl.owner.visits
     asked = [*map(a, site.paths("a.test")), *map(b, site.paths("b.test"))]
     assert len(asked) == len(set(asked)) == 2 + 2 + 11
@@ -106,12 +116,14 @@ async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Cr
 
 async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: Crawl) -> None:
     old, new = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
-    crawl.crawler.hear(f"a.test:{site.port}", [Alias(old("/"), new("/"), system_clock().wall - 60.0, How.REDIRECTS)])
+    crawl.crawler.hear(
+        f"a.test:{site.port}", [MirrorAlias(old("/"), new("/"), system_clock().wall - 60.0, AliasEvidence.REDIRECTS)]
+    )
     pages = [f"/{n}" for n in range(12)]
     site.add("a.test", {path: answer(301, Location=new(path)) for path in ("/", *pages)})
     site.add("b.test", {path: linked() for path in ("/", *pages)})
     await crawl.run(*(seed(old(path)) for path in ("/", *pages)))
-    left = [path for path in pages if state(crawl, old(path)) == (State.REFUSED, f"alias of {new('/')}")]
+    left = [path for path in pages if state(crawl, old(path)) == (VisitState.REFUSED, f"alias of {new('/')}")]
     assert len(left) >= 10 and not set(left) & set(site.paths("a.test"))
     assert "/" in site.paths("a.test"), "its front page is looked at"
     assert {new(path) for path in pages} <= crawl.owner.pages.keys()
@@ -119,7 +131,7 @@ async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: 
     assert crawl.crawler.look(old(left[0])).trap == f"alias of {new('/')}"
     crawl.crawler.hear(f"a.test:{site.port}", [])
     await crawl.run()
-    assert {state(crawl, old(path))[0] for path in pages} == {State.REDIRECT}
+    assert {state(crawl, old(path))[0] for path in pages} == {VisitState.REDIRECT}
 
 
 async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl: Crawl) -> None:
@@ -129,7 +141,7 @@ async def test_robots_rules_and_guards_are_obeyed_with_reasons(site: Web, crawl:
     crawl.denied = ("/rule",)
     await crawl.run(seed(site.url("a.test")))
     assert sorted(site.paths("a.test")) == ["/", "/robots.txt", "/yes"]
-    assert state(crawl, site.url("a.test", "/no/1")) == (State.REFUSED, "robots")
+    assert state(crawl, site.url("a.test", "/no/1")) == (VisitState.REFUSED, "robots")
     refused = crawl.crawler.status().refused
     assert refused == {"robots": 1, "rule 1": 1, "guard: path repeats itself": 1}
 
@@ -143,7 +155,7 @@ async def test_robots_of_another_host_are_asked_for_in_that_hosts_turn(site: Web
     assert site.paths("a.test") == ["/robots.txt", "/"]
     assert site.paths("b.test").count("/rules") == 1
     assert len(site.paths("b.test")) == 11
-    assert state(crawl, site.url("a.test", "/no")) == (State.REFUSED, "robots")
+    assert state(crawl, site.url("a.test", "/no")) == (VisitState.REFUSED, "robots")
     for host in ("a.test", "b.test"):
         for (*_, ended), (*_, started, _) in pairwise(row for row in site.log if row[0] == host):
             assert started - ended >= 0.019
@@ -174,7 +186,7 @@ async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
     assert crawl.owner.pages[site.url("a.test", "/for-us")].gone
     assert site.url("a.test", "/u") not in {link.url for link in crawl.owner.pages[site.url("a.test")].links}
     assert crawl.owner.pages[site.url("a.test", "/nofollow")].links == ()
-    assert state(crawl, site.url("a.test", "/noindex")) == (State.GONE, "noindex")
+    assert state(crawl, site.url("a.test", "/noindex")) == (VisitState.GONE, "noindex")
     assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
     assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
     assert crawl.owner.pages[site.url("a.test", "/header")].gone
@@ -191,13 +203,13 @@ async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
     before = system_clock().wall
     await crawl.run(*map(seed, urls.values()), within_s=20)
     states = {name: state(crawl, url) for name, url in urls.items()}
-    assert states["/410"] == (State.GONE, "status 410")
+    assert states["/410"] == (VisitState.GONE, "status 410")
     assert crawl.owner.pages[urls["/410"]].gone
-    assert states["/403"] == (State.REFUSED, "status 403")
-    assert states["/zip"] == (State.REFUSED, "media type: application/zip")
-    assert states["/429"] == (State.FAILED, "status 429")
+    assert states["/403"] == (VisitState.REFUSED, "status 403")
+    assert states["/zip"] == (VisitState.REFUSED, "media type: application/zip")
+    assert states["/429"] == (VisitState.FAILED, "status 429")
     assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
-    assert states["/500"] == (State.FAILED, "status 500")
+    assert states["/500"] == (VisitState.FAILED, "status 500")
     assert len(site.paths("e.test")) > 2
 
 
@@ -207,10 +219,10 @@ async def test_a_page_in_a_coding_that_nobody_asked_for_is_no_fault_of_its_host(
     await crawl.run(*(seed(site.url("a.test", f"/{n}")) for n in range(8)), seed(site.url("a.test"), depth=0))
     assert len(site.paths("a.test")) == 1 + 8 + 1
     assert state(crawl, site.url("a.test", "/3")) == (
-        State.REFUSED,
+        VisitState.REFUSED,
         "coding: content coding 'br', which we did not offer",
     )
-    assert state(crawl, site.url("a.test"))[0] == State.FETCHED
+    assert state(crawl, site.url("a.test"))[0] == VisitState.FETCHED
 
 
 async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
@@ -227,7 +239,7 @@ async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> N
     crawl.owner.story.clear()
     await crawl.run()
     again = crawl.owner.visits[url]
-    assert (again.state, again.status, again.etag) == (State.FETCHED, 304, '"1"')
+    assert (again.state, again.status, again.etag) == (VisitState.FETCHED, 304, '"1"')
     assert [what for what, _ in crawl.owner.story] == ["record"]
 
 
@@ -254,7 +266,7 @@ async def test_a_site_without_reachable_robots_is_left_alone(site: Web, crawl: C
         await crawl.until(lambda: len(site.log) >= 2)
         running.cancel()
     assert set(site.paths("a.test")) == {"/robots.txt"}
-    assert state(crawl, site.url("a.test")) == (State.FAILED, "robots.txt unreachable: status 503")
+    assert state(crawl, site.url("a.test")) == (VisitState.FAILED, "robots.txt unreachable: status 503")
 
 
 async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site: Web, crawl: Crawl) -> None:
@@ -272,7 +284,7 @@ async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site
         running.cancel()
     assert site.paths("a.test") == ["/robots.txt"], "no rules, no page"
     visit = crawl.owner.visits[site.url("b.test")]
-    assert (visit.state, visit.reason) == (State.FAILED, "status 429")
+    assert (visit.state, visit.reason) == (VisitState.FAILED, "status 429")
     assert visit.due_at >= now + 299
 
 
@@ -307,7 +319,7 @@ async def test_private_addresses_and_missing_families_are_told_apart(
         with pytest.raises(FamilyMissing):
             await fetcher.fetch("http://[::1]/", {}, 1000)
     await crawl.run(seed("http://meta.test/"), seed("http://169.254.169.254/"), seed("http://0.0.0.0/"))
-    assert {visit.state for visit in crawl.owner.visits.values()} == {State.REFUSED}
+    assert {visit.state for visit in crawl.owner.visits.values()} == {VisitState.REFUSED}
     assert crawl.crawler.status().refused == {"address": 3}
 
 
@@ -330,8 +342,8 @@ async def test_after_a_release_nothing_starts_and_what_is_open_ends(site: Web, c
         go_on.set()
         await crawl.until(lambda: crawl.crawler.status().open == 0)
         running.cancel()
-    assert crawl.owner.visits[site.url("a.test")].state == State.FETCHED
-    assert crawl.owner.visits[site.url("a.test", "/1")].state == State.WAITING
+    assert crawl.owner.visits[site.url("a.test")].state == VisitState.FETCHED
+    assert crawl.owner.visits[site.url("a.test", "/1")].state == VisitState.WAITING
     assert not site.paths("b.test")
     assert crawl.crawler.status().state == "idle"
 
@@ -385,7 +397,7 @@ async def test_a_site_whose_dates_proved_right_is_asked_for_what_changed_alone(
         seen_at = int(datetime(2025, 6, 1, tzinfo=UTC).timestamp())
         known = [
             replace(
-                Visit(site.url("a.test", path), 1, state=State.FETCHED, visited_at=seen_at + 1, due_at=due_at),
+                Visit(site.url("a.test", path), 1, state=VisitState.FETCHED, visited_at=seen_at + 1, due_at=due_at),
                 history=History(seen_at, kept_at=now, fingerprint=b"as it was seen.."),
             )
             for path, due_at in zip(paths, [0.0] * 12 + [now + 9e6, now + 2.0, now + 2.5], strict=True)
@@ -418,8 +430,8 @@ async def test_an_endless_site_ends_and_each_url_left_has_a_reason(site: Web, cr
     await crawl.run(seed(site.url("a.test"), depth=200))
     assert site.url("a.test", "/real") in crawl.owner.pages
     assert len(site.paths("a.test")) < 30
-    left = [visit for visit in crawl.owner.visits.values() if visit.state != State.FETCHED]
-    assert len(left) > 10 and {visit.state for visit in left} <= {State.REFUSED, State.REDIRECT}
+    left = [visit for visit in crawl.owner.visits.values() if visit.state != VisitState.FETCHED]
+    assert len(left) > 10 and {visit.state for visit in left} <= {VisitState.REFUSED, VisitState.REDIRECT}
     assert all(visit.reason.startswith("guard: ") for visit in left)
 
 
@@ -436,7 +448,7 @@ async def test_session_ids_of_a_sites_own_making_are_left_out_once_they_are_know
     site.pages["a.test"] = Endless({name: chapter(name) for name in names})
     await crawl.run(seed(site.url("a.test", "/a"), depth=50))
     assert len(site.paths("a.test")) < 150  # 20 pages, each with endless names
-    last = {visit.target for visit in crawl.owner.visits.values() if visit.state == State.REDIRECT}
+    last = {visit.target for visit in crawl.owner.visits.values() if visit.state == VisitState.REDIRECT}
     assert last and last <= {site.url("a.test", name) for name in names}
     assert {site.url("a.test", name) for name in names} <= crawl.owner.visits.keys()
 
@@ -462,7 +474,7 @@ async def test_a_sitemap_handed_in_makes_seeds_of_its_pages_by_the_rules_of_robo
     await crawl.run(*maps)
     assert sorted(site.paths("a.test")) == ["/empty.xml", "/index.xml", "/one", "/robots.txt", "/s.xml", "/two"]
     visits = crawl.owner.visits
-    assert (visits[here + "index.xml"].state, visits[here + "no.xml"].reason) == (State.FETCHED, "robots")
+    assert (visits[here + "index.xml"].state, visits[here + "no.xml"].reason) == (VisitState.FETCHED, "robots")
     assert visits[here + "empty.xml"].reason == "sitemap: names no page of its site"
     assert visits[here + "secret"].reason == "robots"
     assert (visits[here + "two"].depth, visits[here + "two"].scope) == (0, "a.test")
@@ -502,7 +514,7 @@ async def test_of_a_sitemap_too_large_what_fits_is_taken(
     count = len(found)
     assert found == list(range(count)) and (count == 40 if not bounds else 2 < count < 40)
     more = ", and more that was not read" if bounds else ""
-    assert state(crawl, here + "s.xml") == (State.FETCHED, f"sitemap: {count} pages, 0 sitemaps{more}")
+    assert state(crawl, here + "s.xml") == (VisitState.FETCHED, f"sitemap: {count} pages, 0 sitemaps{more}")
 
 
 async def test_what_a_sitemap_listed_is_told(site: Web, crawl: Crawl) -> None:
@@ -527,7 +539,7 @@ async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(s
     assert site.paths("a.test").count("/feed") == 1
     assert crawl.owner.pages.keys() == {here, *(here + path for path in ("one", "text", "new", "newer", "deeper"))}
     visit = crawl.owner.visits[here + "feed"]
-    assert (visit.state, visit.reason, visit.etag) == (State.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
+    assert (visit.state, visit.reason, visit.etag) == (VisitState.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
     assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
 
 
@@ -554,7 +566,7 @@ async def test_a_response_without_markup_names_its_canonical_address(site: Web, 
         "a.test", {"/": answer(200, "Words.", "text/plain", Link='</better>; rel="canonical"'), "/better": "Words."}
     )
     await crawl.run(seed(site.url("a.test"), depth=0))
-    assert crawl.owner.visits[site.url("a.test", "/better")].state == State.FETCHED
+    assert crawl.owner.visits[site.url("a.test", "/better")].state == VisitState.FETCHED
 
 
 async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
@@ -584,8 +596,8 @@ async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_ba
     assert found(second) == ["blinks", "there"], "what moves for a while only, stays"
     third = await later(second)
     assert found(third) == ["there"]
-    assert state(third, here + "moves") == (State.REDIRECT, "")
-    assert state(third, here + "closes") == (State.REFUSED, "status 401")
+    assert state(third, here + "moves") == (VisitState.REDIRECT, "")
+    assert state(third, here + "closes") == (VisitState.REFUSED, "status 401")
     site.add("a.test", before)
     assert found(await later(third)) == ["blinks", "closes", "moves", "there"]
 
@@ -605,7 +617,7 @@ async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: Cr
         {"/": linked(head=f'<meta name="robots" content="noarchive, {past}">'), "/offer": offer, "/over": offer},
     )
     await crawl.run(seed(here), seed(here + "offer"))
-    assert state(crawl, here) == (State.GONE, "unavailable_after") and crawl.owner.pages[here].gone
+    assert state(crawl, here) == (VisitState.GONE, "unavailable_after") and crawl.owner.pages[here].gone
     page, visit = crawl.owner.pages[here + "offer"], crawl.owner.visits[here + "offer"]
     assert (page.gone, page.unavailable_at, visit.unavailable_at) == (False, at, at)
     assert visit.due_at <= at

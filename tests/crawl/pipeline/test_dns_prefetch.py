@@ -6,14 +6,14 @@ from crawl import CrawlConfig, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.pipeline.dns_prefetch import AT_ONCE, Prefetch
 from crawl.politeness.address_limits import AddressTurns
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
 
 NOW = Now(1e6, 0.0)
 
 
 async def test_each_new_host_is_looked_up_once_a_few_at_a_time() -> None:
-    frontier = Frontier(100, AddressTurns(1, 0.0), Census(CrawlConfig()))
+    frontier = Frontier(100, AddressTurns(1, 0.0), RevisitStatistics(CrawlConfig()))
     asked: list[str] = []
     open_now, most_open, is_done = 0, 0, asyncio.Event()
 

@@ -3,17 +3,17 @@
 import pytest
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, Fetched, State, Visit
+from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.config import DAY_S
-from crawl.frontier.host_alias import REASON
+from crawl.frontier.mirror_alias import REASON
 from crawl.pipeline.fetch_outcome import KEEP_AGAIN_S, Next, failed, gone, is_outlived, judge, read, validators
 from crawl.schedule.change_rate import History
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 
 NOW = 1_700_000_000.0
 CONFIG = CrawlConfig()
 VISIT = Visit(url="http://a.test/", depth=2)
-CENSUS = Census(CONFIG)
+CENSUS = RevisitStatistics(CONFIG)
 OLD, SAME_TO_READERS, NEW = b"exact--1main---1", b"exact--2main---1", b"exact--3main---2"
 
 
@@ -25,22 +25,22 @@ def response(status: int, **headers: str) -> Fetched:
 @pytest.mark.parametrize(
     ("status", "headers", "then", "state", "due_s"),
     [
-        (200, {"Content_Type": "text/html"}, Next.PARSE, State.FETCHED, 7 * DAY_S),
-        (200, {}, Next.PARSE, State.FETCHED, 7 * DAY_S),
-        (200, {"Content_Type": "image/png"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
-        (304, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),  # we did not ask for it
-        (301, {"Location": "/x"}, Next.REDIRECT, State.REDIRECT, 7 * DAY_S),
-        (301, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
-        (302, {"Location": "ftp://a.test/"}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
-        (404, {}, Next.GONE, State.GONE, 30 * DAY_S),
-        (403, {}, Next.NOTHING, State.REFUSED, 30 * DAY_S),
-        (503, {"Retry_After": "120"}, Next.NOTHING, State.FAILED, 120),
-        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, Next.NOTHING, State.FAILED, 3600),
-        (500, {"Retry_After": "-5"}, Next.NOTHING, State.FAILED, 30),
-        (429, {"Retry_After": "9" * 400}, Next.NOTHING, State.FAILED, DAY_S),
+        (200, {"Content_Type": "text/html"}, Next.PARSE, VisitState.FETCHED, 7 * DAY_S),
+        (200, {}, Next.PARSE, VisitState.FETCHED, 7 * DAY_S),
+        (200, {"Content_Type": "image/png"}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (304, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),  # we did not ask for it
+        (301, {"Location": "/x"}, Next.REDIRECT, VisitState.REDIRECT, 7 * DAY_S),
+        (301, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (302, {"Location": "ftp://a.test/"}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (404, {}, Next.GONE, VisitState.GONE, 30 * DAY_S),
+        (403, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (503, {"Retry_After": "120"}, Next.NOTHING, VisitState.FAILED, 120),
+        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, Next.NOTHING, VisitState.FAILED, 3600),
+        (500, {"Retry_After": "-5"}, Next.NOTHING, VisitState.FAILED, 30),
+        (429, {"Retry_After": "9" * 400}, Next.NOTHING, VisitState.FAILED, DAY_S),
     ],
 )
-def test_statuses(status: int, headers: dict[str, str], then: Next, state: State, due_s: float) -> None:
+def test_statuses(status: int, headers: dict[str, str], then: Next, state: VisitState, due_s: float) -> None:
     verdict = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
     assert (verdict.next, verdict.visit.state) == (then, state)
     assert verdict.visit.due_at == NOW + due_s
@@ -62,7 +62,7 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
     visit, is_news = look(visit, NEW, NOW + 3 * DAY_S)
     assert is_news and (visit.history.changes, visit.history.changed_s) == (1, DAY_S)
     visit = judge(visit, response(304), NOW + 4 * DAY_S, CONFIG, CENSUS).visit
-    assert visit.state == State.FETCHED and visit.history.unchanged_s == 3 * DAY_S
+    assert visit.state == VisitState.FETCHED and visit.history.unchanged_s == 3 * DAY_S
     visit, is_news = look(gone(visit, "status 404", NOW + 5 * DAY_S, CONFIG), NEW, NOW + 6 * DAY_S)
     assert is_news  # it came back as it was, but what is stored says that it is gone
 
@@ -70,7 +70,7 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
 def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
     visit, _ = look(VISIT, OLD, NOW)
     verdict = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
-    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (Next.GONE, State.GONE, "noindex")
+    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (Next.GONE, VisitState.GONE, "noindex")
 
 
 def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:
@@ -98,9 +98,9 @@ def test_failures_wait_longer_and_then_rest() -> None:
 
 def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     history = History(seen_at=int(NOW), kept_at=int(NOW))
-    known = replace(VISIT, etag='"1"', last_modified="then", state=State.FETCHED, history=history)
+    known = replace(VISIT, etag='"1"', last_modified="then", state=VisitState.FETCHED, history=history)
     assert validators(known, NOW) == {"If-None-Match": '"1"', "If-Modified-Since": "then"}
-    assert validators(replace(known, state=State.REFUSED), NOW) == {}
+    assert validators(replace(known, state=VisitState.REFUSED), NOW) == {}
 
 
 @pytest.mark.parametrize(
@@ -114,10 +114,10 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
 )
 def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
     verdict = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
-    assert (verdict.visit.state, verdict.visit.reason) == (State.REFUSED, reason)
+    assert (verdict.visit.state, verdict.visit.reason) == (VisitState.REFUSED, reason)
 
 
-FETCHED, REDIRECT, REFUSED, FAILED = State.FETCHED, State.REDIRECT, State.REFUSED, State.FAILED
+FETCHED, REDIRECT, REFUSED, FAILED = VisitState.FETCHED, VisitState.REDIRECT, VisitState.REFUSED, VisitState.FAILED
 
 
 @pytest.mark.parametrize(
@@ -140,7 +140,7 @@ FETCHED, REDIRECT, REFUSED, FAILED = State.FETCHED, State.REDIRECT, State.REFUSE
     ],
 )
 def test_a_stored_page_goes_when_its_site_has_none_any_more(
-    before: State, now: State, status: int, reason: str, outlived: bool
+    before: VisitState, now: VisitState, status: int, reason: str, outlived: bool
 ) -> None:
     stored = replace(VISIT, state=before, history=History(fingerprint=OLD))
     outcome = replace(stored, state=now, status=status, reason=reason)

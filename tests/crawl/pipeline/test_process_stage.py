@@ -3,13 +3,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl import CrawlConfig, Parsed, Visit
+from crawl import CrawlConfig, ParseResult, Visit
 from crawl.content.link_header import links_of
-from crawl.content.robots_directives import header_wishes
+from crawl.content.robots_directives import header_directives
 from crawl.fetch.response import Fetched
 from crawl.pipeline.fetch_outcome import judge
 from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, page_of, task_of
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 
 CONFIG = CrawlConfig()
 NAMES = st.sampled_from(
@@ -42,11 +42,11 @@ def test_any_header_is_read(headers: list[tuple[str, str]], status: int, is_site
     url = "http://a.test/"
     fetched = Fetched(url, status, tuple(headers), b"<p>x", False, 0.1, "")
     visit = Visit(url, 1, is_sitemap=is_sitemap)
-    outcome = judge(visit, fetched, 1e9, CONFIG, Census(CONFIG)).visit
+    outcome = judge(visit, fetched, 1e9, CONFIG, RevisitStatistics(CONFIG)).visit
     assert len(outcome.etag) <= 200 and len(outcome.reason) <= 200 and outcome.due_at < 1e12
     assert len(task_of(fetched, CONFIG).header_charset) <= 40
     assert fetched.retry_after_s(1e9) >= 0.0
-    wishes = header_wishes(fetched.headers, "dse-node")
+    directives = header_directives(fetched.headers, "dse-node")
     links_of(fetched.headers, url)
-    page = page_of(fetched, Parsed("", "", "", (), "", ()), 1e9, wishes)
+    page = page_of(fetched, ParseResult("", "", "", (), "", ()), 1e9, directives)
     assert sum(len((name + value).encode()) for name, value in page.headers) <= MAX_KEPT_HEADER_BYTES

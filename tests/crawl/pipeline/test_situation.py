@@ -9,7 +9,7 @@ from crawl.frontier.frontier import Frontier
 from crawl.pipeline.crawl_status import Situation
 from crawl.politeness.address_limits import AddressTurns
 from crawl.politeness.host_delay import Politeness
-from crawl.schedule.revisit_policy import Census
+from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
 
 CONFIG = CrawlConfig(max_pending_pages=3, breaker_fails=1)
@@ -19,7 +19,7 @@ NOW = Now(1e9, 100.0)
 def situation(
     *due_at: float, holds: bool = True, hindrance: str = "", late_s: float = 0.0, pending: int = 0
 ) -> Situation:
-    frontier = Frontier(100, AddressTurns(4, 0.0), Census(CONFIG))
+    frontier = Frontier(100, AddressTurns(4, 0.0), RevisitStatistics(CONFIG))
     if holds:
         visits = [Visit(f"http://h{n}.test/", 1, due_at=at) for n, at in enumerate(due_at)]
         frontier.hold(Slot(0), 1, visits, NOW)

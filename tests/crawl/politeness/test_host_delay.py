@@ -11,7 +11,7 @@ from crawl.config import DAY_S
 from crawl.politeness.host_delay import GIVE_UP_AFTER, Politeness
 
 CONFIG = CrawlConfig()
-Turn = tuple[int, float, float, float]
+FetchTask = tuple[int, float, float, float]
 
 
 @pytest.fixture
@@ -96,7 +96,7 @@ def test_a_host_that_stays_down_is_given_up_so_that_its_urls_end(politeness: Pol
     st.lists(st.tuples(st.integers(0, 2), st.floats(0, 1e6), st.floats(0, 100), st.floats(0, 1e12)), max_size=30),
     st.integers(0, 99),
 )
-def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[Turn], seed: int) -> None:
+def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[FetchTask], seed: int) -> None:
     politeness, now = Politeness(CONFIG, Random(seed)), 0.0
     for kind, latency_s, floor_s, retry_s in turns:
         if kind == 0:

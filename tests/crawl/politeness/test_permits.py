@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from crawl import Permit, State, Visit
+from crawl import Permit, Visit, VisitState
 from crawl.politeness.site_tokens import Free
 from tests.crawl.world import Crawl, Web, seed
 
@@ -44,7 +44,7 @@ async def test_nothing_is_asked_without_leave_and_each_leave_is_given_back(site:
 
 async def test_a_url_that_was_fetched_where_it_lay_before_is_not_asked_again(site: Web, crawl: Crawl) -> None:
     url = site.url("a.test")
-    before = Visit(url=url, depth=3, state=State.FETCHED, due_at=4e9, visited_at=1e9, status=200)
+    before = Visit(url=url, depth=3, state=VisitState.FETCHED, due_at=4e9, visited_at=1e9, status=200)
     crawl.crawler._permits = Turnstile({url: before})
     site.add("a.test", {"/": "never read"})
     await crawl.run(seed(url))

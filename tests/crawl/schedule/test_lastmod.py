@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from crawl.content.sitemap import find_instant, parse_sitemap
+from crawl.content.sitemap import parse_sitemap, parse_w3c_date
 from crawl.schedule.lastmod import PROVEN_LOOKS, Lastmods
 
 DAY_S = 86_400.0
@@ -80,7 +80,7 @@ def test_memory_is_bounded_and_the_future_is_no_date() -> None:
     ],
 )
 def test_dates_are_read_so_that_no_change_is_missed(text: str, instant: float | None) -> None:
-    assert find_instant(text) == instant
+    assert parse_w3c_date(text) == instant
 
 
 def test_a_sitemap_gives_its_dates_wherever_they_stand_in_an_entry() -> None:

@@ -12,8 +12,8 @@ from benchmarks.freshness import GOAL_POINTS, SPAN_S, crawled, optimum, world
 from crawl import CrawlConfig, Visit
 from crawl.config import DAY_S
 from crawl.schedule.change_rate import History
-from crawl.schedule.revisit_policy import Census, Pace, changes_for_gain, pace_for
-from crawl.schedule.url_state import State
+from crawl.schedule.revisit_policy import RevisitPace, RevisitStatistics, changes_for_gain, pace_for
+from crawl.schedule.url_state import VisitState
 
 CONFIG = CrawlConfig(revisit_s=DAY_S, min_revisit_s=1.0, max_revisit_s=1e15)
 
@@ -59,14 +59,14 @@ def test_pages_that_change_too_fast_get_less_and_alike_pages_the_average() -> No
 @settings(max_examples=100, deadline=None)
 @given(st.floats(1e-12, 10.0), st.sampled_from(["gain", "changed", "all"]), st.floats(-20, 60))
 def test_every_page_is_visited_within_its_bounds(rate: float, strategy: str, log_threshold: float) -> None:
-    pace = Pace(strategy, math.exp(log_threshold), 7 * DAY_S, 3_600.0, 60 * DAY_S)  # type: ignore[arg-type]
+    pace = RevisitPace(strategy, math.exp(log_threshold), 7 * DAY_S, 3_600.0, 60 * DAY_S)  # type: ignore[arg-type]
     assert 3_600.0 <= pace.interval_s(rate) <= 60 * DAY_S
 
 
 def test_the_census_follows_what_is_known() -> None:
-    census = Census(CONFIG)
+    census = RevisitStatistics(CONFIG)
     slow, fast = History(10, 10, 0, 0, 30 * int(DAY_S)), History(10, 10, 9, int(DAY_S), 0)
-    visits = [Visit(str(n), 1, state=State.FETCHED, history=slow if n % 2 else fast) for n in range(200)]
+    visits = [Visit(str(n), 1, state=VisitState.FETCHED, history=slow if n % 2 else fast) for n in range(200)]
     for visit in visits:
         census.add(visit)
     assert 10 * census.pace().interval_s(census.rate(visits[0])) < census.pace().interval_s(census.rate(visits[1]))

@@ -3,7 +3,7 @@
 from hypothesis import given
 from hypothesis import strategies as st
 
-from crawl import State, Visit
+from crawl import Visit, VisitState
 from crawl.schedule.change_rate import History
 from crawl.schedule.url_state import decode_visit, encode_visit
 
@@ -12,7 +12,7 @@ VISITS = st.builds(
     st.just("http://a.example/x"),
     st.integers(0, 100),
     st.integers(0, 10),
-    st.sampled_from(State),
+    st.sampled_from(VisitState),
     st.sampled_from([0.0, 1.7e9]),
     scope=st.sampled_from(["", "host:a.example"]),
     is_sitemap=st.booleans(),

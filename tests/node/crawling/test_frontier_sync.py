@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
-from crawl import State, Visit
+from crawl import Visit, VisitState
 from dht import Identity, Now, document_id, placement_key, slot_of
 from node.crawling.frontier_sync import FrontierSync, slot_range
 from node.crawling.ingest import visit_draft
@@ -64,7 +64,7 @@ class Frontier:
     """Writes down what it is told."""
 
     held: dict[int, int] = field(default_factory=dict)
-    seen: list[tuple[int, str, State]] = field(default_factory=list)
+    seen: list[tuple[int, str, VisitState]] = field(default_factory=list)
 
     def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
         self.held[slot] = epoch
@@ -95,12 +95,12 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     holding.step()
     assert holding.is_current
     assert frontier.held == {mine: 5}
-    assert frontier.seen == [(mine, url, State.WAITING)]
+    assert frontier.seen == [(mine, url, VisitState.WAITING)]
     frontier.seen.clear()
-    done = replace_state(waiting, State.FETCHED)
-    await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), State.GONE), 5, 7, DAY))
+    done = replace_state(waiting, VisitState.FETCHED)
+    await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), VisitState.GONE), 5, 7, DAY))
     holding.step()
-    assert frontier.seen == [(mine, url, State.FETCHED)], "a slot that is not held does not concern this node"
+    assert frontier.seen == [(mine, url, VisitState.FETCHED)], "a slot that is not held does not concern this node"
     leases[mine] = 6
     holding.step()
     assert frontier.held == {mine: 6}, "another epoch is another hold"
@@ -110,7 +110,7 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store.close()
 
 
-def replace_state(visit: Visit, state: State) -> Visit:
+def replace_state(visit: Visit, state: VisitState) -> Visit:
     return Visit(visit.url, visit.depth, state=state, visited_at=CLOCK.wall)
 
 

@@ -2,14 +2,14 @@
 
 from datetime import datetime
 
-from crawl import Hours
+from crawl import FetchHours
 from node.crawling.operator_pause import OperatorPause
 
 EVENING = datetime(2026, 3, 28, 18, 0)
 
 
 def test_a_pause_ends_by_itself_or_when_it_is_told_to() -> None:
-    still = OperatorPause(Hours.parse(""))
+    still = OperatorPause(FetchHours.parse(""))
     assert still.paused(0.0) == ""
     still.pause(100.0, EVENING, 1800.0)
     assert still.paused(1899.0) == "paused by its operator until 18:30; `dse-node resume` ends that"
@@ -23,6 +23,6 @@ def test_a_pause_ends_by_itself_or_when_it_is_told_to() -> None:
 
 
 def test_the_hours_are_those_of_the_clock_on_the_wall() -> None:
-    still = OperatorPause(Hours.parse("22:00-07:00"))
+    still = OperatorPause(FetchHours.parse("22:00-07:00"))
     assert still.closed(EVENING) == "outside crawl.hours (22:00-07:00); goes on at 22:00"
     assert still.closed(EVENING.replace(hour=23)) == ""

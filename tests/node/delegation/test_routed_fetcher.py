@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from crawl import Decision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, Refusals
+from crawl import CrawlDecision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, OperatorBlocklist
 from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
 from node.delegation.routed_fetcher import RoutedFetcher
@@ -77,8 +77,8 @@ class Pair:
             raise BadMessage(peer.hex(), str(error)) from error
 
 
-def decide(url: str) -> Decision:
-    return Decision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
+def decide(url: str) -> CrawlDecision:
+    return CrawlDecision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
 
 
 def carrier(pair: Pair) -> Web:
@@ -161,13 +161,13 @@ class Both(Pair):
     live_owners = owners
 
 
-def preferring(url: str) -> Decision:
-    return Decision(True, preferred=CARRIER)
+def preferring(url: str) -> CrawlDecision:
+    return CrawlDecision(True, preferred=CARRIER)
 
 
 def holder(pair: Pair, decide: Any, *refused: str) -> tuple[Web, RoutedFetcher]:
     web = Web()
-    refusals = Refusals(refused)
+    refusals = OperatorBlocklist(refused)
     return web, RoutedFetcher(web, pair, decide, 1000, Random(1), refusals=refusals)  # type: ignore[arg-type]
 
 
@@ -205,7 +205,7 @@ async def test_what_this_node_refuses_another_owner_fetches_or_nobody() -> None:
     here, fetcher = holder(pair, decide, "a.test")
     assert fetcher.declined(URL) == "" and (await fetcher.fetch(URL, {}, 20)).status == 200
     assert there.asked and not here.asked
-    pair.told = Refusals(("*.test",)).told
+    pair.told = OperatorBlocklist(("*.test",)).public_hashes
     assert fetcher.declined(URL).startswith('refused here by crawl.refuse "a.test": no other')
     with pytest.raises(FetchDeclined, match="no other live owner"):
         await fetcher.fetch(URL, {}, 20)

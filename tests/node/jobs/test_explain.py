@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from crawl import State
+from crawl import VisitState
 from dht import BadMessage, NodeId, Rule
 from node.jobs.explain import AskAbout
 from node.jobs.job_progress import Followed
@@ -106,7 +106,7 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
             await world.pass_time(1.0)
         right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
         assert not await asked.url_lookup.find([other]), "out of scope"
-        assert track.counts["fetched"] == sum(s == State.FETCHED for s in right.values())
+        assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
         assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
         again = await asked.submission.crawl([url], [], 20, "host", True)
         assert (again["seeds"][0]["known"], again["behind"]) == ("fetched", 0)

@@ -2,12 +2,12 @@ from dataclasses import replace
 
 import pytest
 
-from crawl import Look, Queued, RobotsSay, Stand, State, Visit
+from crawl import QueuePosition, RobotsAccess, UrlStage, UrlStatus, Visit, VisitState
 from node.jobs.explain_verdict import Facts, changes, verdict
 
 NOW = 1_000_000.0
 VISIT = Visit("http://a.test/", 1)
-READY = Look(Queued(Stand.READY, 3, 4.0), RobotsSay.ALLOWED)
+READY = UrlStatus(QueuePosition(UrlStage.READY, 3, 4.0), RobotsAccess.ALLOWED)
 DUE = Facts("", VISIT, "node ab", True, READY, False)
 
 
@@ -16,33 +16,33 @@ DUE = Facts("", VISIT, "node ab", True, READY, False)
     [
         (replace(DUE, denied="rule 2 of strategy 7 denies it"), "no", "rule 2"),
         (replace(DUE, visit=None), "no", "hand it in"),
-        (replace(DUE, look=replace(READY, robots=RobotsSay.DISALLOWED)), "no", "robots.txt forbids"),
+        (replace(DUE, look=replace(READY, robots=RobotsAccess.DISALLOWED)), "no", "robots.txt forbids"),
         (replace(DUE, look=replace(READY, trap="guard: 20 of 20")), "no", "guard: 20"),
-        (replace(DUE, look=replace(READY, queued=Queued(Stand.OPEN))), "now", "node ab has it in hand"),
+        (replace(DUE, look=replace(READY, position=QueuePosition(UrlStage.OPEN))), "now", "node ab has it in hand"),
         (DUE, "yes", "due, by node ab, its host may be asked again in 4 s, after 3 URLs of its host"),
         (
             replace(
                 DUE,
-                visit=Visit("u", 1, state=State.FAILED, fails=1, reason="status 503", visited_at=NOW),
-                look=replace(READY, queued=Queued(Stand.READY, 0, 86_000.0)),
+                visit=Visit("u", 1, state=VisitState.FAILED, fails=1, reason="status 503", visited_at=NOW),
+                look=replace(READY, position=QueuePosition(UrlStage.READY, 0, 86_000.0)),
             ),
             "later",
             "status 503; due, but its host rests 24 hours more",
         ),
-        (replace(DUE, look=replace(READY, robots=RobotsSay.UNKNOWN)), "yes", "after the site's robots.txt"),
-        (replace(DUE, look=replace(READY, robots=RobotsSay.BARRED, robots_why="503")), "later", "not be read: 503"),
-        (replace(DUE, look=replace(READY, hindrance="disk full")), "later", "fetches nothing: disk full"),
+        (replace(DUE, look=replace(READY, robots=RobotsAccess.UNKNOWN)), "yes", "after the site's robots.txt"),
+        (replace(DUE, look=replace(READY, robots=RobotsAccess.BARRED, robots_why="503")), "later", "not be read: 503"),
+        (replace(DUE, look=replace(READY, pause_reason="disk full")), "later", "fetches nothing: disk full"),
         (replace(DUE, is_refused=True), "yes", "by another owner, ordered by node ab"),
         (replace(DUE, holder="", asked=False), "later", "no node holds the lease"),
         (replace(DUE, asked=False), "yes", "did not answer"),
         (
-            replace(DUE, visit=Visit("u", 1, state=State.FETCHED, visited_at=NOW - 60, due_at=NOW + 7200)),
+            replace(DUE, visit=Visit("u", 1, state=VisitState.FETCHED, visited_at=NOW - 60, due_at=NOW + 7200)),
             "later",
             "2 hours",
         ),
         (
             replace(
-                DUE, visit=Visit("u", 1, state=State.FAILED, fails=2, reason="503", visited_at=NOW, due_at=NOW + 9)
+                DUE, visit=Visit("u", 1, state=VisitState.FAILED, fails=2, reason="503", visited_at=NOW, due_at=NOW + 9)
             ),
             "later",
             "failed 2 times, last 0 s ago: 503; due again in 9 s",

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from crawl import Decision, Visit
+from crawl import CrawlDecision, Visit
 from dht import BadMessage, Message, NodeId, Now, PeerTimeout
 from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, SeedPublisher, SeedsTaken
 
@@ -45,8 +45,8 @@ class Node:
         self.found.extend(visits)
 
 
-def decide(url: str) -> Decision:
-    return Decision("secret" not in url, "rule 1")
+def decide(url: str) -> CrawlDecision:
+    return CrawlDecision("secret" not in url, "rule 1")
 
 
 def visits(count: int) -> list[Visit]:

@@ -10,7 +10,7 @@ from enum import IntEnum
 
 from crawl.content.fingerprint import steady_text
 from crawl.content.similarity import NEAR_BITS, different_bits
-from crawl.schedule.url_state import State, Visit
+from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
 REASON = "alias of "
@@ -18,7 +18,7 @@ SAME_BITS = 0  # of the main texts' signatures: what says the same but for its m
 Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; origin of the twin redirected to, or ""
 
 
-class How(IntEnum):
+class AliasEvidence(IntEnum):
     """What made an origin an alias, and has to go on; the number is on the wire."""
 
     SAME = 0  # its pages say the same
@@ -27,17 +27,17 @@ class How(IntEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Alias:
+class MirrorAlias:
     """`origin` is another name of `target`, since an instant (Unix seconds)."""
 
     origin: str
     target: str
     since: float = 0.0
-    how: How = How.SAME
+    how: AliasEvidence = AliasEvidence.SAME
 
     @property
     def redirects(self) -> bool:
-        return self.how == How.REDIRECTS
+        return self.how == AliasEvidence.REDIRECTS
 
     @property
     def reason(self) -> str:
@@ -50,17 +50,17 @@ class Alias:
 
 
 @dataclass(frozen=True, slots=True)
-class AliasQuestion:
+class MirrorCandidate:
     """Do these answers, by URL, agree with those of their twins at the target?"""
 
     origin: str
     target: str
     answers: Mapping[str, Answer]
-    how: How = How.SAME
+    how: AliasEvidence = AliasEvidence.SAME
 
     @property
     def redirects(self) -> bool:
-        return self.how == How.REDIRECTS
+        return self.how == AliasEvidence.REDIRECTS
 
     def twins(self) -> list[str]:
         """URLs whose visits are needed for a judgement."""
@@ -84,12 +84,12 @@ class AliasQuestion:
             elif self.redirects:
                 if answer:
                     yield url, False
-            elif twin is not None and twin.state == State.GONE:
+            elif twin is not None and twin.state == VisitState.GONE:
                 if answer and not is_alias:
                     yield url, False
-            elif twin is not None and twin.state == State.FETCHED:
+            elif twin is not None and twin.state == VisitState.FETCHED:
                 bits = different_bits(signatures.get(url, b""), signatures.get(twin.url, b""))
-                most = NEAR_BITS if self.how == How.CANONICAL else SAME_BITS
+                most = NEAR_BITS if self.how == AliasEvidence.CANONICAL else SAME_BITS
                 yield url, bool(answer) and (not _is_unlike(answer, twin) or bits <= most)
 
 
@@ -108,9 +108,9 @@ def twin_of(url: str, origin: str) -> str:
 
 def is_aliased(visit: Visit) -> bool:
     """Whether it was not fetched for the sake of an alias."""
-    return visit.state == State.REFUSED and visit.reason.startswith(REASON)
+    return visit.state == VisitState.REFUSED and visit.reason.startswith(REASON)
 
 
 def _is_unlike(answer: Answer, twin: Visit) -> bool:
-    is_page = isinstance(answer, bytes) and answer and twin.state == State.FETCHED
+    is_page = isinstance(answer, bytes) and answer and twin.state == VisitState.FETCHED
     return bool(is_page) and answer != steady_text(twin.history.fingerprint)
