@@ -41,7 +41,7 @@ from dht.keys import (
 )
 from dht.leases.lease_balancer import Balance
 from dht.membership.peer_cache import PeerCache
-from dht.membership.table import Members, News
+from dht.membership.table import MemberTable, News
 from dht.messages import Message
 from dht.overlay.api import Overlay, View
 from dht.overlay.assembly import Place, open_overlay
@@ -50,10 +50,10 @@ from dht.ownership.placement_diff import Part, parts
 from dht.ownership.rendezvous import Placement, owners
 from dht.ownership.shard_policy import Spreading, documents_of, spread_depth
 from dht.ownership.site_shards import FRESH_S, SURE_S, Hosts, Places, shards, stray_range
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event, MembersChanged, StrategyAhead
 from dht.protocol.requester import Datagram
-from dht.protocol.udp_driver import Datagrams, Driver, PortUnavailable, bind_udp
+from dht.protocol.udp_driver import EngineDriver, PortUnavailable, UdpDriver, bind_udp
 from dht.rate_limit import Buckets
 from dht.reachability.dial_back import Knock, Question
 from dht.reachability.evidence import Reachability, Verdict
@@ -83,11 +83,11 @@ from dht.strategy.validation import (
     parse_address,
     sign_strategy,
 )
-from dht.transport.transport import Carrier, Drives, PeerGone, PeerRefused, Route
-from dht.wire.address_policy import Reach
+from dht.transport.transport import Driver, PeerGone, PeerRefused, Route, Transport
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
-from dht.wire.heartbeat import Heartbeat, Load, Opened, open_heartbeat, sign_heartbeat
-from dht.wire.value_record import SmallRecord, sign_record
+from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat, open_heartbeat, sign_heartbeat
+from dht.wire.value_record import ValueRecord, sign_record
 
 __all__ = [
     "FRESH_S",
@@ -98,6 +98,7 @@ __all__ = [
     "SITE_BYTES",
     "SURE_S",
     "Address",
+    "AddressPolicy",
     "BadIdentity",
     "BadMessage",
     "BadSignature",
@@ -105,20 +106,17 @@ __all__ = [
     "Balance",
     "BrokenFile",
     "Buckets",
-    "Carrier",
     "Clock",
     "Contact",
-    "Core",
     "Datagram",
-    "Datagrams",
     "Decision",
     "DhtConfig",
     "Difference",
     "DocumentId",
     "Driver",
-    "Drives",
     "DseError",
     "Endpoint",
+    "EngineDriver",
     "Entry",
     "Event",
     "Family",
@@ -132,7 +130,7 @@ __all__ = [
     "LiveOverlay",
     "Load",
     "LocalError",
-    "Members",
+    "MemberTable",
     "MembersChanged",
     "Message",
     "Mode",
@@ -141,7 +139,6 @@ __all__ = [
     "NodeId",
     "Now",
     "OnEvent",
-    "Opened",
     "Overlay",
     "Part",
     "Parts",
@@ -154,10 +151,10 @@ __all__ = [
     "Placement",
     "Places",
     "PortUnavailable",
+    "ProtocolEngine",
     "Publishers",
     "PuzzleFile",
     "Question",
-    "Reach",
     "Reachability",
     "RemoteError",
     "Route",
@@ -166,12 +163,15 @@ __all__ = [
     "Rules",
     "SignedStrategy",
     "Slot",
-    "SmallRecord",
     "Spreading",
     "Strategy",
     "StrategyAhead",
     "StrategyLog",
+    "Transport",
+    "UdpDriver",
+    "ValueRecord",
     "Verdict",
+    "VerifiedHeartbeat",
     "View",
     "add_signature",
     "bind_udp",

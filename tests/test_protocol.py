@@ -24,8 +24,8 @@ from dht import (
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
 from dht.strategy.document import SignedStrategy
-from dht.transport.request_auth import Target, sign_request
-from dht.wire.packets import Ping, Stamp, encode_packet
+from dht.transport.request_auth import RequestTarget, sign_request
+from dht.wire.packets import PacketHeader, Ping, encode_packet
 from store import Kind, Version
 from store.record.range_reconciliation import FORM, Mode, Range, item, mark
 from store.replication.messages import ReconcileStep
@@ -60,7 +60,7 @@ def test_identity_keys_and_ids() -> None:
 
 def test_datagrams() -> None:
     ping = Ping(0, 9, b"", ())
-    data = encode_packet(Stamp(b"netw", A.public_key, 7, b"digest!!"), b"transact", ping, shared(), size=1232)
+    data = encode_packet(PacketHeader(b"netw", A.public_key, 7, b"digest!!"), b"transact", ping, shared(), size=1232)
     body = msgspec.msgpack.encode([0, 9, b"", [], b""])
     head = (
         b"\1\1netw" + b"transact" + A.public_key + (7).to_bytes(4, "big") + b"digest!!" + len(body).to_bytes(2, "big")
@@ -84,7 +84,7 @@ def test_owners_and_leases() -> None:
 
 
 def test_requests_networks_and_strategies() -> None:
-    line = sign_request(A, Target("ab" * 20, B.node_id, "POST", "/v1/Name"), b"body", Now(1.5, 0.0), b"n" * 12)
+    line = sign_request(A, RequestTarget("ab" * 20, B.node_id, "POST", "/v1/Name"), b"body", Now(1.5, 0.0), b"n" * 12)
     scheme, key, at, nonce, digest, signature = line.split(" ")
     assert (scheme, at, bytes.fromhex(digest)) == ("DSE1", "1.500", h(b"body"))
     lines = ["ab" * 20, B.node_id.hex(), "POST", "/v1/Name", digest, at, nonce]

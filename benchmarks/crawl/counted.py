@@ -12,16 +12,16 @@ import threading
 import time
 from pathlib import Path
 
-from dht.transport.tls_client import ChannelClient
+from dht.transport.tls_client import TlsClient
 from dht.transport.transport import Route
 from node.cli.main import main as run
 
 EVERY_S = 1.0
-_ask = ChannelClient.ask
+_ask = TlsClient.ask
 _counts = {"messages": 0, "message_bytes": 0}
 
 
-async def _counting(self: ChannelClient, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
+async def _counting(self: TlsClient, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
     _counts["messages"] += 1
     _counts["message_bytes"] += len(body)
     answer = await _ask(self, route, name, body, timeout_s=timeout_s)
@@ -40,7 +40,7 @@ def _write(path: Path) -> None:
 def main() -> int:
     """COUNTS ARGUMENTS…"""
     _, counts, *arguments = sys.argv
-    ChannelClient.ask = _counting  # type: ignore[method-assign]
+    TlsClient.ask = _counting  # type: ignore[method-assign]
     threading.Thread(target=_write, args=(Path(counts),), daemon=True).start()
     return run(arguments)
 

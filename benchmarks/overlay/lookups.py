@@ -9,7 +9,7 @@ from statistics import fmean
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals, stock
 from benchmarks.overlay.extent import Extent
-from dht import Identity, Key, SmallRecord, sign_record
+from dht import Identity, Key, ValueRecord, sign_record
 from node.simulation.forming import form
 from node.simulation.lookup_trial import Questions, quantile
 from node.simulation.loop import EPOCH
@@ -77,7 +77,7 @@ def gets_right(seed: int, dead: float, count: int, nodes: int = 1_000) -> float:
             swarm.kick(writer)
         swarm.run(swarm.time + 5.0)
     swarm.kill(*rng.sample(swarm.bees, int(nodes * dead)))
-    read: list[list[SmallRecord]] = []
+    read: list[list[ValueRecord]] = []
     for key in keys:
         reader = rng.choice(swarm.running())
         reader.core.get(swarm.now, key, lambda _now, records: read.append(records))

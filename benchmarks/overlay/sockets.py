@@ -16,7 +16,7 @@ from kademlia.node import Node
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from dht import Address, Core, Datagrams, DhtConfig, Endpoint, Identity, Reach, bind_udp, system_clock
+from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, ProtocolEngine, UdpDriver, bind_udp, system_clock
 
 AT_ONCE = 8  # questions open at a time
 NETWORK = b"network of loopback."
@@ -34,14 +34,16 @@ def rows(extent: Extent) -> list[Row]:
 async def ours_us(count: int, seed: int) -> float:
     """Of our cores behind real sockets, as a node drives them."""
     config = DhtConfig(allow_private=True, address_packets_s=100_000.0, peer_packets_s=100_000.0)
-    rng, reach = Random(seed), Reach(allow_private=True)
+    rng, reach = Random(seed), AddressPolicy(allow_private=True)
     cores, drivers = [], []
     for n in range(2):
         sock = bind_udp(Address("127.0.0.1", 0))
         port = sock.getsockname()[1]
         listening = (Endpoint("127.0.0.1", port, port),)
-        cores.append(Core(Identity(bytes([n + 1]) * 32), NETWORK, config, Random(n), listening=listening, reach=reach))
-        drivers.append(Datagrams(cores[n], system_clock, [sock], lambda _event: None))
+        cores.append(
+            ProtocolEngine(Identity(bytes([n + 1]) * 32), NETWORK, config, Random(n), listening=listening, reach=reach)
+        )
+        drivers.append(UdpDriver(cores[n], system_clock, [sock], lambda _event: None))
 
     async def ask() -> None:
         done = asyncio.get_running_loop().create_future()

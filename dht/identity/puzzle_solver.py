@@ -38,7 +38,7 @@ class PuzzleFile:
             write_atomically(self._path, f"{nonce}\n".encode())
 
 
-class Solver:
+class PuzzleSolver:
     """Works for one public key. `solved` is called with each nonce that is found, and at once with the one on file."""
 
     def __init__(self, public_key: bytes, file: PuzzleFile, executor: Executor, solved: Callable[[int], None]) -> None:

@@ -16,7 +16,7 @@ AT_ONCE = 4  # addresses tried in one go
 PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
 
 
-class Doors:
+class BootstrapRetry:
     """Where to make first contact."""
 
     def __init__(self, families: frozenset[Family], rng: Rng) -> None:

@@ -11,13 +11,13 @@ from collections.abc import Iterable
 from struct import pack, unpack
 
 from dht.keys import NodeId
-from dht.membership.neighbourhood import PREFIXES, WHOLE, Block
+from dht.membership.neighbourhood import PREFIXES, WHOLE, IdRange
 
 LINE_BYTES = 8
 SEQUENCE = 0xFFFFFFFF  # that part of a line
 
 
-class Lines:
+class DigestIndex:
     """Sorted by id; a range is the places from a first one up to an end."""
 
     def __init__(self) -> None:
@@ -51,7 +51,7 @@ class Lines:
         place = bisect_left(self._ids, peer)
         del self._ids[place], self._lines[place], self._sent[place]
 
-    def span(self, block: Block) -> tuple[int, int]:
+    def span(self, block: IdRange) -> tuple[int, int]:
         """The range of a block."""
         if block == WHOLE:
             return 0, len(self._ids)

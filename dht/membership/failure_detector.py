@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.partner_selection import Partners
-from dht.membership.table import Members
+from dht.membership.partner_selection import PartnerSelection
+from dht.membership.table import MemberTable
 from dht.rate_limit import Buckets
 
 PREFIX_BYTES = 4
@@ -26,10 +26,10 @@ SWEEP_S = 20.0  # between two such rounds
 Ask = Callable[[Now, NodeId], None]
 
 
-class Watch:
+class FailureDetector:
     """Suspects peers for one node; `ask` sends a question whose failure comes back to `silent`."""
 
-    def __init__(self, members: Members, partners: Partners, ask: Ask) -> None:
+    def __init__(self, members: MemberTable, partners: PartnerSelection, ask: Ask) -> None:
         self._members = members
         self._partners = partners
         self._ask = ask

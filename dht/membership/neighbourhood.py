@@ -17,7 +17,7 @@ LEAST = 24  # members of a neighbourhood; more than the 16 candidates of a slot,
 PREFIXES = 1 << 32
 
 
-class Block(NamedTuple):
+class IdRange(NamedTuple):
     """The ids whose first 32 bits lie in first … last."""
 
     first: int
@@ -32,10 +32,10 @@ class Block(NamedTuple):
         return self.last - self.first
 
 
-WHOLE = Block(0, PREFIXES - 1)
+WHOLE = IdRange(0, PREFIXES - 1)
 
 
-def block_of(members: Sequence[NodeId], point: bytes) -> Block:
+def block_of(members: Sequence[NodeId], point: bytes) -> IdRange:
     """The neighbourhood around a point; `members` sorted."""
     if len(members) <= SMALL_NETWORK:
         return WHOLE
@@ -50,10 +50,10 @@ def block_of(members: Sequence[NodeId], point: bytes) -> Block:
             last, high = middle - 1, cut
         else:
             first, low = middle, cut
-    return Block(first, last)
+    return IdRange(first, last)
 
 
-def span(ids: Sequence[NodeId], block: Block) -> tuple[int, int]:
+def span(ids: Sequence[NodeId], block: IdRange) -> tuple[int, int]:
     """Where the ids of a block begin and end in a sorted sequence."""
     end = bisect_left(ids, (block.last + 1).to_bytes(4, "big")) if block.last + 1 < PREFIXES else len(ids)
     return bisect_left(ids, block.first.to_bytes(4, "big")), end

@@ -11,7 +11,7 @@ from itertools import islice
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.neighbourhood import SMALL_NETWORK, WHOLE
-from dht.membership.table import LIVE_S, MEMBER_LIMIT, Known, Members
+from dht.membership.table import LIVE_S, MEMBER_LIMIT, KnownPeer, MemberTable
 from dht.rng import Rng
 from dht.wire.contact import Contact, Endpoint, Family
 
@@ -25,10 +25,10 @@ SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent on
 GREET_LIMIT = 64  # new peers that wait for our first packet
 
 
-class Partners:
+class PartnerSelection:
     """Chooses among the members that share a family with this node."""
 
-    def __init__(self, members: Members, families: frozenset[Family], rng: Rng) -> None:
+    def __init__(self, members: MemberTable, families: frozenset[Family], rng: Rng) -> None:
         self._members = members
         self._families = families
         self._rng = rng
@@ -174,7 +174,7 @@ class Partners:
             self._far, self._far_silent = self._sorted_out(members.far_known(), now)
         self._silent = self._far_silent + self._near_silent
 
-    def _sorted_out(self, peers: Mapping[NodeId, Known], now: Now) -> tuple[list[NodeId], list[NodeId]]:
+    def _sorted_out(self, peers: Mapping[NodeId, KnownPeer], now: Now) -> tuple[list[NodeId], list[NodeId]]:
         """Those of a family of ours that are live, and those that are not."""
         families = self._families
         usable = [pair for pair in peers.items() if not families.isdisjoint(pair[1].opened.families)]

@@ -5,7 +5,7 @@ it by comparing digests. Source: Demers et al. 1987 (rumour mongering, blind wit
 """
 
 from dht.keys import NodeId
-from dht.membership.table import Members
+from dht.membership.table import MemberTable
 
 LIMIT = 64  # rumours at a time; the newest push out the oldest
 FEW_NEW = 3  # new peers in one packet; from here on it is we who are behind, and nobody needs to hear of them from us
@@ -15,7 +15,7 @@ FRAME_BYTES = 3  # msgpack frame of one heartbeat
 class Rumours:
     """What one node still has to tell."""
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: MemberTable) -> None:
         self._members = members
         self._left: dict[NodeId, int] = {}  # how often it is to be told yet
 

@@ -13,7 +13,7 @@ from dht.keys import NodeId
 JOIN_S = 60.0  # in which a newcomer hears of all who are there
 
 
-class Ages:
+class Seniority:
     """When each known peer was first heard of; bounded by the peers that are remembered."""
 
     def __init__(self, own: NodeId) -> None:

@@ -16,10 +16,10 @@ import msgspec
 from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
-from dht.membership.digest_index import Lines
-from dht.membership.neighbourhood import WHOLE, Block, block_of
-from dht.membership.seniority import Ages
-from dht.wire.heartbeat import GRACES, Graces, Heartbeat, Opened
+from dht.membership.digest_index import DigestIndex
+from dht.membership.neighbourhood import WHOLE, IdRange, block_of
+from dht.membership.seniority import Seniority
+from dht.wire.heartbeat import GRACES, Graces, Heartbeat, VerifiedHeartbeat
 
 LIVE_S = 30.0  # of a near peer: three heartbeats, two may be lost
 FAR_LIVE_S = 1800.0  # of a far one: three of its refreshes (exchange.py)
@@ -42,31 +42,31 @@ class News(IntEnum):
     NEW = 3  # a peer that was not known
 
 
-class Known(msgspec.Struct, frozen=True, gc=False):
+class KnownPeer(msgspec.Struct, frozen=True, gc=False):
     """A peer's newest heartbeat; `sent_steady`: when it was sent, on this node's steady clock, at the latest."""
 
-    opened: Opened
+    opened: VerifiedHeartbeat
     sent_steady: float
     base: float  # least (steady receipt - sent_at) seen of this author
     late_s: float  # by how much this heartbeat came later than that
     turned: int  # sequence of the first heartbeat heard since its standing changed; 0 where we never saw it change
 
 
-class Members:
+class MemberTable:
     """The newest valid heartbeat per node, this node's own excepted; bounded."""
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
-        self.ages = Ages(own)
+        self.ages = Seniority(own)
         self._own_member = own_member
         self._limit = limit
-        self._near: dict[NodeId, Known] = {}  # the one heard of last at the end
-        self._far: dict[NodeId, Known] = {}  # all others
-        self.lines = Lines()  # of all
+        self._near: dict[NodeId, KnownPeer] = {}  # the one heard of last at the end
+        self._far: dict[NodeId, KnownPeer] = {}  # all others
+        self.lines = DigestIndex()  # of all
         self._sorted: list[NodeId] = [own] if own_member else []  # members
         self._suspected: dict[NodeId, float] = {}  # since when (steady) they are silent
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
-        self._forgotten: list[Opened] = []
+        self._forgotten: list[VerifiedHeartbeat] = []
         self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
         self._judged = WHOLE  # the part of `near` that was near long enough to be judged so, until `_settled_at`
@@ -78,7 +78,7 @@ class Members:
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
 
-    def add(self, opened: Opened, now: Now, *, direct: bool = False) -> News:
+    def add(self, opened: VerifiedHeartbeat, now: Now, *, direct: bool = False) -> News:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
         self._at = now.steady
         peer = opened.contact.node_id
@@ -91,7 +91,7 @@ class Members:
         is_live, says_same = self._is_live(peer, old, now), opened.words == was.words
         news = News.SAME if is_live and (says_same or not _differs(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
-        known = Known(opened, *_dated(opened, old, now, direct), turned)
+        known = KnownPeer(opened, *_dated(opened, old, now, direct), turned)
         self.lines.change(peer, opened.line, known.sent_steady)
         pool = self._near if peer in self._near else self._far
         del pool[peer]  # the one heard of last is at the end
@@ -100,10 +100,10 @@ class Members:
             self._weigh(peer, known, old, news, now)
         return news
 
-    def add_all(self, heartbeats: Iterable[Opened], now: Now) -> list[NodeId]:
+    def add_all(self, heartbeats: Iterable[VerifiedHeartbeat], now: Now) -> list[NodeId]:
         """Take many verified heartbeats that were kept, as after a start: `add` of each, and in empty or roomy tables
         much faster. Returns who was not known before."""
-        newest: dict[NodeId, Opened] = {}
+        newest: dict[NodeId, VerifiedHeartbeat] = {}
         for opened in heartbeats:
             peer = opened.contact.node_id
             if peer not in newest or newest[peer].sequence < opened.sequence:
@@ -113,11 +113,11 @@ class Members:
             return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
         for peer in (self.own, *self.blocked):
             new.pop(peer, None)
-        known = {peer: Known(opened, *_dated(opened, None, now, False), 0) for peer, opened in new.items()}
+        known = {peer: KnownPeer(opened, *_dated(opened, None, now, False), 0) for peer, opened in new.items()}
         self._meet_all(known, now)
         return list(known)
 
-    def _meet_all(self, known: dict[NodeId, Known], now: Now) -> None:
+    def _meet_all(self, known: dict[NodeId, KnownPeer], now: Now) -> None:
         """Peers of whom nothing was known before, for all of whom there is room."""
         self._at = now.steady
         self.lines.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
@@ -131,21 +131,21 @@ class Members:
         self._regroup()
         self._part()
 
-    def _meet(self, peer: NodeId, opened: Opened, now: Now, direct: bool) -> News:
+    def _meet(self, peer: NodeId, opened: VerifiedHeartbeat, now: Now, direct: bool) -> News:
         """Take the first heartbeat of a peer."""
         if peer == self.own or peer in self.blocked or not self._make_room(peer, now):
             return News.OLD
-        known = Known(opened, *_dated(opened, None, now, direct), 0)
+        known = KnownPeer(opened, *_dated(opened, None, now, direct), 0)
         self.lines.add(peer, opened.line, known.sent_steady)
         self.ages.heard(peer, now.wall)
         self._keep(peer, known)
         self._weigh(peer, known, None, News.NEW, now)
         return News.NEW
 
-    def _keep(self, peer: NodeId, known: Known) -> None:
+    def _keep(self, peer: NodeId, known: KnownPeer) -> None:
         (self._near if self.near.has(peer) else self._far)[peer] = known
 
-    def _weigh(self, peer: NodeId, known: Known, old: Known | None, news: News, now: Now) -> None:
+    def _weigh(self, peer: NodeId, known: KnownPeer, old: KnownPeer | None, news: News, now: Now) -> None:
         """What follows from a heartbeat that differs from the one before."""
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         if self._suspected.get(peer, now.steady) < known.sent_steady - SENT_SLACK_S:
@@ -164,18 +164,18 @@ class Members:
             self._own_member = own_member
             self._enlist(self.own, member=own_member)
 
-    def find(self, peer: NodeId) -> Known | None:
+    def find(self, peer: NodeId) -> KnownPeer | None:
         return self._near.get(peer) or self._far.get(peer)
 
-    def known(self) -> Iterator[tuple[NodeId, Known]]:
+    def known(self) -> Iterator[tuple[NodeId, KnownPeer]]:
         """Every peer, near ones and then far ones, the one heard of last first; bare bootstrap nodes too."""
         return chain(reversed(self._near.items()), reversed(self._far.items()))
 
-    def near_known(self) -> dict[NodeId, Known]:
+    def near_known(self) -> dict[NodeId, KnownPeer]:
         """The near ones of them, the one heard of last at the end: most that is done concerns these."""
         return self._near
 
-    def far_known(self) -> dict[NodeId, Known]:
+    def far_known(self) -> dict[NodeId, KnownPeer]:
         """The others."""
         return self._far
 
@@ -195,7 +195,7 @@ class Members:
         for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
             self._drop(peer)
 
-    def block_of(self, point: bytes) -> Block:
+    def block_of(self, point: bytes) -> IdRange:
         """The neighbourhood of a peer, or of any point."""
         return block_of(self._sorted, point)
 
@@ -203,7 +203,7 @@ class Members:
         """Whether a peer is of this node's neighbourhood."""
         return self.near.has(peer)
 
-    def ids(self, block: Block = WHOLE) -> list[NodeId]:
+    def ids(self, block: IdRange = WHOLE) -> list[NodeId]:
         """The known peers of a block, sorted; bare bootstrap nodes too."""
         return self.lines.ids(*self.lines.span(block))
 
@@ -235,11 +235,11 @@ class Members:
             self._next_expiry = now.steady + LIVE_S
         self._awake_at = now.steady
 
-    def _ends(self, known: Known) -> float:
+    def _ends(self, known: KnownPeer) -> float:
         """When a silent peer is a member no longer, steady time."""
         return known.sent_steady + self._graces.of(known.opened.heartbeat.stable)
 
-    def take_forgotten(self) -> list[Opened]:
+    def take_forgotten(self) -> list[VerifiedHeartbeat]:
         """Who was forgotten for its silence since the last call, the last of them."""
         forgotten = self._forgotten
         if forgotten:
@@ -251,13 +251,13 @@ class Members:
         known = self._near.get(peer) or self._far.get(peer)
         return self._is_live(peer, known, now) if known is not None else peer == self.own
 
-    def _is_live(self, peer: NodeId, known: Known, now: Now) -> bool:
+    def _is_live(self, peer: NodeId, known: KnownPeer, now: Now) -> bool:
         age_s = now.steady - known.sent_steady
         if age_s > LIVE_S and age_s > self._window_s(known.opened.prefix, now):
             return False
         return peer not in self._suspected and not known.opened.heartbeat.leaving
 
-    def live_of(self, peers: Iterable[tuple[NodeId, Known]], now: Now) -> list[NodeId]:
+    def live_of(self, peers: Iterable[tuple[NodeId, KnownPeer]], now: Now) -> list[NodeId]:
         """Those of some known peers that are live, in their order: `is_live` of many at once."""
         judged_near, found = self._judged_near(now), list[NodeId]()
         first, last = judged_near.first, judged_near.last
@@ -268,7 +268,7 @@ class Members:
                 found.append(peer)
         return found
 
-    def live(self, now: Now) -> tuple[list[tuple[NodeId, Opened]], float]:
+    def live(self, now: Now) -> tuple[list[tuple[NodeId, VerifiedHeartbeat]], float]:
         """All peers that are live, with what they said last; this node is not among them. And until when (steady
         time) all of them stay so at least, whatever is heard; nobody joins them before `version` changes."""
         found, until = [], self._settled_at if self._settled_at > now.steady else float("inf")
@@ -298,7 +298,7 @@ class Members:
         block = self._judged_near(now)
         return LIVE_S if block.first <= prefix <= block.last else FAR_LIVE_S
 
-    def _judged_near(self, now: Now) -> Block:
+    def _judged_near(self, now: Now) -> IdRange:
         """Who is judged as near; see SETTLE_S."""
         return self.near if now.steady >= self._settled_at else self._judged
 
@@ -353,7 +353,7 @@ class Members:
         self._far = {peer: known for peer, known in all_known if not first <= known.opened.prefix <= last}
 
 
-def _dated(opened: Opened, old: Known | None, now: Now, direct: bool) -> tuple[float, float, float]:
+def _dated(opened: VerifiedHeartbeat, old: KnownPeer | None, now: Now, direct: bool) -> tuple[float, float, float]:
     """When a heartbeat was sent, the author's base, how late it came; see the module docstring."""
     sent_at = opened.heartbeat.sent_at
     delay = now.steady - sent_at
@@ -381,7 +381,7 @@ def _prefixes(beat: Heartbeat) -> list[bytes]:
     return [host[:3] if len(host) == 4 else host[:6] for host, _, _ in beat.endpoints]
 
 
-def _differs(old: Opened, new: Opened) -> bool:
+def _differs(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
     """Leases are left out: they move often, and nobody acts on a peer's word about its leases."""
     a, b = old.heartbeat, new.heartbeat
     if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):

@@ -11,7 +11,7 @@ MET_LIMIT = 8192
 MET_S = 3600.0  # an address may be somebody else's by then; in a large network two peers meet this seldom
 
 
-class Met:
+class VerifiedAddresses:
     """The addresses at which peers were met."""
 
     def __init__(self) -> None:

@@ -9,15 +9,15 @@ from dht.clock import Clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.overlay.service import LiveOverlay, OnEvent, Parts
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
-from dht.protocol.udp_driver import Datagrams, bind_udp
+from dht.protocol.udp_driver import UdpDriver, bind_udp
 from dht.reachability.dial_back import udp_knock
 from dht.reachability.node_role import Mode
 from dht.strategy.history import StrategyLog
 from dht.strategy.network import Network
-from dht.transport.tls_channel import Channel
-from dht.wire.address_policy import Reach
+from dht.transport.tls_channel import TlsChannel
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 
 
@@ -50,8 +50,8 @@ def open_overlay(
     strategies = StrategyLog(network, place.folder / "strategy" if place.folder is not None else None)
     declared = {4: config.announce_v4, 6: config.announce_v6}
     is_declared = all(declared[e.family] or not is_any(e.host) for e in place.listening)
-    reach = Reach(strategies.current(clock()).declared_prefixes, config.allow_private)
-    core = Core(
+    reach = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
+    core = ProtocolEngine(
         identity,
         bytes.fromhex(network.id),
         config,
@@ -62,11 +62,11 @@ def open_overlay(
         quiet=place.mode == "client" or (place.mode == "auto" and not is_declared),
     )
     addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in place.listening)
-    channel = Channel(identity, network.id, addresses, clock, rng)
+    channel = TlsChannel(identity, network.id, addresses, clock, rng)
     sockets = [bind_udp(endpoint.udp) for endpoint in place.listening]
 
-    def drive(on_event: OnEvent) -> Datagrams:
-        return Datagrams(core, clock, sockets, on_event)
+    def drive(on_event: OnEvent) -> UdpDriver:
+        return UdpDriver(core, clock, sockets, on_event)
 
     parts = Parts(
         core=core,

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from dht.clock import Now
 from dht.membership.peer_cache import PeerCache
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbe
 class PeerMemory:
     """Keeps the peers of a core in a folder; None keeps nothing."""
 
-    def __init__(self, core: Core, folder: Path | None, executor: Executor) -> None:
+    def __init__(self, core: ProtocolEngine, folder: Path | None, executor: Executor) -> None:
         self._members, self._core, self._executor = core.members, core, executor
         self._cache = PeerCache(folder / "peers.bin") if folder is not None else None
 

@@ -16,7 +16,7 @@ import msgspec
 
 from dht.clock import Clock
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
-from dht.identity.puzzle_solver import PuzzleFile, Solver
+from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import Key, NodeId, Slot
 from dht.leases.lease_balancer import Balance, CrawlWork, Sharing
 from dht.leases.lease_service import SETTLE_S, TICK_S, LeaseKeeper
@@ -25,7 +25,7 @@ from dht.overlay.peer_cache_file import PeerMemory
 from dht.overlay.strategy_dissemination import READ_WITHIN_S, StrategySpread
 from dht.overlay.strategy_sync import StrategyPuller
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import BLOCKED, Core
+from dht.protocol.engine import BLOCKED, ProtocolEngine
 from dht.protocol.events import Event, StrategyAhead
 from dht.rate_limit import Buckets
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, Prober
@@ -35,12 +35,12 @@ from dht.reachability.node_role import Mode, Standing, left_out
 from dht.slot_set import encode_slots
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.strategy.history import StrategyLog
-from dht.transport.dispatcher import Handlers
-from dht.transport.transport import Carrier, Drives, PeerGone, PeerRefused, Route
-from dht.wire.address_policy import Reach
+from dht.transport.dispatcher import Dispatcher
+from dht.transport.transport import Driver, PeerGone, PeerRefused, Route, Transport
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.heartbeat import Graces, Load
-from dht.wire.value_record import SmallRecord
+from dht.wire.value_record import ValueRecord
 
 log = logging.getLogger(__name__)
 
@@ -57,9 +57,9 @@ OnEvent = Callable[[Event], None]
 class Parts:
     """What a `LiveOverlay` is built of. `drive` makes the core's driver, given what to do with its events."""
 
-    core: Core
-    drive: Callable[[OnEvent], Drives]
-    carrier: Carrier
+    core: ProtocolEngine
+    drive: Callable[[OnEvent], Driver]
+    carrier: Transport
     strategies: StrategyLog
     families: frozenset[Family]
     clock: Clock
@@ -89,7 +89,7 @@ class LiveOverlay:
         self._view = OverlayView(
             core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
         )
-        self._handlers = Handlers()
+        self._handlers = Dispatcher()
         self._encoder = msgspec.msgpack.Encoder()
         self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
@@ -100,7 +100,7 @@ class LiveOverlay:
         self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseKeeper | None = None
         self._memory = PeerMemory(core, parts.folder, parts.executor)
-        self._solver = Solver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
+        self._solver = PuzzleSolver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
@@ -190,9 +190,9 @@ class LiveOverlay:
         """The live peers, sorted; this node is not among them."""
         return sorted(self._view.live() - {self.node_id})
 
-    async def read_records(self, key: Key) -> list[SmallRecord]:
+    async def read_records(self, key: Key) -> list[ValueRecord]:
         """The small records at a point, one an author; none where nobody answers in time."""
-        found: asyncio.Future[list[SmallRecord]] = asyncio.get_running_loop().create_future()
+        found: asyncio.Future[list[ValueRecord]] = asyncio.get_running_loop().create_future()
         self._core.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
         self._driver.kick()
         try:
@@ -362,7 +362,7 @@ class LiveOverlay:
     def _tell_strategy(self) -> None:
         """Put the newest version into packets, and the one in force into effect."""
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
-        reach = self._reach = Reach(current.declared_prefixes, self._parts.allow_private)
+        reach = self._reach = AddressPolicy(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)

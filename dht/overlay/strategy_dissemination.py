@@ -24,7 +24,7 @@ from dht.messages import StrategyDigest
 from dht.overlay.strategy_sync import StrategyPuller
 from dht.rng import Rng
 from dht.strategy.history import StrategyLog
-from dht.wire.value_record import SmallRecord
+from dht.wire.value_record import ValueRecord
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ class Reaches(Protocol):
         self, peer: NodeId, message: StrategyDigest, answer: type[StrategyDigest], *, timeout_s: float
     ) -> StrategyDigest: ...
 
-    async def read_records(self, key: Key) -> Sequence[SmallRecord]: ...
+    async def read_records(self, key: Key) -> Sequence[ValueRecord]: ...
 
     async def write_record(self, key: Key, value: bytes, life_s: float) -> int: ...
 

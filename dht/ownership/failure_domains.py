@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 from dht.keys import NodeId
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 
 CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subscriber see it filled, no more
@@ -28,7 +28,7 @@ class Traits(NamedTuple):
 NONE = Traits()
 
 
-def traits_of(operator: str, endpoints: Iterable[Endpoint], reach: Reach) -> Traits:
+def traits_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> Traits:
     """The traits of one member."""
     found = tuple(endpoints)
     blocks = (reach.block(e.host) for e in found)

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 
 from dht.keys import KEY_BITS, NodeId, Slot, slot_start
-from dht.membership.neighbourhood import Block, block_of, span
+from dht.membership.neighbourhood import IdRange, block_of, span
 from dht.ownership.failure_domains import NONE, Traits, owners_first, spread
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
@@ -23,7 +23,7 @@ LIVE_LEAST = 2  # while fewer owners are live (one where the strategy wants one 
 
 
 class Placement:
-    """The owners of every slot for one set of members; build a new one when `Members.epoch` changes: that is cheap."""
+    """The owners of every slot for one set of members; made anew when `MemberTable.epoch` changes: it is cheap."""
 
     def __init__(
         self,
@@ -37,7 +37,7 @@ class Placement:
         self._traits = {member: found for member, found in traits.items() if found != NONE}
         self._slot_bits = slot_bits
         self._replicas = replicas
-        self._quarters: dict[Block, Quarter] = {}
+        self._quarters: dict[IdRange, Quarter] = {}
         self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
 
     def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
@@ -135,7 +135,7 @@ def _quarter_of(
     return Quarter(members, dict(traits), slot_bits, replicas)
 
 
-def slots_of(block: Block, slot_bits: int) -> range:
+def slots_of(block: IdRange, slot_bits: int) -> range:
     """The slots that begin in a block."""
     width = 32 - slot_bits
     return range(-(-block.first >> width), (block.last >> width) + 1)

@@ -12,15 +12,15 @@ from typing import NamedTuple
 
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
-from dht.membership.table import Members
+from dht.membership.table import MemberTable
 from dht.ownership.failure_domains import NONE, Traits, traits_of
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.slot_resize import covered, touched
 from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyLog
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
-from dht.wire.heartbeat import Heartbeat, Opened
+from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
 
 LOOK_S = 1.0
 
@@ -33,7 +33,7 @@ class OverlayView:
     def __init__(
         self,
         node_id: NodeId,
-        members: Members,
+        members: MemberTable,
         strategies: StrategyLog,
         clock: Clock,
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
@@ -63,7 +63,7 @@ class OverlayView:
         self._near_basis: object = None
         self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
-        self._heard: dict[NodeId, Opened] = {}  # of the live peers
+        self._heard: dict[NodeId, VerifiedHeartbeat] = {}  # of the live peers
         self._said: dict[NodeId, _Said] = {}  # what their heartbeats say, in our numbers
         self._said_bits = self._strategy.slot_bits  # our numbers
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
@@ -220,7 +220,7 @@ class OverlayView:
 
     def _traits(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, Traits]:
         """What the members' heartbeats, and this node's own words, say about beside whom they keep copies."""
-        reach = Reach(strategy.declared_prefixes)
+        reach = AddressPolicy(strategy.declared_prefixes)
         found = {self._node_id: traits_of(self._operator, self._own_endpoints(), reach)}
         for member in members:
             known = self._members.find(member)
@@ -238,7 +238,7 @@ class OverlayView:
         now = self._clock()
         self._look_at = now.steady + LOOK_S
         members, strategy = self._members.members(now), self._strategies.current(now)
-        own = traits_of(self._operator, self._own_endpoints(), Reach(strategy.declared_prefixes))
+        own = traits_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
         same = strategy is self._strategy and self._members.told == self._told and own == self._own_traits
         if same and now.steady <= self._all_live_until:
             return
@@ -286,7 +286,7 @@ class OverlayView:
                 peers.update(former.ranking(Slot(slot >> (bits - former_bits))))
         return peers
 
-    def _listen(self, heard: list[tuple[NodeId, Opened]]) -> None:
+    def _listen(self, heard: list[tuple[NodeId, VerifiedHeartbeat]]) -> None:
         """Take what the live peers' heartbeats say, in our numbers, whatever they number their slots by."""
         bits, before, now = self._strategy.slot_bits, self._heard, dict(heard)
         if bits != self._said_bits:
@@ -332,6 +332,6 @@ def _said(beat: Heartbeat, bits: int) -> _Said:
     return _Said(ready, touched(beat.leased_slots, beat.slot_bits, bits))
 
 
-def _words(opened: Opened) -> tuple[bytes, bytes, int]:
+def _words(opened: VerifiedHeartbeat) -> tuple[bytes, bytes, int]:
     beat = opened.heartbeat
     return beat.ready, beat.leased, beat.slot_bits

@@ -14,10 +14,10 @@ from itertools import islice
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.digest_index import SEQUENCE, read_digest
-from dht.membership.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, Block
+from dht.membership.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.membership.rumours import FRAME_BYTES, Rumours
-from dht.membership.table import Known, Members
-from dht.protocol.self_heartbeat import Herald
+from dht.membership.table import KnownPeer, MemberTable
+from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rng import Rng
 from dht.wire.packets import ROOM_BYTES, Ping
 
@@ -33,8 +33,8 @@ UNKNOWN = 1 << 35  # added for a peer of which the asker knows nothing
 
 
 def make_ping(
-    members: Members,
-    herald: Herald,
+    members: MemberTable,
+    herald: SelfHeartbeat,
     rumours: Rumours,
     partner: NodeId | None,
     now: Now,
@@ -61,11 +61,11 @@ def make_ping(
 
 
 def make_answer(
-    ping: Ping, asker: NodeId, members: Members, herald: Herald, rumours: Rumours, room: int
+    ping: Ping, asker: NodeId, members: MemberTable, herald: SelfHeartbeat, rumours: Rumours, room: int
 ) -> tuple[bytes, ...]:
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
     theirs = sorted(read_digest(ping.digest))  # as good as sorted already
-    block = Block(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
+    block = IdRange(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
     first, end = members.lines.span(block)
     near = members.near if members.is_near(asker) else members.block_of(asker)
     news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
@@ -79,7 +79,7 @@ def make_answer(
     return (*fitting, *rumours.tell(asker, room, said))
 
 
-def worth(known: Known, theirs: int, *, near: bool) -> int:
+def worth(known: KnownPeer, theirs: int, *, near: bool) -> int:
     """How much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none) and is near to its author
     or not; 0 where it is not worth sending. Sequences go by the second, so their gap is the age of the asker's copy."""
     gap = known.opened.sequence - theirs
@@ -93,7 +93,7 @@ def worth(known: Known, theirs: int, *, near: bool) -> int:
     return turned + gap if turned or gap >= REFRESH_S else 0
 
 
-def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Block) -> list[bytes]:
+def _worthwhile(members: MemberTable, peers: Iterable[tuple[NodeId, int]], near: IdRange) -> list[bytes]:
     """The heartbeats worth sending to an asker of that neighbourhood, the worthiest first. `peers`: whom we know, and
     with which sequence the asker does."""
     wanted: list[tuple[int, int, bytes]] = []
@@ -107,7 +107,7 @@ def _worthwhile(members: Members, peers: Iterable[tuple[NodeId, int]], near: Blo
     return [raw for _, _, raw in wanted]
 
 
-def _newest(members: Members, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
+def _newest(members: MemberTable, partner: NodeId | None, now: Now, room: int, told: set[NodeId]) -> list[bytes]:
     """What was heard last of the live near peers: the partner may not have heard it yet."""
     news: list[bytes] = []
     for peer, known in islice(reversed(members.near_known().items()), NEWEST):
@@ -129,7 +129,7 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
     return tuple(fitting)
 
 
-def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, int]:
+def _digested(members: MemberTable, rng: Rng, *, near: bool) -> tuple[IdRange, int, int]:
     """What the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
     lines, block, most = members.lines, members.near, DIGEST_PEERS
     if len(lines) <= DIGEST_PEERS:
@@ -142,4 +142,4 @@ def _digested(members: Members, rng: Rng, *, near: bool) -> tuple[Block, int, in
     start = low + rng.randrange(high - low + most - 1) - most + 1  # so that the ends are chosen as often as the middle
     first, end = max(low, start), min(high, start + most)
     left = lines.prefix(first) if start > low else block.first
-    return Block(left, lines.prefix(end - 1) if end < high else block.last), first, end
+    return IdRange(left, lines.prefix(end - 1) if end < high else block.last), first, end

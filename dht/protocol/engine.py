@@ -16,37 +16,37 @@ from dht.config import DhtConfig
 from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import Key, NodeId
-from dht.membership.bootstrap_retry import Doors
-from dht.membership.partner_selection import Partners
-from dht.membership.table import Members
-from dht.membership.verified_addresses import Met
+from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.partner_selection import PartnerSelection
+from dht.membership.table import MemberTable
+from dht.membership.verified_addresses import VerifiedAddresses
 from dht.protocol.events import Event, MembersChanged, StrategyAhead
-from dht.protocol.find_put_get import Finder
-from dht.protocol.gossip import Gossip, Self
-from dht.protocol.requester import Asker, Datagram
-from dht.protocol.self_heartbeat import Herald
+from dht.protocol.find_put_get import ValueFinder
+from dht.protocol.gossip import Gossip, OwnState
+from dht.protocol.requester import Datagram, Requester
+from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import Buckets
 from dht.rng import Rng
 from dht.routing.responder import Responder
-from dht.routing.routing_table import Routing
-from dht.wire.address_policy import Reach
+from dht.routing.routing_table import RoutingTable
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
-from dht.wire.heartbeat import GRACES, Graces, Load, Opened
+from dht.wire.heartbeat import GRACES, Graces, Load, VerifiedHeartbeat
 from dht.wire.packets import (
     HEADER,
     MAC_BYTES,
     Body,
-    Kind,
     Packet,
+    PacketHeader,
+    PacketKind,
     Ping,
     Pong,
-    Stamp,
     decode_body,
     decode_packet,
     is_from,
     kind_of,
 )
-from dht.wire.value_record import Shelf, SmallRecord, sign_record
+from dht.wire.value_record import ValueRecord, ValueStore, sign_record
 
 BLOCKED = "blocked by the strategy"
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
@@ -54,11 +54,11 @@ ALERT_S = 5.0  # between two events that say that the same peer's strategy is ah
 NOBODY: Mapping[bytes, float] = MappingProxyType({})
 RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
 RESTORE_EACH_S = 5.0  # between two of them: a full shelf costs some 15 packets a second at most
-PING, ANSWERS = Kind.PING, frozenset(kind for kind in Kind if kind.is_answer)
+PING, ANSWERS = PacketKind.PING, frozenset(kind for kind in PacketKind if kind.is_answer)
 MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
-class Core:
+class ProtocolEngine:
     """One node of the overlay."""
 
     def __init__(
@@ -69,7 +69,7 @@ class Core:
         rng: Rng,
         *,
         listening: tuple[Endpoint, ...],
-        reach: Reach,
+        reach: AddressPolicy,
         member: bool = True,
         quiet: bool = False,
     ) -> None:
@@ -78,30 +78,30 @@ class Core:
         families = frozenset(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
-        self.members = Members(identity.node_id, own_member=member and not quiet)
-        self.routing = Routing(identity.node_id)
-        self.met = Met()
+        self.members = MemberTable(identity.node_id, own_member=member and not quiet)
+        self.routing = RoutingTable(identity.node_id)
+        self.met = VerifiedAddresses()
         self._identity = identity
         self._network = network
         self._config = config
         self._rng = rng
         self._member, self._takes_part = member, not quiet
-        self._herald = Herald(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
-        self._partners = Partners(self.members, families, rng)
-        stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
-        self._asker = Asker(identity, stamp, self.routing, self._partners, self.refused, rng)
+        self._herald = SelfHeartbeat(identity, network, config, reach, listening, rng, member=member, quiet=quiet)
+        self._partners = PartnerSelection(self.members, families, rng)
+        stamp = PacketHeader(network[:4], identity.public_key, 0, bytes(8))
+        self._asker = Requester(identity, stamp, self.routing, self._partners, self.refused, rng)
         self._gossip = Gossip(
-            Self(identity.public_key, network, config, self._herald),
+            OwnState(identity.public_key, network, config, self._herald),
             self.members,
             self._partners,
-            Doors(families, rng),
+            BootstrapRetry(families, rng),
             self._asker,
             rng,
             self._welcomed,
         )
-        shelf = Shelf(identity.node_id, config.stored_records, lambda: RESTORE_S * rng.uniform(1.0, 2.0))
+        shelf = ValueStore(identity.node_id, config.stored_records, lambda: RESTORE_S * rng.uniform(1.0, 2.0))
         self._responder = Responder(self.routing, shelf, network, rng.randbytes(32))
-        self._finder = Finder(
+        self._finder = ValueFinder(
             self.node_id,
             network,
             self._asker,
@@ -220,7 +220,7 @@ class Core:
             if raw in since and self.members.find(peer) is not None:
                 self.members.ages.heard(peer, min(since[raw], now.wall))
 
-    def introduce(self, now: Now, peer: Opened, address: Address, rtt_s: float) -> None:
+    def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:
         """Take a peer as if it had answered from this address after so long."""
         self._met(now, peer.heartbeat.public_key, peer.contact, address, rtt_s)
 
@@ -242,7 +242,7 @@ class Core:
         version: int,
         digest: bytes,
         slot_bits: int,
-        reach: Reach,
+        reach: AddressPolicy,
         blocked: frozenset[NodeId] = frozenset(),
         graces: Graces = GRACES,
         puzzle_bits: int = 0,
@@ -310,7 +310,7 @@ class Core:
         )
         self._finder.put(now, record, done)
 
-    def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
+    def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None]) -> None:
         """Read what lies at a point: the newest valid record of each author."""
         self._finder.get(now, key, done)
 

@@ -10,26 +10,26 @@ from collections.abc import Callable
 from dht.clock import Now
 from dht.errors import RemoteError
 from dht.keys import Key, NodeId
-from dht.protocol.requester import Asker
-from dht.routing.disjoint_paths import K_EACH, Paths
-from dht.routing.lookup_run import Walk
-from dht.routing.routing_table import K, Routing
-from dht.wire.address_policy import Reach
+from dht.protocol.requester import Requester
+from dht.routing.disjoint_paths import K_EACH, DisjointPaths
+from dht.routing.lookup_run import LookupRun
+from dht.routing.routing_table import K, RoutingTable
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Family
 from dht.wire.packets import Body, Packet, Put, Stored
-from dht.wire.value_record import AUTHORS_LIMIT, Shelf, SmallRecord, open_record
+from dht.wire.value_record import AUTHORS_LIMIT, ValueRecord, ValueStore, open_record
 
 
-class Finder:
+class ValueFinder:
     """Finds nodes and records for one node."""
 
     def __init__(
         self,
         own: NodeId,
         network: bytes,
-        asker: Asker,
-        routing: Routing,
-        shelf: Shelf,
+        asker: Requester,
+        routing: RoutingTable,
+        shelf: ValueStore,
         families: frozenset[Family],
         refused: Counter[str],
         signed: Callable[[NodeId], Contact | None],
@@ -45,7 +45,7 @@ class Finder:
         self._refused = refused
         self._signed = signed
         self._notice = notice
-        self.reach = Reach()
+        self.reach = AddressPolicy()
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
@@ -57,7 +57,7 @@ class Finder:
         opened = open_record(record, now, self._network)
         kept = int(self._shelf.put(opened, record, now.steady))
 
-        def found(at: Now, walk: Walk) -> None:
+        def found(at: Now, walk: LookupRun) -> None:
             self._put_to(at, record, walk.result(), walk.tokens, lambda then, count: done(then, count + kept))
 
         self._walk(now, opened.key, found)
@@ -68,31 +68,31 @@ class Finder:
         if record is not None:
             self.put(now, record, lambda _now, _count: None)
 
-    def get(self, now: Now, key: Key, done: Callable[[Now, list[SmallRecord]], None]) -> None:
+    def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None]) -> None:
         """The newest valid record of each author at a point, by author; repairs nodes that had older ones."""
 
-        def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, Walk], None]) -> Walk:
+        def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, LookupRun], None]) -> LookupRun:
             return self._made(key, ended, records=True, claim=claim, k=K_EACH)
 
-        Paths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
+        DisjointPaths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
 
-    def _walk(self, now: Now, target: bytes, done: Callable[[Now, Walk], None]) -> None:
+    def _walk(self, now: Now, target: bytes, done: Callable[[Now, LookupRun], None]) -> None:
         self._made(target, done).start(now, self._seeds(target))
 
     def _made(
         self,
         target: bytes,
-        done: Callable[[Now, Walk], None],
+        done: Callable[[Now, LookupRun], None],
         *,
         records: bool = False,
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
-    ) -> Walk:
-        def ended(at: Now, walk: Walk) -> None:
+    ) -> LookupRun:
+        def ended(at: Now, walk: LookupRun) -> None:
             self.hops[walk.hops] += 1
             done(at, walk)
 
-        return Walk(
+        return LookupRun(
             self._own,
             target,
             self._asker.ask,
@@ -132,8 +132,8 @@ class Finder:
         if not asked:
             done(now, 0)
 
-    def _merge(self, now: Now, key: Key, walk: Paths) -> list[SmallRecord]:
-        newest: dict[bytes, tuple[SmallRecord, bytes]] = {}
+    def _merge(self, now: Now, key: Key, walk: DisjointPaths) -> list[ValueRecord]:
+        newest: dict[bytes, tuple[ValueRecord, bytes]] = {}
         for raw in [*self._shelf.at(key, now), *(r for rs in walk.records.values() for r in rs[:AUTHORS_LIMIT])]:
             try:
                 record = open_record(raw, now, self._network)

@@ -13,20 +13,20 @@ from dht.config import DhtConfig
 from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
-from dht.membership.bootstrap_retry import Doors
-from dht.membership.failure_detector import PREFIX_BYTES, Watch
+from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.failure_detector import PREFIX_BYTES, FailureDetector
 from dht.membership.neighbourhood import SMALL_NETWORK
-from dht.membership.partner_selection import Partners
+from dht.membership.partner_selection import PartnerSelection
 from dht.membership.rumours import FEW_NEW, Rumours
-from dht.membership.table import Members, News
+from dht.membership.table import MemberTable, News
 from dht.protocol.digest_exchange import make_answer, make_ping
-from dht.protocol.requester import Asker
-from dht.protocol.self_heartbeat import Herald
+from dht.protocol.requester import Requester
+from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import Buckets
 from dht.rng import Rng
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact
-from dht.wire.heartbeat import Opened, check_time, open_heartbeat, open_heartbeat_once
+from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat, open_heartbeat_once
 from dht.wire.packets import Body, Packet, Ping, Pong
 
 HEARTBEATS_LIMIT = 16  # of one packet; 1232 bytes hold six
@@ -49,13 +49,13 @@ ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may
 CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
 
 
-class Self(NamedTuple):
+class OwnState(NamedTuple):
     """Who we are."""
 
     public_key: bytes
     network: bytes
     config: DhtConfig
-    herald: Herald
+    herald: SelfHeartbeat
 
 
 class Gossip:
@@ -63,11 +63,11 @@ class Gossip:
 
     def __init__(
         self,
-        own: Self,
-        members: Members,
-        partners: Partners,
-        doors: Doors,
-        asker: Asker,
+        own: OwnState,
+        members: MemberTable,
+        partners: PartnerSelection,
+        doors: BootstrapRetry,
+        asker: Requester,
         rng: Rng,
         welcomed: Callable[[Now], None],
     ) -> None:
@@ -80,7 +80,7 @@ class Gossip:
         self._rng = rng
         self._welcomed = welcomed
         self._rumours = Rumours(members)
-        self._watch = Watch(members, partners, self.ping)
+        self._watch = FailureDetector(members, partners, self.ping)
         self._behind_until = float("-inf")
         self._probing: set[NodeId] = set()
         self._boosts = Buckets(BOOST_RATE, BOOST_BURST)
@@ -91,7 +91,7 @@ class Gossip:
         self._gaps = Buckets(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
         self.doors = doors
-        self.reach = Reach()
+        self.reach = AddressPolicy()
         self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
@@ -154,7 +154,7 @@ class Gossip:
 
     def recall(self, now: Now, raws: Iterable[bytes]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try."""
-        found, former = list[Opened](), list[Opened]()
+        found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
         for raw in raws:
             try:
                 opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
@@ -176,7 +176,7 @@ class Gossip:
             self._remember(now, former)
         return [(opened.raw, opened.contact.node_id) for opened in found]
 
-    def _remember(self, now: Now, former: list[Opened]) -> None:
+    def _remember(self, now: Now, former: list[VerifiedHeartbeat]) -> None:
         self.doors.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
 
     def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:

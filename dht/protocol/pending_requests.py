@@ -20,11 +20,11 @@ LATE_LIMIT = 256  # packets
 NEVER = float("inf")
 
 
-Done = Callable[[Now, Packet | None, Body | None], None]
+OnAnswer = Callable[[Now, Packet | None, Body | None], None]
 
 
 @dataclass(slots=True)
-class Request:
+class PendingRequest:
     """One question. `contact` and `public_key` are None at a first contact by address.
 
     `done(now, packet, body)` is called once, with None twice if there was no answer; `slow(now)` after half the
@@ -37,7 +37,7 @@ class Request:
     contact: Contact | None
     public_key: bytes | None
     timeout_s: float
-    done: Done
+    done: OnAnswer
     slow: Callable[[Now], None] | None = None
     tries: int = 1
     is_strange: bool = False  # nobody there has answered us yet
@@ -63,7 +63,7 @@ def _nothing(now: Now, packet: Packet | None, body: Body | None) -> None:
     """What is done with an answer that nobody waits for any more."""
 
 
-class Requests:
+class PendingRequests:
     """The open ones, by transaction; repetitions share a request, so a late first answer still counts.
 
     The last that were given up, or repeated before their answer came, are remembered too: another answer after all
@@ -71,12 +71,12 @@ class Requests:
     """
 
     def __init__(self) -> None:
-        self._open: dict[bytes, Request] = {}
-        self._late: dict[bytes, Request] = {}
+        self._open: dict[bytes, PendingRequest] = {}
+        self._late: dict[bytes, PendingRequest] = {}
         self._due: list[tuple[float, int, bytes, bool]] = []  # steady time, order, transaction, is it the timeout
         self._order = 0
 
-    def add(self, transaction: bytes, request: Request, now: Now) -> bool:
+    def add(self, transaction: bytes, request: PendingRequest, now: Now) -> bool:
         """Wait for the answer; False where too many are open, and the request then times out at once."""
         fits = len(self._open) < OPEN_LIMIT
         if not fits:
@@ -88,18 +88,18 @@ class Requests:
         self._push(now.steady + request.wait_s, transaction, True)
         return fits
 
-    def find(self, transaction: bytes) -> Request | None:
+    def find(self, transaction: bytes) -> PendingRequest | None:
         """The request to which this packet belongs."""
         return self._open.get(transaction) or self._late.get(transaction)
 
-    def answered(self, transaction: bytes) -> Done:
+    def answered(self, transaction: bytes) -> OnAnswer:
         """This packet of ours has its answer. Returns whom to tell: nobody where its request has ended before."""
         request = self.find(transaction)
         done = self.end(request) if request is not None else _nothing
         self._late.pop(transaction, None)
         return done
 
-    def end(self, request: Request) -> Done:
+    def end(self, request: PendingRequest) -> OnAnswer:
         """A request is answered or given up; whom to tell, once."""
         for transaction in request.sent:
             if self._open.pop(transaction, None) is not None:
@@ -109,9 +109,9 @@ class Requests:
         done, request.done = request.done, _nothing
         return done
 
-    def due(self, now: Now) -> list[tuple[Request, bool]]:
+    def due(self, now: Now) -> list[tuple[PendingRequest, bool]]:
         """Requests that are slow (False) or have waited long enough (True); the latter with tries left stay open."""
-        found: list[tuple[Request, bool]] = []
+        found: list[tuple[PendingRequest, bool]] = []
         while self._due and self._due[0][0] <= now.steady:
             at, _, transaction, is_timeout = heappop(self._due)
             request = self._open.get(transaction)

@@ -9,15 +9,15 @@ from collections.abc import Callable
 from dht.clock import Now
 from dht.errors import BadSignature
 from dht.identity.node_key import Identity
-from dht.membership.partner_selection import Partners
-from dht.protocol.pending_requests import WAITS, Done, Request, Requests
+from dht.membership.partner_selection import PartnerSelection
+from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
 from dht.rate_limit import Buckets
 from dht.rng import Rng
-from dht.routing.routing_table import Routing
+from dht.routing.routing_table import RoutingTable
 from dht.routing.rtt import TIMEOUT_FIRST_S
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact
-from dht.wire.packets import PACKET_LIMIT, Body, Put, Stamp, encode_packet
+from dht.wire.packets import PACKET_LIMIT, Body, PacketHeader, Put, encode_packet
 
 Datagram = tuple[bytes, Address]
 STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
@@ -26,11 +26,17 @@ NOW = float("-inf")
 TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
-class Asker:
+class Requester:
     """Sends for one node; `refused` counts what did not leave."""
 
     def __init__(
-        self, identity: Identity, stamp: Stamp, routing: Routing, partners: Partners, refused: Counter[str], rng: Rng
+        self,
+        identity: Identity,
+        stamp: PacketHeader,
+        routing: RoutingTable,
+        partners: PartnerSelection,
+        refused: Counter[str],
+        rng: Rng,
     ) -> None:
         self._identity = identity
         self._routing = routing
@@ -40,9 +46,9 @@ class Asker:
         self._out: list[Datagram] = []
         self._strange = Buckets(1 / STRANGE_S, STRANGE_BURST)
         self._proved: dict[str, None] = {}
-        self.reach = Reach()
+        self.reach = AddressPolicy()
         self.stamp = stamp
-        self.requests = Requests()
+        self.requests = PendingRequests()
         self.sent: Counter[str] = Counter()
 
     def ask(
@@ -51,7 +57,7 @@ class Asker:
         body: Body,
         public_key: bytes,
         contact: Contact,
-        done: Done,
+        done: OnAnswer,
         slow: Callable[[Now], None] | None = None,
         *,
         tries: int = TRIES,
@@ -62,13 +68,13 @@ class Asker:
         endpoint = self._partners.endpoint(contact)
         timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
         if endpoint:
-            request = Request(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
+            request = PendingRequest(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
             request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
             self._open(now, request)
 
-    def ask_address(self, now: Now, body: Body, address: Address, done: Done) -> None:
+    def ask_address(self, now: Now, body: Body, address: Address, done: OnAnswer) -> None:
         """Ask whoever is there; without MAC, since his key is not known."""
-        self._open(now, Request(body, address, None, None, TIMEOUT_FIRST_S, done))
+        self._open(now, PendingRequest(body, address, None, None, TIMEOUT_FIRST_S, done))
 
     def is_welcome(self, contact: Contact) -> bool:
         """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
@@ -114,7 +120,7 @@ class Asker:
     def next_due(self) -> float:
         return NOW if self._out else self.requests.next_due
 
-    def _open(self, now: Now, request: Request) -> None:
+    def _open(self, now: Now, request: PendingRequest) -> None:
         transaction = self._rng.randbytes(8)
         if request.is_strange and not self._strange.take(request.address.host, now.steady):
             # Contacts and heartbeats name any address they like; a host must not drown in what they make us send.

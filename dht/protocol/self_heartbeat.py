@@ -13,7 +13,7 @@ from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.rng import Rng
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint, Family
 from dht.wire.heartbeat import GRACES, Heartbeat, Load, pack_endpoint, sign_heartbeat
 
@@ -21,7 +21,7 @@ LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences 
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
 
 
-class Words(NamedTuple):
+class Announcement(NamedTuple):
     """What the node says besides where it is; `ready` and `leased` are encoded slot sets."""
 
     ready: bytes = b""
@@ -33,7 +33,7 @@ class Words(NamedTuple):
     refuses: bytes = b""
 
 
-class Herald:
+class SelfHeartbeat:
     """Signs this node's heartbeats."""
 
     def __init__(
@@ -41,7 +41,7 @@ class Herald:
         identity: Identity,
         network: bytes,
         config: DhtConfig,
-        reach: Reach,
+        reach: AddressPolicy,
         listening: tuple[Endpoint, ...],
         rng: Rng,
         *,
@@ -58,14 +58,14 @@ class Herald:
         self._member = member
         self._quiet = quiet
         self._left_out: frozenset[Family] = frozenset()
-        self._said = Words()
+        self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
         self._sequence = 0
         self._nonce = 0
         self._changed = True
         self._leaving = False
-        self.words = Words()
+        self.words = Announcement()
         self.graces = GRACES  # of the strategy in force
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
@@ -75,7 +75,7 @@ class Herald:
         """This node's line in a digest."""
         return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
 
-    def say(self, words: Words) -> None:
+    def say(self, words: Announcement) -> None:
         """Put these into the next heartbeat; a change of readiness, leases or strategy does not wait for its turn."""
         self.words = words
         if words._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):

@@ -15,7 +15,7 @@ from functools import partial
 
 from dht.clock import Clock
 from dht.errors import LocalError
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
 from dht.protocol.requester import Datagram
 from dht.wire.contact import Address
@@ -39,10 +39,10 @@ class PortUnavailable(LocalError):
         return f"cannot listen on UDP {self.address.host} port {self.address.port}: {self.reason}; {self.remedy}"
 
 
-class Driver:
+class EngineDriver:
     """Runs one core on the loop; `send` takes each outgoing datagram, `on_event` each event."""
 
-    def __init__(self, core: Core, clock: Clock, send: Send, on_event: Callable[[Event], None]) -> None:
+    def __init__(self, core: ProtocolEngine, clock: Clock, send: Send, on_event: Callable[[Event], None]) -> None:
         self._core = core
         self._clock = clock
         self._send = send
@@ -119,15 +119,15 @@ def bind_udp(address: Address) -> socket.socket:
     return found
 
 
-class Datagrams:
+class UdpDriver:
     """UDP below a core: one or two bound sockets, closed when `run` ends."""
 
     def __init__(
-        self, core: Core, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
+        self, core: ProtocolEngine, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
     ) -> None:
         self._sockets = sockets
         self._receivers: dict[int, _Receiver] = {}
-        self._driver = Driver(core, clock, self._send, on_event)
+        self._driver = EngineDriver(core, clock, self._send, on_event)
         self.kick = self._driver.kick
         self.lost = 0  # datagrams that the kernel had no room for
 
@@ -152,7 +152,7 @@ class Datagrams:
 class _Receiver(asyncio.DatagramProtocol):
     """One socket; while the kernel takes no more (`is_full`), packets are lost as on any full link."""
 
-    def __init__(self, driver: Driver) -> None:
+    def __init__(self, driver: EngineDriver) -> None:
         self._driver = driver
         self.transport: asyncio.DatagramTransport | None = None
         self.is_full = False

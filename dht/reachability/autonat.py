@@ -18,11 +18,11 @@ from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId
 from dht.messages import Answer, Done, Message
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import Buckets
 from dht.reachability.dial_back import Knock
 from dht.reachability.evidence import Reachability, Verdict, Word
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
 
 log = logging.getLogger(__name__)
@@ -83,7 +83,7 @@ class Prober:
 
     def __init__(
         self,
-        core: Core,
+        core: ProtocolEngine,
         view: OverlayView,
         ways: Ways,
         knock: Knock,
@@ -96,7 +96,7 @@ class Prober:
         self._clock, self._rng = clock, rng
         self.found = {family: Reachability(every_s) for family in sorted(families)}
         self._one, self._all = Buckets(1 / ONE_EVERY_S, ONE_BURST), Buckets(ALL_S, ALL_BURST, keys=1)
-        self.reach = Reach()
+        self.reach = AddressPolicy()
 
     async def run(self) -> None:
         """Find out until cancelled."""

@@ -13,7 +13,7 @@ from dht.errors import RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.wire.contact import Address
-from dht.wire.packets import Kind, Ping, Stamp, decode_packet, encode_packet, is_from
+from dht.wire.packets import PacketHeader, PacketKind, Ping, decode_packet, encode_packet, is_from
 
 TRIES, WAIT_S = 2, 1.5  # two packets lost in a row are rare; further than 1.5 s there is no place on Earth
 SIZE = 256  # room for an answer without news, which is never longer than its question
@@ -28,14 +28,14 @@ class Question:
     def __init__(self, identity: Identity, network: bytes, peer: NodeId, rng: Random) -> None:
         self._identity, self._peer = identity, peer
         self._transaction = rng.randbytes(8)
-        stamp = Stamp(network[:4], identity.public_key, 0, bytes(8))
+        stamp = PacketHeader(network[:4], identity.public_key, 0, bytes(8))
         self.data = encode_packet(stamp, self._transaction, Ping(0, 0, b"", ()), None, size=SIZE)
 
     def is_answered(self, data: bytes) -> bool:
         """Whether this datagram is the peer's PONG to it."""
         try:
             packet = decode_packet(data)
-            is_its = packet.kind is Kind.PONG and packet.transaction == self._transaction
+            is_its = packet.kind is PacketKind.PONG and packet.transaction == self._transaction
             if not is_its or node_id_of(packet.public_key) != self._peer:
                 return False
             return is_from(packet, self._identity.shared_key(packet.public_key))

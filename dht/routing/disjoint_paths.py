@@ -8,21 +8,21 @@ from collections.abc import Callable, Sequence
 
 from dht.clock import Now
 from dht.keys import NodeId, distance
-from dht.routing.lookup_run import Walk
+from dht.routing.lookup_run import LookupRun
 from dht.routing.routing_table import K
 from dht.wire.contact import Contact
 
 PATHS = 3  # with a fifth of the nodes hostile, three paths of three steps reach an honest end in 88 % of lookups
 K_EACH = K // 2  # that a path ends with: three of them see the 16 nearest, and some beyond
 
-MakeWalk = Callable[[Callable[[NodeId], bool], Callable[[Now, Walk], None]], Walk]
+MakeWalk = Callable[[Callable[[NodeId], bool], Callable[[Now, LookupRun], None]], LookupRun]
 """(whether this path may ask a node, what to call at its end) → a walk."""
 
 
-class Paths:
-    """The disjoint lookups of one read. `records`, `tokens` and `result` are as those of a `Walk`, of all paths."""
+class DisjointPaths:
+    """The disjoint lookups of one read, their `records`, `tokens` and `result` merged."""
 
-    def __init__(self, target: bytes, make: MakeWalk, done: Callable[[Now, "Paths"], None]) -> None:
+    def __init__(self, target: bytes, make: MakeWalk, done: Callable[[Now, "DisjointPaths"], None]) -> None:
         self._target = target
         self._done = done
         self._asked_by: dict[NodeId, int] = {}
@@ -52,7 +52,7 @@ class Paths:
     def _claim(self, path: int) -> Callable[[NodeId], bool]:
         return lambda peer: self._asked_by.setdefault(peer, path) == path
 
-    def _ended(self, now: Now, _walk: Walk) -> None:
+    def _ended(self, now: Now, _walk: LookupRun) -> None:
         self._open -= 1
         if not self._open:
             self._done(now, self)

@@ -23,7 +23,7 @@ CANDIDATES = 256  # of one lookup; a liar can add 16 an answer
 PLACE_LIMIT = 2  # among the nearest, of one /24 or /48: thirty identities in one rack must not be all that is found
 
 
-class State(IntEnum):
+class QueryState(IntEnum):
     FRESH = 0
     OPEN = 1
     SLOW = 2
@@ -32,7 +32,7 @@ class State(IntEnum):
     UNREACHABLE = 5
 
 
-FRESH, OPEN, SLOW, ANSWERED, FAILED, UNREACHABLE = State
+FRESH, OPEN, SLOW, ANSWERED, FAILED, UNREACHABLE = QueryState
 USABLE = frozenset((ANSWERED, UNREACHABLE))
 PEER: Callable[[tuple[int, NodeId]], NodeId] = itemgetter(1)
 
@@ -49,13 +49,13 @@ class Lookup:
         *,
         place: Callable[[Contact], bytes | None] = lambda contact: None,
     ) -> None:
-        """`place`: the prefix in which a contact is, None where that tells nothing; see `Reach.block`."""
+        """`place`: the prefix in which a contact is, None where that tells nothing; see `AddressPolicy.block`."""
         self._own = own
         self._target = target
         self._k = k
         self._alpha = alpha
         self._contacts: dict[NodeId, tuple[bytes, Contact]] = {}
-        self._states: dict[NodeId, State] = {}
+        self._states: dict[NodeId, QueryState] = {}
         self._hops: dict[NodeId, int] = {}
         self._nearest: list[tuple[int, NodeId]] = []  # by distance, without those that failed
         self._open = self._fresh = 0  # how many are in these states
@@ -140,7 +140,7 @@ class Lookup:
             if place is None or counts[place] <= PLACE_LIMIT:
                 yield peer
 
-    def _turn(self, peer: NodeId, state: State) -> None:
+    def _turn(self, peer: NodeId, state: QueryState) -> None:
         before = self._states[peer]
         self._fresh -= before is FRESH
         self._open += (state is OPEN) - (before is OPEN)

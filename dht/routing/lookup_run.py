@@ -12,10 +12,10 @@ from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
 from dht.routing.lookup import Lookup
 from dht.routing.routing_table import K
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Family
 from dht.wire.heartbeat import unpack_endpoint
-from dht.wire.packets import Body, Find, Found, Get, Got, Packed, Packet
+from dht.wire.packets import Body, Find, Found, Get, Got, PackedContact, Packet
 
 CONTACTS_LIMIT = 20  # of one answer; 1232 bytes hold 19
 
@@ -34,7 +34,7 @@ class Ask(Protocol):
     ) -> None: ...
 
 
-class Walk:
+class LookupRun:
     """One lookup in progress. `records`: what lies at the target, by who said so, unverified. `tokens`: for PUT.
     `notice` is given the contacts of each answer."""
 
@@ -44,8 +44,8 @@ class Walk:
         target: bytes,
         ask: Ask,
         families: frozenset[Family],
-        reach: Reach,
-        done: Callable[[Now, "Walk"], None],
+        reach: AddressPolicy,
+        done: Callable[[Now, "LookupRun"], None],
         *,
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
         records: bool = False,
@@ -141,7 +141,7 @@ class Walk:
         return slow
 
 
-def read_contacts(packed: Iterable[Packed], reach: Reach) -> list[tuple[bytes, Contact]]:
+def read_contacts(packed: Iterable[PackedContact], reach: AddressPolicy) -> list[tuple[bytes, Contact]]:
     """Contacts of an answer; raises BadMessage where one is malformed, leaves out those that may not be contacted."""
     found = []
     for item in packed:

@@ -10,11 +10,11 @@ from hmac import compare_digest
 
 from dht.clock import Now
 from dht.keys import KEY_BYTES
-from dht.routing.routing_table import Entry, K, Routing
+from dht.routing.routing_table import K, RoutingEntry, RoutingTable
 from dht.wire.contact import Address
 from dht.wire.heartbeat import pack_endpoint
-from dht.wire.packets import Body, Find, Found, Get, Got, Packed, Packet, Put, Stored, body_size
-from dht.wire.value_record import Shelf, open_record
+from dht.wire.packets import Body, Find, Found, Get, Got, PackedContact, Packet, Put, Stored, body_size
+from dht.wire.value_record import ValueStore, open_record
 
 TOKEN_S = 300.0
 
@@ -22,7 +22,7 @@ TOKEN_S = 300.0
 class Responder:
     """Knows the routing table and the shelf of records."""
 
-    def __init__(self, routing: Routing, shelf: Shelf, network: bytes, secret: bytes) -> None:
+    def __init__(self, routing: RoutingTable, shelf: ValueStore, network: bytes, secret: bytes) -> None:
         self._routing = routing
         self._shelf = shelf
         self._network = network
@@ -51,9 +51,9 @@ class Responder:
         return blake2b(text, key=self._secret, digest_size=8).digest()
 
     @staticmethod
-    def _contacts(asker: bytes, entries: Iterable[Entry]) -> list[Packed]:
+    def _contacts(asker: bytes, entries: Iterable[RoutingEntry]) -> list[PackedContact]:
         others = [e for e in entries if e.public_key != asker][:K]
-        return [Packed(e.public_key, tuple(pack_endpoint(p) for p in e.contact.endpoints)) for e in others]
+        return [PackedContact(e.public_key, tuple(pack_endpoint(p) for p in e.contact.endpoints)) for e in others]
 
 
 def _fit_found(found: Found, room: int) -> Found | None:

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from dht.keys import KEY_BITS, NodeId
-from dht.routing.rtt import Timing
+from dht.routing.rtt import RttEstimator
 from dht.wire.contact import Contact
 
 K = 16
@@ -23,32 +23,32 @@ FAILS = 2  # failures in a row until a contact may be replaced
 
 
 @dataclass(slots=True)
-class Entry:
+class RoutingEntry:
     """A contact and what we know of its answers."""
 
     public_key: bytes
     contact: Contact
-    place: bytes | None = None  # the prefix from which it answered, see `Reach.block`
+    place: bytes | None = None  # the prefix from which it answered, see `AddressPolicy.block`
     fails: int = 0
-    timing: Timing = field(default_factory=Timing)
+    timing: RttEstimator = field(default_factory=RttEstimator)
     number: int = field(init=False)  # its id
 
     def __post_init__(self) -> None:
         self.number = int.from_bytes(self.contact.node_id, "big")
 
 
-class Routing:
+class RoutingTable:
     """Contacts by distance from `own`."""
 
     def __init__(self, own: NodeId, k: int = K) -> None:
         self._own, self._number = own, int.from_bytes(own, "big")
         self._k = k
-        self._buckets: dict[int, dict[NodeId, Entry]] = {}
-        self._waiting: dict[int, dict[NodeId, Entry]] = {}
+        self._buckets: dict[int, dict[NodeId, RoutingEntry]] = {}
+        self._waiting: dict[int, dict[NodeId, RoutingEntry]] = {}
         self._places: Counter[bytes | None] = Counter()  # contacts in the buckets, by place
-        self._timing = Timing(gain=1 / 32)  # of all answers together
+        self._timing = RttEstimator(gain=1 / 32)  # of all answers together
 
-    def find(self, peer: NodeId) -> Entry | None:
+    def find(self, peer: NodeId) -> RoutingEntry | None:
         return self._buckets.get(self._index(peer), {}).get(peer)
 
     def timeout_s(self, peer: NodeId) -> float:
@@ -70,7 +70,7 @@ class Routing:
             entry.timing.took(rtt_s)
             bucket[contact.node_id] = bucket.pop(contact.node_id)  # who answered last is last
             return
-        entry = self._take_out(bucket, contact.node_id) or Entry(public_key, contact)
+        entry = self._take_out(bucket, contact.node_id) or RoutingEntry(public_key, contact)
         entry.contact, entry.place, entry.fails = contact, place, 0
         entry.timing.took(rtt_s)
         if self._is_crowded(bucket, place):
@@ -103,9 +103,9 @@ class Routing:
         self._take_out(self._buckets.get(index, {}), peer)
         self._waiting.get(index, {}).pop(peer, None)
 
-    def closest(self, target: bytes, count: int) -> list[Entry]:
+    def closest(self, target: bytes, count: int) -> list[RoutingEntry]:
         """The contacts nearest to a point that have not just failed, nearest first: exact, for what the table holds."""
-        goal, found = int.from_bytes(target, "big"), list[Entry]()
+        goal, found = int.from_bytes(target, "big"), list[RoutingEntry]()
         own = goal ^ self._number
         # Whoever differs from us in a bit where the target differs too is nearer to it than we are: the higher that
         # bit, the nearer. Whoever differs in another bit is further: the higher, the further. Buckets do not overlap.
@@ -118,7 +118,7 @@ class Routing:
                 break
         return found[:count]
 
-    def entries(self) -> Iterator[Entry]:
+    def entries(self) -> Iterator[RoutingEntry]:
         """Every contact that has a place."""
         for bucket in self._buckets.values():
             yield from bucket.values()
@@ -126,17 +126,17 @@ class Routing:
     def __len__(self) -> int:
         return sum(len(b) for b in self._buckets.values())
 
-    def _is_crowded(self, bucket: dict[NodeId, Entry], place: bytes | None) -> bool:
+    def _is_crowded(self, bucket: dict[NodeId, RoutingEntry], place: bytes | None) -> bool:
         count = self._places[place]
         if place is None or count < PLACE_IN_BUCKET:
             return False
         return count >= PLACE_IN_TABLE or sum(entry.place == place for entry in bucket.values()) >= PLACE_IN_BUCKET
 
-    def _put_in(self, bucket: dict[NodeId, Entry], entry: Entry) -> None:
+    def _put_in(self, bucket: dict[NodeId, RoutingEntry], entry: RoutingEntry) -> None:
         bucket[entry.contact.node_id] = entry
         self._places[entry.place] += 1
 
-    def _take_out(self, bucket: dict[NodeId, Entry], peer: NodeId) -> Entry | None:
+    def _take_out(self, bucket: dict[NodeId, RoutingEntry], peer: NodeId) -> RoutingEntry | None:
         entry = bucket.pop(peer, None)
         if entry is not None:
             self._places[entry.place] -= 1
@@ -147,7 +147,7 @@ class Routing:
     def _index(self, peer: NodeId) -> int:
         return KEY_BITS - (int.from_bytes(peer, "big") ^ self._number).bit_length()
 
-    def _wait(self, index: int, entry: Entry) -> None:
+    def _wait(self, index: int, entry: RoutingEntry) -> None:
         waiting = self._waiting.setdefault(index, {})
         waiting.pop(entry.contact.node_id, None)
         waiting[entry.contact.node_id] = entry

@@ -12,7 +12,7 @@ DEVIATIONS = 4
 
 
 @dataclass(slots=True)
-class Timing:
+class RttEstimator:
     """One estimate; `gain`: the weight of a new round trip, an eighth for one peer."""
 
     rtt_s: float = 0.0  # 0: nothing measured yet

@@ -16,7 +16,7 @@ log = logging.getLogger(__name__)
 HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that is told the address, too
 
 
-class Handlers:
+class Dispatcher:
     """Calls them; a message that breaks its handler costs its asker an error, and the node nothing."""
 
     def __init__(self) -> None:

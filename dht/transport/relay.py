@@ -14,7 +14,7 @@ from collections import Counter
 from dht.clock import Clock
 from dht.errors import DseError
 from dht.keys import NodeId
-from dht.transport.request_auth import Gate, Target
+from dht.transport.request_auth import RequestAuthenticator, RequestTarget
 from dht.transport.transport import MayRelay
 from dht.wire.contact import Endpoint
 
@@ -35,7 +35,7 @@ CHUNK_BYTES = 64 * 1024
 class Relay:
     """The tunnels of one node."""
 
-    def __init__(self, node_id: NodeId, network: str, clock: Clock, gate: Gate) -> None:
+    def __init__(self, node_id: NodeId, network: str, clock: Clock, gate: RequestAuthenticator) -> None:
         self._node_id = node_id
         self._network = network
         self._clock = clock
@@ -71,7 +71,7 @@ class Relay:
         first, *lines = head.decode("ascii").split("\r\n")
         method, path, _ = first.split(" ")
         fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
-        target = Target(self._network, self._node_id, method, path)
+        target = RequestTarget(self._network, self._node_id, method, path)
         signed = self._gate.open(fields.get("proxy-authorization", ""), target, self._clock(), once=False)
         host, _, port = path.rpartition(":")
         endpoint = Endpoint(host.strip("[]"), int(port), int(port))

@@ -23,7 +23,7 @@ MAX_HEADER_CHARS = 500
 
 
 @dataclass(frozen=True, slots=True)
-class Signed:
+class VerifiedRequest:
     """A verified header: who asks, and the SHA-256 that the body must have."""
 
     asker: NodeId
@@ -31,7 +31,7 @@ class Signed:
 
 
 @dataclass(frozen=True, slots=True)
-class Target:
+class RequestTarget:
     """What a request is for; a signature for one target is worth nothing at another."""
 
     network: str
@@ -40,7 +40,7 @@ class Target:
     path: str
 
 
-def sign_request(identity: Identity, target: Target, body: bytes, now: Now, nonce: bytes) -> str:
+def sign_request(identity: Identity, target: RequestTarget, body: bytes, now: Now, nonce: bytes) -> str:
     """The header's value."""
     digest = sha256(body).digest()
     at = f"{now.wall:.3f}"
@@ -48,7 +48,7 @@ def sign_request(identity: Identity, target: Target, body: bytes, now: Now, nonc
     return f"{SCHEME} {identity.public_key.hex()} {at} {nonce.hex()} {digest.hex()} {signature.hex()}"
 
 
-class Gate:
+class RequestAuthenticator:
     """Checks the headers of requests to this node."""
 
     def __init__(self, *, max_nonces: int = MAX_NONCES) -> None:
@@ -56,7 +56,7 @@ class Gate:
         self._seen: dict[bytes, float] = {}
         self._closed_until = 0.0
 
-    def open(self, header: str, target: Target, now: Now, *, once: bool = True) -> Signed:
+    def open(self, header: str, target: RequestTarget, now: Now, *, once: bool = True) -> VerifiedRequest:
         """Verify a header; raises BadMessage (malformed, wrong time, replayed) or BadSignature.
 
         `once` false lets the same header pass again within its window (a tunnel that is opened anew).
@@ -70,7 +70,7 @@ class Gate:
             raise BadSignature(f"request from {asker.hex()}", f"not signed for {target.method} {target.path} here")
         if once:
             self._remember(asker, key, nonce, float(at), now)
-        return Signed(asker, digest)
+        return VerifiedRequest(asker, digest)
 
     def _remember(self, asker: NodeId, key: bytes, nonce: bytes, at: float, now: Now) -> None:
         memory = blake2b(key + nonce, digest_size=16).digest()
@@ -101,6 +101,6 @@ def _fields(header: str) -> tuple[bytes, str, bytes, bytes, bytes]:
     return key, at, nonce, digest, signature
 
 
-def _statement(target: Target, digest: bytes, at: str, nonce: bytes) -> bytes:
+def _statement(target: RequestTarget, digest: bytes, at: str, nonce: bytes) -> bytes:
     lines = (target.network, target.recipient.hex(), target.method, target.path, digest.hex(), at, nonce.hex())
     return "\n".join(lines).encode()

@@ -1,27 +1,27 @@
 """The TLS channel of a node: a server and a client that share identity, network and clock.
 
-It is the `Carrier` of real nodes; the simulator has its own. One TCP port, the peers' port, on each family.
+It is the `Transport` of real nodes; the simulator has its own. One TCP port, the peers' port, on each family.
 """
 
 import random
 
 from dht.clock import Clock
 from dht.identity.node_key import Identity
-from dht.transport.tls_client import ChannelClient
-from dht.transport.tls_server import ChannelServer
+from dht.transport.tls_client import TlsClient
+from dht.transport.tls_server import TlsServer
 from dht.transport.transport import Answerer, MayRelay, Route
 from dht.wire.contact import Address
 
 
-class Channel:
+class TlsChannel:
     """Asks and answers over TLS 1.3."""
 
     def __init__(
         self, identity: Identity, network: str, addresses: tuple[Address, ...], clock: Clock, rng: random.Random
     ) -> None:
         """`addresses`: what to listen on, at most one a family; these families are also the ones used to ask."""
-        self._server = ChannelServer(identity, network, clock, addresses)
-        self._client = ChannelClient(identity, network, clock, rng, frozenset(a.family for a in addresses))
+        self._server = TlsServer(identity, network, clock, addresses)
+        self._client = TlsClient(identity, network, clock, rng, frozenset(a.family for a in addresses))
 
     async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
         """Answer until cancelled, then close every connection. Raises LocalError where a port cannot be used."""

@@ -18,7 +18,7 @@ from dht.errors import BadMessage, PeerTimeout
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.transport.certificate import PeerKey
-from dht.transport.request_auth import NONCE_BYTES, Target, sign_request
+from dht.transport.request_auth import NONCE_BYTES, RequestTarget, sign_request
 from dht.transport.tls_server import TIME_HEADER
 from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
 from dht.wire.contact import Endpoint, Family
@@ -35,7 +35,7 @@ K = TypeVar("K")
 V = TypeVar("V")
 
 
-class ChannelClient:
+class TlsClient:
     """Asks peers over TLS."""
 
     def __init__(
@@ -112,7 +112,7 @@ class ChannelClient:
 
     async def _post(self, route: Route, endpoint: Endpoint, proxy: Endpoint | None, name: str, body: bytes) -> bytes:
         peer, path, now = route.peer.node_id, f"/v1/{name}", self._clock()
-        target = Target(self._network, peer, "POST", path)
+        target = RequestTarget(self._network, peer, "POST", path)
         headers = {"Authorization": sign_request(self._identity, target, body, now, self._nonce())}
         through = {"Proxy-Authorization": self._pass(route, endpoint)} if proxy is not None else None
         async with self._connections().post(
@@ -168,7 +168,7 @@ class ChannelClient:
         relay, path, now = route.relay.node_id, _authority(endpoint), self._clock()
         made_at, header = self._passes.get((relay, path), (-TUNNEL_PASS_S, ""))
         if now.steady - made_at >= TUNNEL_PASS_S:
-            target = Target(self._network, relay, "CONNECT", path)
+            target = RequestTarget(self._network, relay, "CONNECT", path)
             header = sign_request(self._identity, target, b"", now, self._nonce())
             _bounded_set(self._passes, (relay, path), (now.steady, header))
         return header

@@ -23,7 +23,7 @@ from dht.keys import NodeId
 from dht.rate_limit import Buckets
 from dht.transport.certificate import server_context
 from dht.transport.relay import Relay
-from dht.transport.request_auth import Gate, Signed, Target
+from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
 from dht.transport.transport import MAX_BODY_BYTES, Answerer, MayRelay
 from dht.wire.contact import Address
 
@@ -44,7 +44,7 @@ STOP_S = 1.0  # for the requests in progress when the node stops
 KEEP_S = 75.0  # longer than the client keeps a connection, so that no request meets a closing one
 
 
-class ChannelServer:
+class TlsServer:
     """Listens, proves who asks, and hands each message to the answerer."""
 
     def __init__(self, identity: Identity, network: str, clock: Clock, addresses: tuple[Address, ...]) -> None:
@@ -54,7 +54,7 @@ class ChannelServer:
         self._clock = clock
         self._addresses = addresses
         self._context = server_context(identity)
-        self._gate = Gate()
+        self._gate = RequestAuthenticator()
         self._relay = Relay(identity.node_id, network, clock, self._gate)
         self._buckets = Buckets(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
@@ -163,7 +163,7 @@ class ChannelServer:
             named = PATH.fullmatch(request.path)
             if request.method != "POST" or named is None:
                 return self._answer(404, b"POST /v1/<MessageName>")
-            target = Target(self._network, self._node_id, "POST", request.path)
+            target = RequestTarget(self._network, self._node_id, "POST", request.path)
             signed = self._gate.open(request.headers.get("Authorization", ""), target, self._clock())
         except (BadMessage, BadSignature) as error:
             return self._answer(401, str(error).encode())
@@ -197,7 +197,9 @@ class ChannelServer:
             and self._buckets.take(asker, self._clock().steady)
         )
 
-    async def _fulfil(self, request: web.BaseRequest, name: str, signed: Signed, answerer: Answerer) -> web.Response:
+    async def _fulfil(
+        self, request: web.BaseRequest, name: str, signed: VerifiedRequest, answerer: Answerer
+    ) -> web.Response:
         body = bytearray()
         while chunk := await request.content.readany():
             body += chunk

@@ -45,7 +45,7 @@ class Route:
     relay: Contact | None = None
 
 
-class Carrier(Protocol):
+class Transport(Protocol):
     """Asks and answers between nodes."""
 
     async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
@@ -55,7 +55,7 @@ class Carrier(Protocol):
         """Send one message; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""
 
 
-class Drives(Protocol):
+class Driver(Protocol):
     """Drives the overlay's core: hands it what arrives, sends what it returns, polls it when it is due."""
 
     async def run(self) -> None:

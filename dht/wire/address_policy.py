@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 
-class Reach(NamedTuple):
+class AddressPolicy(NamedTuple):
     """`prefixes` such as "10.1.0.0/16" or "fd00::/8"; hashable, so verdicts are remembered."""
 
     prefixes: tuple[str, ...] = ()

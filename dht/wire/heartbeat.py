@@ -18,7 +18,7 @@ from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import work_of
 from dht.keys import MAX_SLOT_BITS, NodeId, Slot
 from dht.slot_set import check_slots, decode_slots
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint, Family
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
@@ -97,7 +97,7 @@ class Graces(NamedTuple):
 GRACES = Graces()
 
 
-class Opened(msgspec.Struct, frozen=True):
+class VerifiedHeartbeat(msgspec.Struct, frozen=True):
     """A verified heartbeat with what follows from it, computed once however often gossip brings it."""
 
     raw: bytes
@@ -145,8 +145,8 @@ def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> 
 
 
 def open_heartbeat(
-    data: bytes, now: Now, network: bytes, reach: Reach, graces: Graces = GRACES, puzzle_bits: int = 0
-) -> Opened:
+    data: bytes, now: Now, network: bytes, reach: AddressPolicy, graces: Graces = GRACES, puzzle_bits: int = 0
+) -> VerifiedHeartbeat:
     """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones, of
     these TooLittleWork where its identity has less than `puzzle_bits` behind it.
 
@@ -157,7 +157,7 @@ def open_heartbeat(
     return opened
 
 
-def check_time(opened: Opened, now: Now, graces: Graces) -> None:
+def check_time(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> None:
     """What time can change about a heartbeat; raises BadMessage where it is of the future, or has expired."""
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
@@ -167,14 +167,14 @@ def check_time(opened: Opened, now: Now, graces: Graces) -> None:
         raise BadMessage(opened.contact.node_id.hex(), "heartbeat has expired")
 
 
-def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> Opened:
+def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
     """What follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot sets."""
     contact = heartbeat.contact
     check_slots(heartbeat.ready, heartbeat.slot_bits)
     check_slots(heartbeat.leased, heartbeat.slot_bits)
     prefix, sequence = int.from_bytes(contact.node_id[:4], "big"), heartbeat.sequence
     line = prefix << 32 | sequence
-    return Opened(raw, heartbeat, contact, contact.families, prefix, sequence, line, _words(heartbeat))
+    return VerifiedHeartbeat(raw, heartbeat, contact, contact.families, prefix, sequence, line, _words(heartbeat))
 
 
 def _words(beat: Heartbeat) -> bytes:
@@ -184,7 +184,7 @@ def _words(beat: Heartbeat) -> bytes:
 
 
 @lru_cache(maxsize=16384)
-def open_heartbeat_once(data: bytes, network: bytes, reach: Reach, puzzle_bits: int) -> Opened:
+def open_heartbeat_once(data: bytes, network: bytes, reach: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")

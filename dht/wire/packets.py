@@ -29,7 +29,7 @@ HEADER = struct.Struct(">BB4s8s32sI8sH")
 ROOM_BYTES = PACKET_LIMIT - HEADER.size - MAC_BYTES  # for a body
 
 
-class Kind(IntEnum):
+class PacketKind(IntEnum):
     """What a packet asks or answers; an answer is its request's number plus one."""
 
     PING = 1
@@ -46,8 +46,8 @@ class Kind(IntEnum):
         return self % 2 == 0
 
     @property
-    def answer(self) -> "Kind":
-        return Kind(self + 1)
+    def answer(self) -> "PacketKind":
+        return PacketKind(self + 1)
 
 
 class Ping(msgspec.Struct, frozen=True, array_like=True):
@@ -71,7 +71,7 @@ class Pong(msgspec.Struct, frozen=True, array_like=True):
     suspects: bytes = b""
 
 
-class Packed(msgspec.Struct, frozen=True, array_like=True):
+class PackedContact(msgspec.Struct, frozen=True, array_like=True):
     """A contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
 
     public_key: bytes
@@ -87,7 +87,7 @@ class Find(msgspec.Struct, frozen=True, array_like=True):
 class Found(msgspec.Struct, frozen=True, array_like=True):
     """The nearest contacts, nearest first, and a token for PUT from the asking address."""
 
-    contacts: tuple[Packed, ...]
+    contacts: tuple[PackedContact, ...]
     token: bytes
 
 
@@ -101,7 +101,7 @@ class Got(msgspec.Struct, frozen=True, array_like=True):
     """Signed small records, the newest of each author as far as they fit, then contacts as in FOUND."""
 
     records: tuple[bytes, ...]
-    contacts: tuple[Packed, ...]
+    contacts: tuple[PackedContact, ...]
     token: bytes
 
 
@@ -120,9 +120,9 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
 
 Body = Ping | Pong | Find | Found | Get | Got | Put | Stored
 _BODIES: tuple[type[Body], ...] = (Ping, Pong, Find, Found, Get, Got, Put, Stored)
-_DECODERS = {Kind(n): msgspec.msgpack.Decoder(body) for n, body in enumerate(_BODIES, 1)}
-_KINDS = {body: Kind(n) for n, body in enumerate(_BODIES, 1)}
-_KIND_OF = {int(kind): kind for kind in Kind}
+_DECODERS = {PacketKind(n): msgspec.msgpack.Decoder(body) for n, body in enumerate(_BODIES, 1)}
+_KINDS = {body: PacketKind(n) for n, body in enumerate(_BODIES, 1)}
+_KIND_OF = {int(kind): kind for kind in PacketKind}
 _NUMBERS = {body: n for n, body in enumerate(_BODIES, 1)}
 _encoder = msgspec.msgpack.Encoder()
 
@@ -130,7 +130,7 @@ _encoder = msgspec.msgpack.Encoder()
 class Packet(msgspec.Struct, frozen=True, gc=False):
     """A packet whose form is right; its sender is proved by `is_from` only."""
 
-    kind: Kind
+    kind: PacketKind
     network: bytes
     transaction: bytes
     public_key: bytes
@@ -141,7 +141,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
     has_mac: bool
 
 
-class Stamp(NamedTuple):
+class PacketHeader(NamedTuple):
     """What every packet of a node says besides its body; `strategy_digest` is the first 8 bytes."""
 
     network: bytes
@@ -150,7 +150,7 @@ class Stamp(NamedTuple):
     strategy_digest: bytes
 
 
-def kind_of(body: Body) -> Kind:
+def kind_of(body: Body) -> PacketKind:
     """The kind of packet that carries such a body."""
     return _KINDS[type(body)]
 
@@ -160,7 +160,7 @@ def body_size(body: Body) -> int:
     return len(_encoder.encode(body))
 
 
-def encode_packet(stamp: Stamp, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
+def encode_packet(stamp: PacketHeader, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
     """A datagram, padded to `size`; `key`: shared with the recipient, None where it is not known."""
     encoded = _encoder.encode(body)
     network, public_key, version, digest = stamp

@@ -21,7 +21,7 @@ AUTHORS_LIMIT = 16  # of one point; more would not fit into an answer anyway
 DOMAIN = b"small record\0"
 
 
-class SmallRecord(msgspec.Struct, frozen=True, array_like=True):
+class ValueRecord(msgspec.Struct, frozen=True, array_like=True):
     """What an author says at a point, until `expires_at` (Unix seconds) or a higher sequence."""
 
     key: bytes
@@ -32,21 +32,21 @@ class SmallRecord(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(SmallRecord)
+_decoder = msgspec.msgpack.Decoder(ValueRecord)
 
 
 def sign_record(
     identity: Identity, network: bytes, *, key: Key, sequence: int, expires_at: float, value: bytes
 ) -> bytes:
     """The wire form: signature, then fields; raises ValueError above 1000 bytes."""
-    body = _encoder.encode(SmallRecord(key, identity.public_key, sequence, expires_at, value))
+    body = _encoder.encode(ValueRecord(key, identity.public_key, sequence, expires_at, value))
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > RECORD_LIMIT_BYTES:
         raise ValueError(f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
     return data
 
 
-def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
+def open_record(data: bytes, now: Now, network: bytes) -> ValueRecord:
     """Verify the wire form; raises BadMessage or BadSignature."""
     if len(data) > RECORD_LIMIT_BYTES:
         raise BadMessage("", f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
@@ -63,7 +63,7 @@ def open_record(data: bytes, now: Now, network: bytes) -> SmallRecord:
     return record
 
 
-class Shelf:
+class ValueStore:
     """The records of others that lie here; when full, those furthest from this node give way.
 
     Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
@@ -75,10 +75,10 @@ class Shelf:
         self._own, self._rest_s = own, rest_s
         self._again_at: dict[tuple[bytes, bytes], float] = {}  # steady seconds, by key and author
         self._limit = limit
-        self._kept: dict[bytes, dict[bytes, tuple[SmallRecord, bytes]]] = {}
+        self._kept: dict[bytes, dict[bytes, tuple[ValueRecord, bytes]]] = {}
         self._count = 0
 
-    def put(self, record: SmallRecord, data: bytes, at: float = 0.0) -> bool:
+    def put(self, record: ValueRecord, data: bytes, at: float = 0.0) -> bool:
         """Keep a verified record; False where there is no room, or a newer one of this author lies here. `at`: steady
         seconds."""
         is_kept = self._put(record, data)
@@ -95,7 +95,7 @@ class Shelf:
         self._again_at[first] = now.steady + self._rest_s()
         return self._kept[first[0]][first[1]][1]
 
-    def _put(self, record: SmallRecord, data: bytes) -> bool:
+    def _put(self, record: ValueRecord, data: bytes) -> bool:
         authors = self._kept.setdefault(record.key, {})
         old = authors.get(record.public_key)
         if old and old[0].sequence >= record.sequence:
@@ -126,7 +126,7 @@ class Shelf:
     def __len__(self) -> int:
         return self._count
 
-    def _make_room(self, key: bytes, authors: dict[bytes, tuple[SmallRecord, bytes]]) -> bool:
+    def _make_room(self, key: bytes, authors: dict[bytes, tuple[ValueRecord, bytes]]) -> bool:
         if len(authors) >= AUTHORS_LIMIT:
             return False
         if self._count < self._limit:

@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from random import Random
 
-from dht import NodeId, Opened, Reach, open_heartbeat
+from dht import AddressPolicy, NodeId, VerifiedHeartbeat, open_heartbeat
 from node.simulation.loop import rarely_collected
 from node.simulation.swarm import NETWORK, Bee, Swarm
 
@@ -32,7 +32,7 @@ def _form(swarm: Swarm, members: bool) -> None:
         swarm.kick(bee)
     bees = sorted((bee for bee in swarm.running() if bee.core.takes_part), key=lambda bee: bee.node_id)
     ids = [bee.node_id for bee in bees]
-    known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()) for bee in bees]
+    known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, AddressPolicy()) for bee in bees]
     rng, places = Random(f"forming {swarm.seed}"), {bee.node_id: place for place, bee in enumerate(bees)}
     for bee in swarm.running():
         for there in contacts(bee.node_id, ids, rng):
@@ -60,14 +60,14 @@ def contacts(own: NodeId, ids: Sequence[NodeId], rng: Random, k: int = K) -> lis
     return found
 
 
-def _have_asked(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+def _have_asked(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -> None:
     """A contact for the table."""
     if not bee.addresses.keys().isdisjoint(other.addresses):
         rtt_s = swarm.delays.rtt_s(bee.index, other.index)
         bee.core.routing.answered(opened.heartbeat.public_key, opened.contact, rtt_s)
 
 
-def _have_met(swarm: Swarm, bee: Bee, other: Bee, opened: Opened) -> None:
+def _have_met(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -> None:
     """A near peer that need not be greeted any more."""
     shared = bee.addresses.keys() & other.addresses.keys()
     if shared and other.doors is None:

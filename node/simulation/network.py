@@ -12,7 +12,19 @@ from functools import partial
 from hashlib import blake2b
 from random import Random
 
-from dht import Address, BadMessage, Clock, Core, Driver, Event, Family, InputError, NodeId, PeerTimeout, RemoteError
+from dht import (
+    Address,
+    BadMessage,
+    Clock,
+    EngineDriver,
+    Event,
+    Family,
+    InputError,
+    NodeId,
+    PeerTimeout,
+    ProtocolEngine,
+    RemoteError,
+)
 from node.simulation.loop import SimLoop
 
 NAT_S = 120.0  # for how long a NAT lets answers through after the last packet out; RFC 4787 asks for as much
@@ -173,11 +185,11 @@ class SimNetwork:
 
 
 class SimDatagrams:
-    """What `Datagrams` is to a real node: runs a core over the simulated network, at one address a family."""
+    """What `UdpDriver` is to a real node: runs a core over the simulated network, at one address a family."""
 
     def __init__(
         self,
-        core: Core,
+        core: ProtocolEngine,
         clock: Clock,
         network: SimNetwork,
         name: str,
@@ -187,7 +199,7 @@ class SimDatagrams:
         self._network = network
         self._name = name
         self._addresses = {a.family: a for a in addresses}
-        self._driver = Driver(core, clock, self._send, on_event)
+        self._driver = EngineDriver(core, clock, self._send, on_event)
         self.kick = self._driver.kick
 
     async def run(self) -> None:

@@ -14,8 +14,8 @@ from bootstrap import first_contacts
 from crawl import CrawlConfig, InlineParsers
 from dht import (
     Address,
+    AddressPolicy,
     Clock,
-    Core,
     DhtConfig,
     Endpoint,
     Family,
@@ -25,7 +25,7 @@ from dht import (
     Network,
     OnEvent,
     Parts,
-    Reach,
+    ProtocolEngine,
     Spreading,
     StrategyLog,
 )
@@ -71,7 +71,7 @@ class SimNode:
     crawl: CrawlConfig = CRAWL
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
-    core: Core = field(init=False)  # the overlay's, of its newest run
+    core: ProtocolEngine = field(init=False)  # the overlay's, of its newest run
     kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
     stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
@@ -114,13 +114,13 @@ class SimNode:
 
     def _overlay(self, around: Surroundings) -> LiveOverlay:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
-        core = Core(
+        core = ProtocolEngine(
             self.identity,
             bytes.fromhex(around.network.id),
             DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
             listening=listening,
-            reach=Reach(),
+            reach=AddressPolicy(),
             member=not self.is_bare,
             quiet=self.mode != "member",
         )

@@ -1,4 +1,4 @@
-"""Overlay cores by the thousand: one heap of events and no asyncio, around the very `Core` of a real node.
+"""Overlay cores by the thousand: one heap of events and no asyncio, around the very `ProtocolEngine` of a real node.
 
 What differs from a real node: the key that two nodes share is the XOR of their public keys instead of a key exchange,
 which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
@@ -19,7 +19,19 @@ from random import Random
 from struct import Struct
 from typing import Any
 
-from dht import Address, Core, Datagram, DhtConfig, Endpoint, Event, Family, Identity, NodeId, Now, Reach
+from dht import (
+    Address,
+    AddressPolicy,
+    Datagram,
+    DhtConfig,
+    Endpoint,
+    Event,
+    Family,
+    Identity,
+    NodeId,
+    Now,
+    ProtocolEngine,
+)
 from node.simulation.delays import Delays
 from node.simulation.loop import EPOCH, rarely_collected
 
@@ -46,7 +58,7 @@ class Bee:
     """One node of a swarm. `doors`: to whom a NAT before it lets answers through, until when; None without NAT."""
 
     index: int
-    core: Core
+    core: ProtocolEngine
     addresses: dict[Family, Address]
     doors: dict[Address, float] | None = None
     up: bool = True
@@ -159,11 +171,13 @@ class Swarm:
         self.later(0.0, self.kick, bee)
         return bee
 
-    def _core(self, index: int, addresses: Mapping[Family, Address], life: int, *, quiet: bool) -> Core:
+    def _core(self, index: int, addresses: Mapping[Family, Address], life: int, *, quiet: bool) -> ProtocolEngine:
         identity = SwarmIdentity(Random(f"identity {self.seed} {index}").randbytes(32))
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
-        return Core(identity, NETWORK, self.config, rng, listening=listening, reach=Reach(), quiet=quiet)
+        return ProtocolEngine(
+            identity, NETWORK, self.config, rng, listening=listening, reach=AddressPolicy(), quiet=quiet
+        )
 
     def _push(self, at: float, what: Callable[..., None], arguments: tuple[Any, ...]) -> None:
         self._order += 1

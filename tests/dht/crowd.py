@@ -6,7 +6,7 @@ from heapq import heappop, heappush
 from math import log
 from random import Random
 
-from dht import Address, Core, DhtConfig, Endpoint, Identity, NodeId, Now, Reach, Slot
+from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, NodeId, Now, ProtocolEngine, Slot
 from dht.membership.neighbourhood import block_of
 from dht.ownership.rendezvous import Placement
 
@@ -22,7 +22,7 @@ class Crowd:
         self.seed = seed
         self.loss = loss
         self.now = 0.0
-        self.cores: dict[int, Core] = {}
+        self.cores: dict[int, ProtocolEngine] = {}
         self.dead: set[int] = set()
         self.packets: Counter[int] = Counter()  # sent, by node
         self._config = config or DhtConfig()
@@ -38,7 +38,9 @@ class Crowd:
         n = len(self.cores)
         rng, place = Random(self.seed * 100_003 + n), address(n)
         listening = (Endpoint(place.host, place.port, place.port),)
-        core = Core(Identity(rng.randbytes(32)), NETWORK, self._config, rng, listening=listening, reach=Reach())
+        core = ProtocolEngine(
+            Identity(rng.randbytes(32)), NETWORK, self._config, rng, listening=listening, reach=AddressPolicy()
+        )
         self.cores[n] = core
         if n and join is not None:
             core.join(self.clock(), [address(join)])
@@ -92,7 +94,7 @@ class Crowd:
             right += all(self._team(seen[peer], slot, alive[peer]) == team for peer in team)
         return right / (1 << slot_bits)
 
-    def _team(self, seen: Placement, slot: int, core: Core) -> tuple[NodeId, ...]:
+    def _team(self, seen: Placement, slot: int, core: ProtocolEngine) -> tuple[NodeId, ...]:
         """The live owners of a slot as one core sees them."""
         now = self.clock()
         return seen.live_owners(Slot(slot), lambda peer: core.members.is_live(peer, now))

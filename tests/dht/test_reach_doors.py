@@ -10,20 +10,20 @@ from dht.config import DhtConfig
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.protocol.self_heartbeat import Herald
+from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.routing.lookup_run import read_contacts
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, open_heartbeat, sign_heartbeat
-from dht.wire.packets import Packed
+from dht.wire.packets import PackedContact
 
 NETWORK = b"network of the tests"
 NOW = Now(1_700_000_000.0, 100.0)
 NOBODY = ["::ffff:9.9.9.9", "::ffff:10.0.0.1", "224.0.0.1", "ff02::1", "0.0.0.0", "::", "255.255.255.255"]
 PRIVATE = ["10.0.0.1", "127.0.0.1", "169.254.1.1", "192.168.1.1", "fd00::1", "::1", "fe80::1", "100.64.0.1"]
 PUBLIC = ["9.9.9.9", "2606:4700::1"]
-OPEN = Reach()
-DECLARED = Reach(
+OPEN = AddressPolicy()
+DECLARED = AddressPolicy(
     (
         "10.0.0.0/8",
         "127.0.0.0/8",
@@ -35,10 +35,10 @@ DECLARED = Reach(
         "100.64.0.0/10",
     )
 )
-EVERYTHING = Reach(("0.0.0.0/0", "::/0"), allow_private=True)
+EVERYTHING = AddressPolicy(("0.0.0.0/0", "::/0"), allow_private=True)
 
 
-def by_heartbeat(host: str, reach: Reach) -> bool:
+def by_heartbeat(host: str, reach: AddressPolicy) -> bool:
     identity = Identity(b"\1" * 32)
     endpoint = (ipaddress.ip_address(host).packed, 8091, 8091)
     beat = Heartbeat(identity.public_key, 1_700_000_000, NOW.wall, NOW.wall + 60, (endpoint,))
@@ -48,18 +48,18 @@ def by_heartbeat(host: str, reach: Reach) -> bool:
         return False
 
 
-def by_found(host: str, reach: Reach) -> bool:
-    packed = Packed(b"k" * 32, ((ipaddress.ip_address(host).packed, 8091, 8091),))
+def by_found(host: str, reach: AddressPolicy) -> bool:
+    packed = PackedContact(b"k" * 32, ((ipaddress.ip_address(host).packed, 8091, 8091),))
     try:
         return bool(read_contacts([packed], reach))
     except BadMessage:
         return False
 
 
-def by_pong(host: str, reach: Reach) -> bool:
+def by_pong(host: str, reach: AddressPolicy) -> bool:
     """What a peer says that our own address is."""
     listening = (Endpoint("0.0.0.0", 8091, 8091), Endpoint("::", 8091, 8091))
-    herald = Herald(Identity(b"\1" * 32), NETWORK, DhtConfig(), reach, listening, Random(1), member=True)
+    herald = SelfHeartbeat(Identity(b"\1" * 32), NETWORK, DhtConfig(), reach, listening, Random(1), member=True)
     herald.seen_at(host, NodeId(b"w" * 20))
     return bool(herald.endpoints())
 

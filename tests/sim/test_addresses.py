@@ -6,7 +6,18 @@ from random import Random
 
 import pytest
 
-from dht import Address, Contact, Core, DhtConfig, Endpoint, Identity, Key, Reach, SmallRecord, sign_record
+from dht import (
+    Address,
+    AddressPolicy,
+    Contact,
+    DhtConfig,
+    Endpoint,
+    Identity,
+    Key,
+    ProtocolEngine,
+    ValueRecord,
+    sign_record,
+)
 from node.simulation import SimDatagrams, SimLoop, SimNetwork
 
 NETWORK = b"a network of the simulator"
@@ -21,7 +32,9 @@ class Peer:
         self.identity = Identity(Random(number).randbytes(32))
         self.address = Address(f"2606:4700:{number + 1:x}::1" if family == 6 else f"9.0.{number}.1", PORT)
         listening = (Endpoint("::" if family == 6 else "0.0.0.0", PORT, PORT),)
-        self.core = Core(self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, reach=Reach())
+        self.core = ProtocolEngine(
+            self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, reach=AddressPolicy()
+        )
         self.wire = SimDatagrams(self.core, self.clock, network, f"n{number}", (self.address,), lambda event: None)
 
     def knows(self, other: "Peer") -> str:
@@ -79,7 +92,7 @@ def _move_one(count: int, family: int, seed: int) -> int:
                 assert loop.time() - began < 60.0
             took = loop.time() - began
             assert all(is_live(moved, peer) for peer in others)
-            kept: list[list[SmallRecord]] = []
+            kept: list[list[ValueRecord]] = []
             moved.core.put(moved.clock(), record, lambda now, n: None)
             moved.wire.kick()
             await asyncio.sleep(5.0)

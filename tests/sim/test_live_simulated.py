@@ -13,8 +13,8 @@ import msgspec
 from bootstrap import load_network, new_network
 from dht import (
     Address,
+    AddressPolicy,
     Contact,
-    Core,
     DhtConfig,
     Endpoint,
     Identity,
@@ -22,7 +22,7 @@ from dht import (
     Network,
     NodeId,
     Parts,
-    Reach,
+    ProtocolEngine,
     Slot,
     Strategy,
     StrategyLog,
@@ -69,7 +69,9 @@ class World:
         identity = Identity(rng.randbytes(32))
         addresses = (Address(f"9.{number // 250}.{number % 250}.1", 8091),)
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses)
-        core = Core(identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=Reach())
+        core = ProtocolEngine(
+            identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=AddressPolicy()
+        )
         parts = Parts(
             core=core,
             drive=lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),

@@ -13,14 +13,14 @@ from random import Random
 
 from dht import (
     Address,
+    AddressPolicy,
     Contact,
-    Core,
     DhtConfig,
     Endpoint,
     Event,
     Identity,
     Key,
-    Reach,
+    ProtocolEngine,
     Slot,
     distance,
     encode_slots,
@@ -42,7 +42,7 @@ class Peer:
     """One simulated node."""
 
     name: str
-    core: Core
+    core: ProtocolEngine
     datagrams: SimDatagrams
     addresses: tuple[Address, ...]
     events: list[Event] = field(default_factory=list)
@@ -66,8 +66,13 @@ class World:
         identity = Identity(Random(self.seed * 1000 + n).randbytes(32))
         own = addresses(n, families)
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in own)
-        core = Core(
-            identity, NETWORK, config or DhtConfig(), Random(self.seed * 1000 + n), listening=listening, reach=Reach()
+        core = ProtocolEngine(
+            identity,
+            NETWORK,
+            config or DhtConfig(),
+            Random(self.seed * 1000 + n),
+            listening=listening,
+            reach=AddressPolicy(),
         )
         events: list[Event] = []
         clock = self.loop.clock(skew_s)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht import Key, NodeId, SmallRecord, distance
+from dht import Key, NodeId, ValueRecord, distance
 from node.simulation.forming import form
 from node.simulation.swarm import Bee, Swarm
 
@@ -20,7 +20,7 @@ def read(swarm: Swarm, by: Bee) -> list[bytes]:
     found: list[bytes] = []
     bee_now = swarm.now
 
-    def done(_now: object, records: list[SmallRecord]) -> None:
+    def done(_now: object, records: list[ValueRecord]) -> None:
         found.extend(record.value for record in records)
 
     by.core.get(bee_now, KEY, done)

@@ -4,7 +4,20 @@ import pytest
 
 from dht.keys import distance
 from dht.wire.contact import Address
-from dht.wire.packets import PACKET_LIMIT, Find, Found, Get, Got, Kind, Packed, Ping, Pong, Put, Stored, decode_packet
+from dht.wire.packets import (
+    PACKET_LIMIT,
+    Find,
+    Found,
+    Get,
+    Got,
+    PackedContact,
+    PacketKind,
+    Ping,
+    Pong,
+    Put,
+    Stored,
+    decode_packet,
+)
 from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, host, identity
 
@@ -68,14 +81,14 @@ def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_three_packets(port
     town = Town()
     node = town.settle(10, 20.0)[0]
     near = sorted(range(200, 1000), key=lambda n: distance(identity(n).node_id, TARGET))[:18]
-    forged = tuple(Packed(identity(n).public_key, ((bytes((13, 0, 0, 1)), 53 + n % ports, 53),)) for n in near)
+    forged = tuple(PackedContact(identity(n).public_key, ((bytes((13, 0, 0, 1)), 53 + n % ports, 53),)) for n in near)
     town.hire(LIAR, forged)
     town.run(10.0)
     before = len(town.flights)
     node.start_lookup(town.now, TARGET, lambda *_: None)
     town.run(15.0)
     new = town.flights[before:]
-    assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == Kind.FIND], (
+    assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == PacketKind.FIND], (
         "the liar was asked"
     )
     lured = [f for f in new if f.target.host == VICTIM.host]

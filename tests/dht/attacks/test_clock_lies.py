@@ -2,15 +2,15 @@
 
 import pytest
 
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.wire.contact import Address
-from dht.wire.packets import Kind, Ping, decode_packet
+from dht.wire.packets import PacketKind, Ping, decode_packet
 from tests.dht.attacks.town import PORT, Attacker, Town, address_of, host, identity
 
 LIAR = Attacker(identity(99), Address("12.0.0.1", PORT))
 
 
-def hear(town: Town, node: Core, raw: bytes) -> None:
+def hear(town: Town, node: ProtocolEngine, raw: bytes) -> None:
     hello = LIAR.packet(town.keys[node.node_id], Ping(0, 0, b"", (raw,)))
     node.receive(town.clock(address_of(node)), hello, LIAR.address)
 
@@ -67,7 +67,7 @@ def test_packets_played_again_revive_nobody_and_change_nothing() -> None:
     refused = sum(c.refused.total() for c in town.nodes.values())
     for flight in recorded:
         town.throw(flight.data, Address("12.0.0.1", 5), flight.target)
-        if decode_packet(flight.data).kind is Kind.PONG:
+        if decode_packet(flight.data).kind is PacketKind.PONG:
             refused += flight.target in town.nodes
     town.run(3.0)
     alive = list(town.nodes.values())

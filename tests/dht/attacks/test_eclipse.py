@@ -6,8 +6,8 @@ import pytest
 
 from dht.keys import Key, NodeId, distance
 from dht.wire.contact import Address
-from dht.wire.packets import Packed
-from dht.wire.value_record import SmallRecord, sign_record
+from dht.wire.packets import PackedContact
+from dht.wire.value_record import ValueRecord, sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, address_of, identity
 
 TARGET = NodeId(Random(8).randbytes(20))
@@ -23,7 +23,7 @@ def besieged(point: bytes) -> tuple[Town, list[Attacker]]:
     town = Town()
     town.settle(24, 15.0)
     gang = sybils(point)
-    everybody: tuple[Packed, ...] = tuple(a.packed for a in gang)
+    everybody: tuple[PackedContact, ...] = tuple(a.packed for a in gang)
     for n, attacker in enumerate(gang):
         town.hire(attacker, contacts=everybody[n % 14 : n % 14 + 16])
     town.run(60.0)
@@ -60,7 +60,7 @@ def test_a_record_between_them_is_stored_and_read(siege: tuple[Town, list[Attack
     raw = sign_record(
         identity(50), NETWORK, key=Key(TARGET), sequence=1, expires_at=town.now.wall + 900, value=b"found"
     )
-    read: list[list[SmallRecord]] = []
+    read: list[list[ValueRecord]] = []
     writer.put(town.now, raw, lambda *_: None)
     town.run(10.0)
     reader.get(town.now, Key(TARGET), lambda _, records: read.append(records))

@@ -18,8 +18,8 @@ from hypothesis import strategies as st
 import node.process.run_node  # noqa: F401  imports every package, and so every message
 from bootstrap import load_network, new_network
 from dht import (
+    AddressPolicy,
     Clock,
-    Core,
     DhtConfig,
     Endpoint,
     Identity,
@@ -29,7 +29,7 @@ from dht import (
     Now,
     Parts,
     PeerRefused,
-    Reach,
+    ProtocolEngine,
     RemoteError,
     Route,
     Strategy,
@@ -55,7 +55,7 @@ from node.jobs.explain import AskAbout, ToldAbout
 from node.jobs.seed_publisher import HandSeeds, SeedsTaken
 from node.jobs.sitemap_listing import AskListed, ToldListed
 from store.record.range_reconciliation import FORM, Mode, Range
-from store.record.record import Kind
+from store.record.record import PacketKind
 from store.replication.messages import (
     FetchRecords,
     FetchReply,
@@ -86,7 +86,7 @@ MESSAGES: list[Message] = [
     LeaseRelease(8, ((1, 2),)),
     PutPackage(b"package"),
     PutReply((Refused(0, "why ü"),)),
-    FetchRecords((Wanted(Kind.VISIT, ID, ID),), True),
+    FetchRecords((Wanted(PacketKind.VISIT, ID, ID),), True),
     FetchReply(b"package", (1,), (2,)),
     ReconcileStep(20_000, (RANGE,), FORM),
     ReconcileReply((RANGE,), FORM),
@@ -131,7 +131,7 @@ EVIL = [b"\xff", 1 << 63, -1, math.nan, math.inf, None, [], {}, "\x00", b"x" * 9
 
 
 class Liar:
-    """A carrier whose every peer answers `said`; a fake of the `Carrier` protocol."""
+    """A carrier whose every peer answers `said`; a fake of the `Transport` protocol."""
 
     said = b""
 
@@ -158,7 +158,9 @@ def overlay_of(carrier: Liar) -> LiveOverlay:
     strategy = Strategy(network="", version=1, effective_at=0, next_at=2 * 10**9, expires_at=2 * 10**9)
     network = load_network(new_network("hostile", [Identity(b"\1" * 32)], strategy))
     cores = [
-        Core(identity, bytes.fromhex(network.id), DhtConfig(), Random(1), listening=(where,), reach=Reach())
+        ProtocolEngine(
+            identity, bytes.fromhex(network.id), DhtConfig(), Random(1), listening=(where,), reach=AddressPolicy()
+        )
         for identity, where in (
             (Identity(b"\2" * 32), Endpoint("11.0.0.1", 1, 1)),
             (LIAR, Endpoint("12.0.0.1", 1, 1)),

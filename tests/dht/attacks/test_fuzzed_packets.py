@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.wire.contact import Address
-from dht.wire.packets import HEADER, PACKET_LIMIT, Find, Get, Kind, Packet, Ping, Put, _mac, decode_packet
+from dht.wire.packets import HEADER, PACKET_LIMIT, Find, Get, Packet, PacketKind, Ping, Put, _mac, decode_packet
 from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, Attacker, Flight, Town, identity
 
@@ -33,14 +33,14 @@ def lived_in() -> tuple[Town, list[Flight]]:
 
 
 TOWN, FLIGHTS = lived_in()
-SAMPLES = [next(f.data for f in FLIGHTS if decode_packet(f.data).kind is kind) for kind in Kind]
+SAMPLES = [next(f.data for f in FLIGHTS if decode_packet(f.data).kind is kind) for kind in PacketKind]
 
 
 def test_every_kind_of_packet_is_among_the_samples() -> None:
-    assert [decode_packet(data).kind for data in SAMPLES] == list(Kind)
+    assert [decode_packet(data).kind for data in SAMPLES] == list(PacketKind)
 
 
-def fresh() -> tuple[Town, Core, Address]:
+def fresh() -> tuple[Town, ProtocolEngine, Address]:
     """A node with questions open, in the same network."""
     town = Town()
     town.settle(3, 3.0)
@@ -84,8 +84,8 @@ def test_bent_packets(data: bytes, draw: st.DataObject) -> None:
     deliver(bytes(bent))
 
 
-@pytest.mark.parametrize("kind", list(Kind))
-def test_truncated_and_oversized_packets_are_refused(kind: Kind) -> None:
+@pytest.mark.parametrize("kind", list(PacketKind))
+def test_truncated_and_oversized_packets_are_refused(kind: PacketKind) -> None:
     data = SAMPLES[kind - 1]
     before = NODE.refused.total()
     for size in (*range(0, len(data), 37), len(data) - 1):
@@ -103,7 +103,7 @@ VALUES = st.recursive(
 )
 
 
-def sealed(kind: Kind, body: bytes, transaction: bytes = b"attacker") -> bytes:
+def sealed(kind: PacketKind, body: bytes, transaction: bytes = b"attacker") -> bytes:
     """Any body under the liar's right MAC."""
     stamp = (NETWORK[:4], transaction, LIAR.identity.public_key, 3, bytes(8))
     data = (HEADER.pack(1, kind, *stamp, len(body)) + body).ljust(PACKET_LIMIT - 16, b"\0")
@@ -111,8 +111,8 @@ def sealed(kind: Kind, body: bytes, transaction: bytes = b"attacker") -> bytes:
 
 
 @settings(max_examples=200, deadline=None, derandomize=True)
-@given(st.sampled_from(list(Kind)), st.lists(VALUES, max_size=5))
-def test_any_values_in_the_body_of_a_member(kind: Kind, body: list[object]) -> None:
+@given(st.sampled_from(list(PacketKind)), st.lists(VALUES, max_size=5))
+def test_any_values_in_the_body_of_a_member(kind: PacketKind, body: list[object]) -> None:
     deliver(sealed(kind, msgspec.msgpack.encode(body)[:1000]))
 
 
@@ -137,7 +137,7 @@ def test_any_answer_to_an_open_question(body: list[object], seed: int) -> None:
     def answer(_now: object, packet: Packet, source: Address) -> list[tuple[bytes, Address]]:
         if packet.kind.is_answer:
             return []
-        kind = rng.choice([packet.kind.answer, packet.kind.answer, Kind.STORED])
+        kind = rng.choice([packet.kind.answer, packet.kind.answer, PacketKind.STORED])
         return [(sealed(kind, told, packet.transaction), source)]
 
     town.attackers[LIAR.address] = answer
@@ -160,5 +160,5 @@ def test_text_that_is_no_utf_8_and_arrays_without_end_are_malformed() -> None:
         assert NODE.refused["heartbeat"] == before + 1
     for body in (Put(b"12345678", bytes(64) + b"\x96" + b"\x91" * 800), Find(b"\x91" * 900), Get(b"")):
         deliver(LIAR.packet(KEY, body))
-    for kind in Kind:
+    for kind in PacketKind:
         deliver(sealed(kind, b"\x91" * 1100))

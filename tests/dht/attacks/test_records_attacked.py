@@ -5,10 +5,10 @@ from random import Random
 import pytest
 
 from dht.keys import Key, distance
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.wire.contact import Address
-from dht.wire.packets import Found, Get, Got, Packed, Put, Stored, decode_body, decode_packet
-from dht.wire.value_record import LIFE_LIMIT_S, SmallRecord, sign_record
+from dht.wire.packets import Found, Get, Got, PackedContact, Put, Stored, decode_body, decode_packet
+from dht.wire.value_record import LIFE_LIMIT_S, ValueRecord, sign_record
 from tests.dht.attacks.town import NETWORK, PORT, Attacker, Town, address_of, identity
 
 AUTHOR = identity(50)
@@ -25,33 +25,35 @@ def record(
     )
 
 
-def put(town: Town, node: Core, raw: bytes) -> int:
+def put(town: Town, node: ProtocolEngine, raw: bytes) -> int:
     counts: list[int] = []
     node.put(town.now, raw, lambda _, count: counts.append(count))
     town.run(8.0)
     return counts[0]
 
 
-def get(town: Town, node: Core) -> list[SmallRecord]:
-    found: list[list[SmallRecord]] = []
+def get(town: Town, node: ProtocolEngine) -> list[ValueRecord]:
+    found: list[list[ValueRecord]] = []
     node.get(town.now, KEY, lambda _, records: found.append(records))
     town.run(8.0)
     return found[0]
 
 
-def token_of(town: Town, node: Core, key: bytes, attacker: Attacker) -> bytes:
+def token_of(town: Town, node: ProtocolEngine, key: bytes, attacker: Attacker) -> bytes:
     (reply,) = ask(town, node, attacker, Get(key))
     assert isinstance(reply, Got)
     return reply.token
 
 
-def ask(town: Town, node: Core, attacker: Attacker, body: object, source: Address | None = None) -> list[object]:
+def ask(
+    town: Town, node: ProtocolEngine, attacker: Attacker, body: object, source: Address | None = None
+) -> list[object]:
     raw = attacker.packet(town.keys[node.node_id], body)
     answers = node.receive(town.now, raw, source or attacker.address)
     return [decode_body(decode_packet(d)) for d, _ in answers]
 
 
-def nearest(town: Town) -> Core:
+def nearest(town: Town) -> ProtocolEngine:
     return min(town.nodes.values(), key=lambda c: distance(c.node_id, KEY))
 
 
@@ -149,7 +151,7 @@ def test_a_forged_id_answers_for_nobody(town: Town) -> None:
     out = node.poll(town.now)
     for data, target in out:
         question = decode_packet(data)
-        body = Found((Packed(bytes(32), ((bytes((13, 0, 0, 1)), 53, 53),)),), bytes(8))
+        body = Found((PackedContact(bytes(32), ((bytes((13, 0, 0, 1)), 53, 53),)),), bytes(8))
         answer = LIAR.packet(town.keys[node.node_id], body, transaction=question.transaction)
         claimed = answer[:14] + town.keys[peer.node_id] + answer[46:]
         assert node.receive(town.now, answer, target) == []

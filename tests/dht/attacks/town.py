@@ -15,8 +15,8 @@ import msgspec
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
-from dht.protocol.engine import Core
-from dht.wire.address_policy import Reach
+from dht.protocol.engine import ProtocolEngine
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from dht.wire.heartbeat import Heartbeat, pack_endpoint, sign_heartbeat
 from dht.wire.packets import (
@@ -24,12 +24,12 @@ from dht.wire.packets import (
     Body,
     Found,
     Got,
-    Kind,
-    Packed,
+    PackedContact,
     Packet,
+    PacketHeader,
+    PacketKind,
     Ping,
     Pong,
-    Stamp,
     Stored,
     decode_packet,
     encode_packet,
@@ -71,7 +71,7 @@ class Attacker:
 
     def packet(self, to: bytes, body: Body, *, transaction: bytes = b"attacker", size: int = PACKET_LIMIT) -> bytes:
         """`to`: the recipient's public key."""
-        stamp = Stamp(NETWORK[:4], self.identity.public_key, self.version, bytes(8))
+        stamp = PacketHeader(NETWORK[:4], self.identity.public_key, self.version, bytes(8))
         return encode_packet(stamp, transaction, body, self.identity.shared_key(to), size=size)
 
     def heartbeat(self, now: Now, **fields: object) -> bytes:
@@ -81,27 +81,32 @@ class Attacker:
         return sign_heartbeat(self.identity, msgspec.structs.replace(usual, **fields), NETWORK)
 
     def obey(
-        self, now: Now, packet: Packet, source: Address, contacts: tuple[Packed, ...], records: tuple[bytes, ...] = ()
+        self,
+        now: Now,
+        packet: Packet,
+        source: Address,
+        contacts: tuple[PackedContact, ...],
+        records: tuple[bytes, ...] = (),
     ) -> list[tuple[bytes, Address]]:
         """Answer as a good node would, so as to be let into tables; FIND and GET with what the attack is about."""
         answer: Body
         match packet.kind:
-            case Kind.PING:
+            case PacketKind.PING:
                 answer = Pong((ip_address(source.host).packed, source.port), (self.heartbeat(now),))
-            case Kind.FIND:
+            case PacketKind.FIND:
                 answer = Found(contacts, b"12345678")
-            case Kind.GET:
+            case PacketKind.GET:
                 answer = Got(records, contacts, b"12345678")
-            case Kind.PUT:
+            case PacketKind.PUT:
                 answer = Stored(True)
             case _:
                 return []
         return [(self.packet(packet.public_key, answer, transaction=packet.transaction, size=0), source)]
 
     @property
-    def packed(self) -> Packed:
+    def packed(self) -> PackedContact:
         place = pack_endpoint(Endpoint(self.address.host, self.address.port, self.address.port))
-        return Packed(self.identity.public_key, (place,))
+        return PackedContact(self.identity.public_key, (place,))
 
 
 @dataclass
@@ -109,8 +114,8 @@ class Town:
     """`nodes` by address; `flights`: every packet delivered or lost since the start."""
 
     seed: int = 1
-    reach: Reach = field(default_factory=Reach)
-    nodes: dict[Address, Core] = field(default_factory=dict)
+    reach: AddressPolicy = field(default_factory=AddressPolicy)
+    nodes: dict[Address, ProtocolEngine] = field(default_factory=dict)
     attackers: dict[Address, Attack] = field(default_factory=dict)
     flights: list[Flight] = field(default_factory=list)
     keys: dict[bytes, bytes] = field(default_factory=dict)  # public key by node id
@@ -126,10 +131,10 @@ class Town:
         """The time as a node sees it."""
         return Now(WALL + self.steady + self.wrong.get(address, 0.0), self.steady)
 
-    def add(self, n: int, *, join: bool = True, config: DhtConfig | None = None, at: str = "") -> Core:
+    def add(self, n: int, *, join: bool = True, config: DhtConfig | None = None, at: str = "") -> ProtocolEngine:
         """A node with identity n; it joins through the first one."""
         address = Address(at or host(n), PORT)
-        core = Core(
+        core = ProtocolEngine(
             identity(n),
             NETWORK,
             config or DhtConfig(),
@@ -165,7 +170,7 @@ class Town:
                 self._out(self.nodes[address].poll(self.clock(address)), address)
         self.steady = end
 
-    def settle(self, nodes: int, seconds: float = 40.0) -> list[Core]:
+    def settle(self, nodes: int, seconds: float = 40.0) -> list[ProtocolEngine]:
         """So many nodes that know each other."""
         cores = []
         for n in range(1, nodes + 1):
@@ -174,7 +179,9 @@ class Town:
         self.run(seconds)
         return cores
 
-    def hire(self, attacker: Attacker, contacts: tuple[Packed, ...] = (), records: tuple[bytes, ...] = ()) -> None:
+    def hire(
+        self, attacker: Attacker, contacts: tuple[PackedContact, ...] = (), records: tuple[bytes, ...] = ()
+    ) -> None:
         """Let an attacker in: it greets every node, answers like a member, and FIND and GET with these."""
         self.attackers[attacker.address] = lambda now, packet, source: attacker.obey(
             now, packet, source, contacts, records
@@ -198,5 +205,5 @@ class Town:
             self.throw(data, source, target)
 
 
-def address_of(core: Core) -> Address:
+def address_of(core: ProtocolEngine) -> Address:
     return core.own_endpoints[0].udp

@@ -3,7 +3,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from dht.identity.puzzle import solve_all, work_of
-from dht.identity.puzzle_solver import PuzzleFile, Solver
+from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 
 KEY = bytes(32)
 
@@ -12,7 +12,7 @@ async def test_it_works_when_asked_keeps_the_result_and_works_again_for_more(tmp
     found: asyncio.Queue[int] = asyncio.Queue()
     file = PuzzleFile(tmp_path / "puzzle")
     with ThreadPoolExecutor(1) as executor:
-        solver = Solver(KEY, file, executor, found.put_nowait)
+        solver = PuzzleSolver(KEY, file, executor, found.put_nowait)
         assert await found.get() == 0, "nothing on file"
         async with asyncio.TaskGroup() as tasks:
             run = tasks.create_task(solver.run())
@@ -30,7 +30,7 @@ async def test_what_is_on_file_is_not_solved_again(tmp_path: Path) -> None:
     file, found = PuzzleFile(tmp_path / "puzzle"), list[int]()
     file.save(nonce := solve_all(KEY, 12))
     with ThreadPoolExecutor(1) as executor:
-        solver = Solver(KEY, file, executor, found.append)
+        solver = PuzzleSolver(KEY, file, executor, found.append)
         solver.want(12)
         async with asyncio.TaskGroup() as tasks:
             run = tasks.create_task(solver.run())

@@ -2,7 +2,7 @@ import itertools
 from random import Random
 
 from dht.clock import Now
-from dht.membership.bootstrap_retry import Doors
+from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.wire.contact import Address
 
 A, B, C = (Address(f"9.9.9.{n}", 1) for n in (1, 2, 3))
@@ -13,7 +13,7 @@ def at(steady: float) -> Now:
 
 
 def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out() -> None:
-    doors = Doors(frozenset({4}), Random(1))
+    doors = BootstrapRetry(frozenset({4}), Random(1))
     doors.add([A], at(0))
     doors.remember([B] + [Address(f"8.8.{n}.1", 1) for n in range(100)], at(0))
     assert doors.choose(set(), at(0), alone=False) == [A]
@@ -23,7 +23,7 @@ def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out
 
 
 def test_pauses_grow_while_alone_and_known_addresses_are_left_out() -> None:
-    doors = Doors(frozenset({4}), Random(1))
+    doors = BootstrapRetry(frozenset({4}), Random(1))
     assert doors.next_due == float("inf")
     doors.add([A, B, Address("2606::1", 1)], at(0))
     assert sorted(doors.choose({B}, at(0), alone=True)) == [A]

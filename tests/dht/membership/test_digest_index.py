@@ -3,8 +3,8 @@
 from random import Random
 
 from dht.keys import NodeId
-from dht.membership.digest_index import Lines, read_digest
-from dht.membership.neighbourhood import PREFIXES, WHOLE, Block
+from dht.membership.digest_index import DigestIndex, read_digest
+from dht.membership.neighbourhood import PREFIXES, WHOLE, IdRange
 
 TWINS = [NodeId(bytes(4) + bytes([n]) * 16) for n in range(3)]  # ids with one prefix: somebody made such
 
@@ -16,7 +16,7 @@ def line_of(peer: NodeId, sequence: int) -> int:
 def test_ranges_digests_and_who_knows_more_are_as_in_a_slow_table() -> None:
     rng = Random(1)
     pool = [*TWINS, *(NodeId(rng.randbytes(20)) for _ in range(40))]
-    lines, table = Lines(), dict[NodeId, tuple[int, float]]()
+    lines, table = DigestIndex(), dict[NodeId, tuple[int, float]]()
     for _ in range(1500):
         peer, sequence, sent = rng.choice(pool), rng.randrange(1, 6), rng.uniform(0.0, 9.0)
         if peer not in table:
@@ -29,7 +29,7 @@ def test_ranges_digests_and_who_knows_more_are_as_in_a_slow_table() -> None:
             lines.change(peer, line_of(peer, sequence), sent)
         table[peer] = sequence, sent
         low, high = sorted(rng.choice((0, PREFIXES - 1, rng.randrange(PREFIXES))) for _ in range(2))
-        block = rng.choice((WHOLE, Block(low, high)))
+        block = rng.choice((WHOLE, IdRange(low, high)))
         first, end = lines.span(block)
         inside = sorted(peer for peer in table if block.has(peer))
         assert lines.ids(first, end) == inside and len(lines) == len(table)
@@ -44,7 +44,7 @@ def test_ranges_digests_and_who_knows_more_are_as_in_a_slow_table() -> None:
 
 
 def test_a_prefix_names_the_first_peer_that_has_it() -> None:
-    lines = Lines()
+    lines = DigestIndex()
     for peer in reversed(TWINS):
         lines.add(peer, line_of(peer, 1), 0.0)
     assert lines.named(bytes(4)) == TWINS[0] and lines.named(TWINS[2]) == TWINS[2]
@@ -52,7 +52,7 @@ def test_a_prefix_names_the_first_peer_that_has_it() -> None:
 
 
 def test_many_at_once_are_as_one_by_one() -> None:
-    rng, slow, quick = Random(2), Lines(), Lines()
+    rng, slow, quick = Random(2), DigestIndex(), DigestIndex()
     for _ in range(3):
         added = [(NodeId(rng.randbytes(20)), rng.random()) for _ in range(20)]
         for peer, sent in added:

@@ -4,9 +4,9 @@ from random import Random
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.failure_detector import CROWD, NAMES_LIMIT, RUMOURS_BURST, TELL_S, Watch
-from dht.membership.partner_selection import Partners
-from dht.membership.table import Members
+from dht.membership.failure_detector import CROWD, NAMES_LIMIT, RUMOURS_BURST, TELL_S, FailureDetector
+from dht.membership.partner_selection import PartnerSelection
+from dht.membership.table import MemberTable
 from tests.dht.membership.test_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
@@ -16,12 +16,12 @@ class Scene:
     """A watch over twelve live peers, and whom it asked."""
 
     def __init__(self) -> None:
-        self.members = Members(OWN)
+        self.members = MemberTable(OWN)
         self.asked: list[NodeId] = []
         for n in range(12):
             self.members.add(beat(n, 1, 0.0), at(0.0), direct=True)
-        partners = Partners(self.members, frozenset({4}), Random(1))
-        self.watch = Watch(self.members, partners, lambda now, peer: self.asked.append(peer))
+        partners = PartnerSelection(self.members, frozenset({4}), Random(1))
+        self.watch = FailureDetector(self.members, partners, lambda now, peer: self.asked.append(peer))
 
 
 def name(*numbers: int) -> bytes:

@@ -3,18 +3,18 @@
 from collections import Counter
 from random import Random
 
-from dht.membership.partner_selection import OLD_S, Partners
-from dht.membership.table import Members
+from dht.membership.partner_selection import OLD_S, PartnerSelection
+from dht.membership.table import MemberTable
 from tests.dht.membership.test_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
 
 
-def scene(live: int) -> Partners:
-    members = Members(OWN)
+def scene(live: int) -> PartnerSelection:
+    members = MemberTable(OWN)
     for n in range(12):
         members.add(beat(n, 1, 0.0 if n < live else -100.0), at(0.0), direct=n < live)
-    return Partners(members, frozenset({4}), Random(1))
+    return PartnerSelection(members, frozenset({4}), Random(1))
 
 
 def test_all_near_peers_have_their_turn() -> None:
@@ -34,12 +34,12 @@ def test_the_silent_are_tried_now_and_then_and_less_with_each_failure() -> None:
 
 
 def test_who_was_not_heard_of_for_long_comes_first() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     for n in range(12):
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
         if n != 4:
             members.add(beat(n, 2, OLD_S), at(OLD_S), direct=True)
-    partners = Partners(members, frozenset({4}), Random(1))
+    partners = PartnerSelection(members, frozenset({4}), Random(1))
     assert partners.choose(at(OLD_S + 1.0)) == [IDS[4]]
 
 

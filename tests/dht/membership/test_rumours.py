@@ -1,17 +1,17 @@
 import msgspec
 
 from dht.membership.rumours import LIMIT, Rumours
-from dht.membership.table import Members
-from dht.wire.heartbeat import Opened
+from dht.membership.table import MemberTable
+from dht.wire.heartbeat import VerifiedHeartbeat
 from tests.dht.membership.test_table import NODES, OWN, at, beat
 
 
-def heard(n: int) -> Opened:
+def heard(n: int) -> VerifiedHeartbeat:
     return msgspec.structs.replace(beat(n, 1, 0.0), raw=bytes([n]) * 200)
 
 
 def test_a_rumour_is_told_a_few_times_and_never_to_whom_it_is_about() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     for n in range(12):
         members.add(heard(n), at(0.0), direct=True)
     rumours = Rumours(members)
@@ -23,7 +23,7 @@ def test_a_rumour_is_told_a_few_times_and_never_to_whom_it_is_about() -> None:
 
 
 def test_the_newest_goes_first_and_what_does_not_fit_waits() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     rumours = Rumours(members)
     for n in range(4):
         members.add(heard(n), at(0.0), direct=True)

@@ -1,17 +1,17 @@
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.seniority import JOIN_S, Ages
+from dht.membership.seniority import JOIN_S, Seniority
 
 OWN, A, B, C = (NodeId(bytes([n]) * 20) for n in range(4))
 DAY_S = 86_400.0
 
 
-def seasoned(ages: Ages, wall: float, *, min_age_s: float = DAY_S, began_at: float = 0.0) -> tuple[NodeId, ...]:
+def seasoned(ages: Seniority, wall: float, *, min_age_s: float = DAY_S, began_at: float = 0.0) -> tuple[NodeId, ...]:
     return ages.seasoned((OWN, A, B, C), Now(wall, 0.0), min_age_s, began_at)
 
 
 def test_a_peer_decides_when_it_was_known_for_long_enough() -> None:
-    ages = Ages(OWN)
+    ages = Seniority(OWN)
     ages.heard(A, 0.0)
     ages.heard(B, DAY_S)
     ages.heard(A, DAY_S)  # again: the first word counts
@@ -21,7 +21,7 @@ def test_a_peer_decides_when_it_was_known_for_long_enough() -> None:
 
 
 def test_to_a_newcomer_those_whom_it_found_are_older_than_itself_and_who_comes_later_is_not() -> None:
-    ages = Ages(OWN)
+    ages = Seniority(OWN)
     ages.heard(A, 9 * DAY_S)
     ages.heard(B, 9 * DAY_S + JOIN_S)
     ages.heard(C, 9 * DAY_S + JOIN_S + 1)
@@ -31,14 +31,14 @@ def test_to_a_newcomer_those_whom_it_found_are_older_than_itself_and_who_comes_l
 
 
 def test_in_a_network_younger_than_that_age_nobody_is_old_enough_and_so_all_count() -> None:
-    ages = Ages(OWN)
+    ages = Seniority(OWN)
     for peer in (A, B):
         ages.heard(peer, 100.0)
     assert seasoned(ages, 0.9 * DAY_S, began_at=50.0) == ()
 
 
 def test_a_peer_that_was_forgotten_begins_again_and_this_node_does_not() -> None:
-    ages = Ages(OWN)
+    ages = Seniority(OWN)
     ages.heard(A, 0.0)
     ages.forget(A)
     ages.heard(A, DAY_S)

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, distance
-from dht.membership.table import Members, News
+from dht.membership.table import MemberTable, News
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import STABLE_GRACE_S, Graces, Heartbeat, Opened, pack_endpoint, read_heartbeat
+from dht.wire.heartbeat import STABLE_GRACE_S, Graces, Heartbeat, VerifiedHeartbeat, pack_endpoint, read_heartbeat
 
 NODES = sorted((Identity(bytes([n]) * 32) for n in range(12)), key=lambda i: i.node_id)
 OWN = NodeId(bytes(20))
@@ -21,7 +21,7 @@ def at(steady: float, wall: float | None = None) -> Now:
     return Now(1_000_000.0 + steady if wall is None else wall, steady)
 
 
-def beat(n: int, sequence: int, sent_at: float, **fields: object) -> Opened:
+def beat(n: int, sequence: int, sent_at: float, **fields: object) -> VerifiedHeartbeat:
     """A heartbeat sent when the steady clock said `sent_at`, by an author whose wall clock is right."""
     wall = 1_000_000.0 + sent_at
     value = Heartbeat(NODES[n].public_key, sequence, wall, wall + 3600, (pack_endpoint(PLACE),))
@@ -30,7 +30,7 @@ def beat(n: int, sequence: int, sent_at: float, **fields: object) -> Opened:
 
 
 def test_the_newest_sequence_wins_and_says_what_is_new() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     assert members.add(beat(1, 5, 0.0), at(0.0)) is News.NEW
     assert members.add(beat(1, 5, 0.0), at(0.1)) is News.OLD
     assert members.add(beat(1, 4, 0.0), at(0.1)) is News.OLD
@@ -40,7 +40,7 @@ def test_the_newest_sequence_wins_and_says_what_is_new() -> None:
 
 def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:
     for skew in (-3600.0, 0.0, 100.0):
-        members = Members(OWN)
+        members = MemberTable(OWN)
         for n in range(4):
             members.add(beat(1, 10 + n, n * 10.0 + skew), at(n * 10.0 + 0.2), direct=n == 0)
         assert members.is_live(NODES[1].node_id, at(59.0))
@@ -48,7 +48,7 @@ def test_live_for_thirty_seconds_whatever_the_author_s_clock_says() -> None:
 
 
 def test_a_late_copy_of_the_last_heartbeat_does_not_revive_the_dead() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0), at(0.1))
     members.add(beat(1, 2, 10.0), at(38.0))
     assert members.is_live(NODES[1].node_id, at(39.5))
@@ -56,7 +56,7 @@ def test_a_late_copy_of_the_last_heartbeat_does_not_revive_the_dead() -> None:
 
 
 def test_suspicion_lasts_until_a_newer_heartbeat() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0), at(0.0))
     members.suspect(NODES[1].node_id, 1.0)
     assert not members.is_live(NODES[1].node_id, at(1.0))
@@ -67,7 +67,7 @@ def test_suspicion_lasts_until_a_newer_heartbeat() -> None:
 
 
 def test_members_stay_through_their_grace_and_the_epoch_tells_changes() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     epochs = [members.epoch]
     for n in (1, 2):
         members.add(beat(n, 1, 0.0, stable=n == 1), at(0.0))
@@ -83,7 +83,7 @@ def test_members_stay_through_their_grace_and_the_epoch_tells_changes() -> None:
 
 
 def test_the_graces_are_those_of_the_strategy_in_force() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0, stable=True), at(0.0))
     members.add(beat(2, 1, 0.0, stable=False), at(0.0))
     members.judge_by(Graces(stable_s=100.0, laptop_s=200.0))
@@ -94,7 +94,7 @@ def test_the_graces_are_those_of_the_strategy_in_force() -> None:
 
 
 def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     members.add(beat(1, 1, 0.0), at(0.0))
     members.add(beat(2, 1, 0.0), at(0.0))
     members.awake(at(1.0))
@@ -107,7 +107,7 @@ def test_who_slept_itself_forgets_nobody_before_it_has_listened_again() -> None:
 
 
 def test_from_the_cache_one_is_a_member_but_not_live() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     members.add(beat(1, 1, -500.0), at(0.0))
     assert NODES[1].node_id in members.members(at(0.0))
     assert not members.is_live(NODES[1].node_id, at(0.0))
@@ -118,7 +118,7 @@ def test_from_the_cache_one_is_a_member_but_not_live() -> None:
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 11), st.integers(1, 5), st.floats(0, 100)), max_size=60))
 def test_bounded_and_consistent(events: list[tuple[int, int, float]]) -> None:
-    members = Members(OWN, limit=6)
+    members = MemberTable(OWN, limit=6)
     newest: dict[NodeId, int] = {}
     for n, sequence, time in sorted(events, key=lambda e: e[2]):
         before, epoch = members.members(at(time)), members.epoch
@@ -132,7 +132,7 @@ def test_bounded_and_consistent(events: list[tuple[int, int, float]]) -> None:
 
 
 def test_a_full_table_of_live_peers_keeps_the_nearest() -> None:
-    members = Members(OWN, limit=6)
+    members = MemberTable(OWN, limit=6)
     for n in (11, 3, 9, 0, 7, 5, 1, 2, 10, 4, 6, 8):
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
     nearest = sorted((i.node_id for i in NODES), key=lambda p: distance(p, OWN))[:6]
@@ -144,13 +144,13 @@ def test_many_at_once_are_as_one_by_one_in_any_table() -> None:
     rng = Random(4)
     identities = [Identity(rng.randbytes(32)) for _ in range(100)]
 
-    def of(n: int, sequence: int) -> Opened:
+    def of(n: int, sequence: int) -> VerifiedHeartbeat:
         member, sent_at = n % 7 > 0, 1_000_000.0 - n
         fields = Heartbeat(identities[n].public_key, sequence, sent_at, sent_at + 3600, (pack_endpoint(PLACE),))
         return read_heartbeat(b"", msgspec.structs.replace(fields, member=member))
 
     for known, limit, own in ((0, 4096, OWN), (30, 4096, OWN), (0, 64, OWN), (0, 4096, identities[5].node_id)):
-        slow, quick = Members(own, limit=limit), Members(own, limit=limit)
+        slow, quick = MemberTable(own, limit=limit), MemberTable(own, limit=limit)
         beats = [of(n, rng.randrange(1, 4)) for n in rng.sample(range(100), 90)]
         for members in (slow, quick):
             members.block(frozenset([identities[9].node_id]))

@@ -1,14 +1,14 @@
 """An address counts once somebody has answered there, for an hour."""
 
 from dht.keys import NodeId
-from dht.membership.verified_addresses import MET_LIMIT, MET_S, Met
+from dht.membership.verified_addresses import MET_LIMIT, MET_S, VerifiedAddresses
 from dht.wire.contact import Address
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
 
 
 def test_only_where_and_who_answered_and_not_for_ever() -> None:
-    met = Met()
+    met = VerifiedAddresses()
     met.note(A, Address("9.9.9.9", 1), 0.0)
     met.note(A, Address("2001:db8::1", 1), 0.0)
     assert met.has(A, Address("9.9.9.9", 2), MET_S) and met.has(A, Address("2001:db8::1", 1), MET_S)
@@ -18,7 +18,7 @@ def test_only_where_and_who_answered_and_not_for_ever() -> None:
 
 
 def test_a_moved_peer_is_met_at_its_new_address_only_and_memory_is_bounded() -> None:
-    met = Met()
+    met = VerifiedAddresses()
     met.note(A, Address("9.9.9.9", 1), 0.0)
     met.note(A, Address("8.8.8.8", 1), 1.0)
     assert met.has(A, Address("8.8.8.8", 1), 1.0) and not met.has(A, Address("9.9.9.9", 1), 1.0)

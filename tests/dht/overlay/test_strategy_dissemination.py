@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import Identity, Key, Network, NodeId, Now, PeerTimeout, SmallRecord, Strategy
+from dht import Identity, Key, Network, NodeId, Now, PeerTimeout, Strategy, ValueRecord
 from dht.messages import StrategyDigest
 from dht.overlay.strategy_dissemination import (
     COMPARE_S,
@@ -46,7 +46,7 @@ class Reaches:
         self.peers = list(peers)
         self.says: dict[NodeId, StrategyDigest] = {}
         self.compared: list[NodeId] = []
-        self.records: list[SmallRecord] = []
+        self.records: list[ValueRecord] = []
         self.reads = 0
         self.written: list[bytes] = []
 
@@ -61,7 +61,7 @@ class Reaches:
             raise PeerTimeout(peer.hex(), timeout_s)
         return self.says[peer]
 
-    async def read_records(self, key: Key) -> Sequence[SmallRecord]:
+    async def read_records(self, key: Key) -> Sequence[ValueRecord]:
         self.reads += 1
         return self.records
 
@@ -83,7 +83,7 @@ class Trial:
 
     def lay(self, count: int, pointer: Pointer) -> None:
         value = msgspec.msgpack.encode(pointer)
-        self.reaches.records += [SmallRecord(b"", PEOPLE[n].public_key, 1, 1e12, value) for n in range(count)]
+        self.reaches.records += [ValueRecord(b"", PEOPLE[n].public_key, 1, 1e12, value) for n in range(count)]
 
     async def run(self, seconds: float, every_s: float = 10.0) -> None:
         end = self.now + seconds
@@ -155,7 +155,7 @@ async def test_a_pointer_is_written_only_where_fewer_than_three_lie(others: int,
 async def test_what_is_no_pointer_is_left_out() -> None:
     trial = Trial(2)
     bad = [b"", b"\xff", msgspec.msgpack.encode((0, OTHER)), msgspec.msgpack.encode((9, b"short")), b"\x00" * 900]
-    trial.reaches.records = [SmallRecord(b"", PEOPLE[n].public_key, 1, 1e12, value) for n, value in enumerate(bad)]
+    trial.reaches.records = [ValueRecord(b"", PEOPLE[n].public_key, 1, 1e12, value) for n, value in enumerate(bad)]
     await trial.spread.step()
     assert not trial.puller.asked
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dht.keys import NodeId, Slot, distance, slot_start
 from dht.ownership.failure_domains import CROWD, NONE, Traits, owners_first, spread, traits_of
 from dht.ownership.rendezvous import Placement
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 
 IDS = [NodeId(Random(n).randbytes(20)) for n in range(200)]
@@ -89,13 +89,15 @@ def test_one_join_still_moves_few_slots() -> None:
 
 def test_traits_are_what_the_endpoints_say_outside_declared_and_private_prefixes() -> None:
     v4, v6 = Endpoint("9.9.9.9", 1, 1), Endpoint("2606:4700:1:2::3", 1, 1)
-    assert traits_of("ann", (v4, v6), Reach()) == Traits("ann", frozenset({b"\x09\x09\x09", v6_block(v6)}), True)
-    assert traits_of("", (v4,), Reach(("9.0.0.0/8",))) == NONE
-    assert traits_of("", (Endpoint("127.0.0.1", 1, 1), Endpoint("::1", 1, 1)), Reach()) == Traits(is_dual=True)
+    assert traits_of("ann", (v4, v6), AddressPolicy()) == Traits(
+        "ann", frozenset({b"\x09\x09\x09", v6_block(v6)}), True
+    )
+    assert traits_of("", (v4,), AddressPolicy(("9.0.0.0/8",))) == NONE
+    assert traits_of("", (Endpoint("127.0.0.1", 1, 1), Endpoint("::1", 1, 1)), AddressPolicy()) == Traits(is_dual=True)
     assert spread(IDS[:3], {}) == IDS[:3]
 
 
 def v6_block(endpoint: Endpoint) -> bytes:
-    found = Reach().block(endpoint.host)
+    found = AddressPolicy().block(endpoint.host)
     assert found is not None and len(found) == 6
     return found

@@ -9,7 +9,7 @@ import pytest
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
-from dht.membership.table import Members
+from dht.membership.table import MemberTable
 from dht.ownership.rendezvous import NEAREST, Placement
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
@@ -31,12 +31,12 @@ STRATEGY = Strategy(
 )
 
 
-def view_of(own: NodeId, members: Members, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
+def view_of(own: NodeId, members: MemberTable, clock: SimpleNamespace, strategies: object = None) -> OverlayView:
     strategies = strategies or SimpleNamespace(current=lambda now: STRATEGY, former_bits=lambda now: ())
     return OverlayView(own, members, strategies, lambda: Now(1e6 + clock.steady, clock.steady), lambda: ())  # type: ignore[arg-type]
 
 
-def hear(members: Members, node: Identity, sequence: int, ready: list[Slot], steady: float) -> None:
+def hear(members: MemberTable, node: Identity, sequence: int, ready: list[Slot], steady: float) -> None:
     wall = 1e6 + steady
     beat = Heartbeat(node.public_key, sequence, wall, wall + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
     beat = msgspec.structs.replace(beat, slot_bits=BITS, ready=encode_slots(ready))
@@ -45,7 +45,7 @@ def hear(members: Members, node: Identity, sequence: int, ready: list[Slot], ste
 
 def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = Members(own)
+    members = MemberTable(own)
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
@@ -60,7 +60,7 @@ def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> No
 
 def test_readiness_follows_who_is_a_candidate() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = Members(own)
+    members = MemberTable(own)
     hear(members, NODES[1], 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
     assert all(view.ready(slot) == (NODES[1].node_id,) for slot in SLOTS)
@@ -73,7 +73,7 @@ def test_readiness_follows_who_is_a_candidate() -> None:
 
 def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_switches() -> None:
     clock, own = SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = Members(own)
+    members = MemberTable(own)
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS[:5], 0.0)
     strategies = SimpleNamespace(strategy=STRATEGY, former=())
@@ -96,7 +96,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
 @pytest.mark.parametrize("seed", range(6))
 def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) -> None:
     rng, clock, own = random.Random(seed), SimpleNamespace(steady=0.0), NODES[0].node_id
-    members = Members(own)
+    members = MemberTable(own)
     view = view_of(own, members, clock)
     for sequence in range(1, 60):
         clock.steady += rng.choice([1.5, 4.0, 20.0])
@@ -120,7 +120,7 @@ def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) 
 def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() -> None:
     clock, crowd = SimpleNamespace(steady=0.0), [Identity(n.to_bytes(32, "big")) for n in range(1, 200)]
     own = crowd[0].node_id
-    members = Members(own)
+    members = MemberTable(own)
     for node in crowd[1:]:
         hear(members, node, 1, [], 0.0)
     view = view_of(own, members, clock)

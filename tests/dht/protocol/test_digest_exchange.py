@@ -10,10 +10,10 @@ from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.membership.neighbourhood import PREFIXES
 from dht.membership.rumours import Rumours
-from dht.membership.table import Members
+from dht.membership.table import MemberTable
 from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
-from dht.protocol.self_heartbeat import Herald
-from dht.wire.address_policy import Reach
+from dht.protocol.self_heartbeat import SelfHeartbeat
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_heartbeat
 from dht.wire.packets import ROOM_BYTES, Ping, body_size
@@ -39,7 +39,7 @@ def test_near_peers_get_whatever_is_newer_and_far_ones_what_matters() -> None:
 
 
 def test_no_digest_however_bent_breaks_an_answer() -> None:
-    members = Members(OWN)
+    members = MemberTable(OWN)
     for n in range(12):
         members.add(beat(n, 5, 0.0), at(0.0), direct=True)
     for first, last in ((0, PREFIXES - 1), (-7, 1 << 70), (1 << 40, -1), (PREFIXES, PREFIXES)):
@@ -56,13 +56,15 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
     form(swarm, members=False)
     identity = Identity(bytes(32))
     listening = swarm.bees[0].core.own_endpoints
-    herald = Herald(identity, NETWORK, DhtConfig(), Reach(), listening, Random(1), member=True, quiet=quiet)
+    herald = SelfHeartbeat(
+        identity, NETWORK, DhtConfig(), AddressPolicy(), listening, Random(1), member=True, quiet=quiet
+    )
     herald.beat(swarm.now)
     assert bool(herald.raw) is not quiet
-    members = Members(identity.node_id)
+    members = MemberTable(identity.node_id)
     rumours, rng = Rumours(members), Random(2)
     for bee in swarm.bees:
-        members.add(open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, Reach()), swarm.now)
+        members.add(open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, AddressPolicy()), swarm.now)
         if bee.index % 5 == 0:
             rumours.add(bee.node_id)
     for _ in range(20):
@@ -73,7 +75,7 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
 
 
 def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
-    members, rng = Members(OWN), Random(3)
+    members, rng = MemberTable(OWN), Random(3)
     crowd = [Identity(n.to_bytes(32, "big")) for n in range(1, 161)]
     for node in crowd:
         value = Heartbeat(node.public_key, 1, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))

@@ -9,28 +9,39 @@ from hypothesis import strategies as st
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import MembersChanged, StrategyAhead
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 from dht.wire.heartbeat import open_heartbeat
-from dht.wire.packets import PACKET_LIMIT, Body, Find, Get, Kind, Ping, Put, Stamp, decode_packet, encode_packet
+from dht.wire.packets import (
+    PACKET_LIMIT,
+    Body,
+    Find,
+    Get,
+    PacketHeader,
+    PacketKind,
+    Ping,
+    Put,
+    decode_packet,
+    encode_packet,
+)
 
 NETWORK = b"network of the tests"
 HERE, THERE, ELSEWHERE = (Address(f"127.0.0.{n}", 8091) for n in (1, 2, 3))
-LOCAL = Reach(allow_private=True)
+LOCAL = AddressPolicy(allow_private=True)
 
 
-def core(n: int, address: Address = HERE, host: str = "") -> Core:
+def core(n: int, address: Address = HERE, host: str = "") -> ProtocolEngine:
     listening = (Endpoint(host or address.host, address.port, address.port),)
-    return Core(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, reach=LOCAL)
+    return ProtocolEngine(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, reach=LOCAL)
 
 
 def at(seconds: float) -> Now:
     return Now(1_700_000_000.0 + seconds, 100.0 + seconds)
 
 
-def talk(now: Now, nodes: dict[Address, Core], packets: list[tuple[bytes, Address, Address]]) -> list[bytes]:
+def talk(now: Now, nodes: dict[Address, ProtocolEngine], packets: list[tuple[bytes, Address, Address]]) -> list[bytes]:
     """Deliver (data, target, source) and all that follows; returns every packet seen."""
     seen = []
     while packets:
@@ -41,7 +52,7 @@ def talk(now: Now, nodes: dict[Address, Core], packets: list[tuple[bytes, Addres
     return seen
 
 
-def pair() -> tuple[Core, Core, dict[Address, Core], list[bytes]]:
+def pair() -> tuple[ProtocolEngine, ProtocolEngine, dict[Address, ProtocolEngine], list[bytes]]:
     a, b = core(1, HERE), core(2, THERE)
     nodes = {HERE: a, THERE: b}
     a.poll(at(0))
@@ -97,11 +108,11 @@ def test_mutations_of_real_packets_do_no_harm(data: bytes, flips: list[tuple[int
 
 
 @settings(max_examples=300, deadline=None)
-@given(st.sampled_from(list(Kind)), st.binary(max_size=300), st.binary(min_size=8, max_size=8))
-def test_any_body_with_a_right_mac_does_no_harm(kind: Kind, body: bytes, transaction: bytes) -> None:
+@given(st.sampled_from(list(PacketKind)), st.binary(max_size=300), st.binary(min_size=8, max_size=8))
+def test_any_body_with_a_right_mac_does_no_harm(kind: PacketKind, body: bytes, transaction: bytes) -> None:
     """A member that sends nonsense under a valid MAC."""
     liar, node = Identity(bytes([9]) * 32), core(1)
-    stamp = Stamp(NETWORK[:4], liar.public_key, 0, bytes(8))
+    stamp = PacketHeader(NETWORK[:4], liar.public_key, 0, bytes(8))
     key = liar.shared_key(Identity(bytes([1]) * 32).public_key)
     good = bytearray(encode_packet(stamp, transaction, Ping(0, 0, b"", (body,)), key, size=PACKET_LIMIT))
     good[1] = kind
@@ -114,10 +125,10 @@ def test_any_body_with_a_right_mac_does_no_harm(kind: Kind, body: bytes, transac
         assert all(len(d) <= PACKET_LIMIT for d, _ in node.receive(at(0), packet, THERE))
 
 
-def stranger_asks(node: Core, body: Body, *, size: int = PACKET_LIMIT, mac: bool = True) -> list[bytes]:
+def stranger_asks(node: ProtocolEngine, body: Body, *, size: int = PACKET_LIMIT, mac: bool = True) -> list[bytes]:
     liar = Identity(bytes([9]) * 32)
     key = liar.shared_key(Identity(bytes([1]) * 32).public_key) if mac else None
-    packet = encode_packet(Stamp(NETWORK[:4], liar.public_key, 0, bytes(8)), b"t" * 8, body, key, size=size)
+    packet = encode_packet(PacketHeader(NETWORK[:4], liar.public_key, 0, bytes(8)), b"t" * 8, body, key, size=size)
     return [d for d, _ in node.receive(at(1), packet, ELSEWHERE)]
 
 
@@ -125,7 +136,7 @@ def test_answers_are_never_longer_than_questions() -> None:
     a, _, _, _ = pair()
     for body in (Find(bytes(20)), Get(bytes(20)), Ping(0, (1 << 32) - 1, b"", ())):
         for size in (0, 300, 700, PACKET_LIMIT):
-            asked = max(size, len(encode_packet(Stamp(b"1234", bytes(32), 0, bytes(8)), b"t" * 8, body, None)))
+            asked = max(size, len(encode_packet(PacketHeader(b"1234", bytes(32), 0, bytes(8)), b"t" * 8, body, None)))
             assert all(len(d) <= asked for d in stranger_asks(a, body, size=size))
 
 
@@ -145,17 +156,17 @@ def test_a_put_without_token_stores_nothing() -> None:
 
 def test_a_forged_answer_and_another_network_are_refused() -> None:
     a, b, _, seen = pair()
-    pong = next(d for d in seen if decode_packet(d).kind is Kind.PONG)
+    pong = next(d for d in seen if decode_packet(d).kind is PacketKind.PONG)
     assert b.receive(at(0.2), pong, HERE) == []
     assert b.refused["answer that nobody asked for"] == 1
-    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
     a.receive(at(0.2), ping[:2] + b"oops" + ping[6:], THERE)
     assert a.refused["another network"] == 1
 
 
 def test_a_flood_from_one_address_is_cut_off_and_others_are_served() -> None:
     a, _, _, seen = pair()
-    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
     answers = [a.receive(at(1), ping, ELSEWHERE) for _ in range(2000)]
     assert len([x for x in answers if x]) <= 600
     assert a.refused["address over its rate"] >= 1400
@@ -215,7 +226,7 @@ def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
     a, b = core(1, HERE), core(2, THERE)
     b.poll(at(0))
     body = Ping(0, (1 << 32) - 1, b"", (b.own_heartbeat,))
-    stamp = Stamp(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
+    stamp = PacketHeader(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
     packet = encode_packet(stamp, b"t" * 8, body, None, size=PACKET_LIMIT)
     assert a.receive(at(100), packet, ELSEWHERE)
     assert a.members.find(b.node_id) is not None
@@ -224,7 +235,7 @@ def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
 
 def test_a_flood_from_all_addresses_of_one_ipv6_prefix_is_cut_off_too() -> None:
     a, _, _, seen = pair()
-    ping = next(d for d in seen if decode_packet(d).kind is Kind.PING)
+    ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
     answers = [a.receive(at(1), ping, Address(f"2001:db8::{n:x}", 8091)) for n in range(2000)]
     assert len([x for x in answers if x]) <= 600
     assert a.receive(at(1), ping, Address("2001:db8:0:1::1", 8091))

@@ -2,7 +2,7 @@
 
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.protocol.pending_requests import LATE_LIMIT, OPEN_LIMIT, SLOW, WAITS, Request, Requests
+from dht.protocol.pending_requests import LATE_LIMIT, OPEN_LIMIT, SLOW, WAITS, PendingRequest, PendingRequests
 from dht.wire.contact import Address, Contact, Endpoint
 from dht.wire.packets import Find
 
@@ -10,8 +10,8 @@ V4, V6 = Endpoint("9.9.9.9", 1, 1), Endpoint("2606:4700::1", 1, 1)
 PEER = Contact(NodeId(bytes(20)), (V4, V6))
 
 
-def request(tries: int, *, contact: Contact | None = PEER) -> Request:
-    return Request(Find(bytes(20)), V4.udp, contact, None, 0.2, lambda *_: None, lambda _: None, tries)
+def request(tries: int, *, contact: Contact | None = PEER) -> PendingRequest:
+    return PendingRequest(Find(bytes(20)), V4.udp, contact, None, 0.2, lambda *_: None, lambda _: None, tries)
 
 
 def at(seconds: float) -> Now:
@@ -20,7 +20,7 @@ def at(seconds: float) -> Now:
 
 def story(tries: int) -> list[tuple[float, bool]]:
     """When something is due, and whether that is an end of waiting; repeats as the asker does."""
-    requests, asked, told = Requests(), request(tries), []
+    requests, asked, told = PendingRequests(), request(tries), []
     requests.add(b"0", asked, at(0.0))
     while (due := requests.next_due) < float("inf"):
         for one, is_timeout in requests.due(at(due)):
@@ -45,7 +45,7 @@ def test_one_that_is_asked_once_waits_as_long():
 
 def test_any_packet_s_answer_ends_it_and_each_shows_how_long_that_one_took():
     told: list[object] = []
-    requests, asked = Requests(), request(3)
+    requests, asked = PendingRequests(), request(3)
     asked.done = lambda *heard: told.append(heard)
     requests.add(b"a", asked, at(0.0))
     requests.due(at(0.15))
@@ -61,8 +61,8 @@ def test_any_packet_s_answer_ends_it_and_each_shows_how_long_that_one_took():
 
 def test_an_answer_that_comes_too_late_is_known_but_told_to_nobody():
     told: list[object] = []
-    requests = Requests()
-    late = Request(Find(bytes(20)), V4.udp, PEER, None, 0.2, lambda *heard: told.append(heard))
+    requests = PendingRequests()
+    late = PendingRequest(Find(bytes(20)), V4.udp, PEER, None, 0.2, lambda *heard: told.append(heard))
     requests.add(b"a", late, at(0.0))
     requests.due(at(0.6))
     requests.end(late)(at(0.6), None, None)
@@ -79,7 +79,7 @@ def test_an_answer_that_comes_too_late_is_known_but_told_to_nobody():
 
 
 def test_beyond_the_limit_a_question_ends_at_once():
-    requests = Requests()
+    requests = PendingRequests()
     for n in range(OPEN_LIMIT):
         assert requests.add(n.to_bytes(8, "big"), request(3), at(0.0))
     assert not requests.add(b"too many", request(3), at(0.0))

@@ -10,10 +10,10 @@ import pytest
 from dht.clock import system_clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
-from dht.protocol.engine import Core
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
-from dht.protocol.udp_driver import Datagrams, PortUnavailable, bind_udp
-from dht.wire.address_policy import Reach
+from dht.protocol.udp_driver import PortUnavailable, UdpDriver, bind_udp
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
 
 HOSTS = {"4": ("127.0.0.1",), "6": ("::1",), "both": ("127.0.0.1", "::1")}
@@ -33,9 +33,11 @@ class Peer:
         self.addresses = [Address(*s.getsockname()[:2]) for s in self.sockets]
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
         config = DhtConfig(allow_private=True)
-        reach = Reach(allow_private=True)
-        self.core = Core(Identity.generate(), b"loopback", config, Random(1), listening=listening, reach=reach)
-        self.datagrams = Datagrams(self.core, system_clock, self.sockets, on_event)
+        reach = AddressPolicy(allow_private=True)
+        self.core = ProtocolEngine(
+            Identity.generate(), b"loopback", config, Random(1), listening=listening, reach=reach
+        )
+        self.datagrams = UdpDriver(self.core, system_clock, self.sockets, on_event)
 
 
 async def until(claim: Callable[[], bool]) -> None:

@@ -8,11 +8,11 @@ from random import Random
 from dht.clock import Now
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId, distance
-from dht.routing.disjoint_paths import K_EACH, PATHS, Paths
-from dht.routing.lookup_run import Walk
-from dht.wire.address_policy import Reach
+from dht.routing.disjoint_paths import K_EACH, PATHS, DisjointPaths
+from dht.routing.lookup_run import LookupRun
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
-from dht.wire.packets import Body, Got, Packed, Packet
+from dht.wire.packets import Body, Got, PackedContact, Packet
 
 NOW = Now(1_000_000.0, 10.0)
 RNG = Random(6)
@@ -29,8 +29,8 @@ def contact(peer: NodeId) -> Contact:
     return Contact(peer, (Endpoint(PLACES[peer], 1, 1),))
 
 
-def packed(peer: NodeId) -> Packed:
-    return Packed(OWNERS[peer], ((ip_address(PLACES[peer]).packed, 1, 1),))
+def packed(peer: NodeId) -> PackedContact:
+    return PackedContact(OWNERS[peer], ((ip_address(PLACES[peer]).packed, 1, 1),))
 
 
 def table(peer: NodeId) -> list[NodeId]:
@@ -51,24 +51,26 @@ class Net:
         self.asked[to.node_id] += 1
         self._queue.append((to.node_id, done))
 
-    def read(self, seeds: list[NodeId]) -> Paths:
-        ended: list[Paths] = []
+    def read(self, seeds: list[NodeId]) -> DisjointPaths:
+        ended: list[DisjointPaths] = []
 
-        def path(claim: Callable[[NodeId], bool], done: Callable[[Now, Walk], None]) -> Walk:
+        def path(claim: Callable[[NodeId], bool], done: Callable[[Now, LookupRun], None]) -> LookupRun:
             own, families = NodeId(bytes(20)), frozenset({4})
-            return Walk(
+            return LookupRun(
                 own,
                 TARGET,
                 self.ask,
                 families,
-                Reach(),
+                AddressPolicy(),
                 done,
                 records=True,
                 claim=claim,
                 k=K_EACH,  # type: ignore[arg-type]
             )
 
-        Paths(TARGET, path, lambda _, paths: ended.append(paths)).start(NOW, [(OWNERS[s], contact(s)) for s in seeds])
+        DisjointPaths(TARGET, path, lambda _, paths: ended.append(paths)).start(
+            NOW, [(OWNERS[s], contact(s)) for s in seeds]
+        )
         while self._queue:
             peer, done = self._queue.pop(0)
             done(NOW, None, self._answer(peer))

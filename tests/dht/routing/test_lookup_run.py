@@ -7,10 +7,10 @@ import pytest
 from dht.clock import Now
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
-from dht.routing.lookup_run import Walk
-from dht.wire.address_policy import Reach
+from dht.routing.lookup_run import LookupRun
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
-from dht.wire.packets import Body, Found, Packed, Packet
+from dht.wire.packets import Body, Found, PackedContact, Packet
 
 NOW = Now(1_000_000.0, 10.0)
 OWN, LIAR = Identity(bytes([1]) * 32), Identity(bytes([2]) * 32)
@@ -23,11 +23,16 @@ def test_a_malformed_contact_fails_its_sender_and_not_the_lookup() -> None:
     def ask(now: Now, body: Body, key: bytes, contact: Contact, done: object, slow: object = None) -> None:
         asked.append(done)  # type: ignore[arg-type]
 
-    walk = Walk(
-        OWN.node_id, bytes(20), ask, frozenset({4}), Reach(allow_private=True), lambda _, w: ended.append(w.result())
+    walk = LookupRun(
+        OWN.node_id,
+        bytes(20),
+        ask,
+        frozenset({4}),
+        AddressPolicy(allow_private=True),
+        lambda _, w: ended.append(w.result()),
     )
     walk.start(NOW, [(LIAR.public_key, Contact(LIAR.node_id, (Endpoint("127.0.0.1", 1, 1),)))])
     with pytest.raises(BadMessage):
-        asked[0](NOW, None, Found((Packed(bytes(32), ((b"\x7f\0\0", 1, 1),)),), b"token"))
+        asked[0](NOW, None, Found((PackedContact(bytes(32), ((b"\x7f\0\0", 1, 1),)),), b"token"))
     assert ended == [[]]
     assert walk.tokens == {}

@@ -6,7 +6,7 @@ from kademlia.node import Node
 from kademlia.routing import KBucket
 
 from dht.keys import NodeId, distance
-from dht.routing.routing_table import K, Routing
+from dht.routing.routing_table import K, RoutingTable
 from dht.routing.rtt import TIMEOUT_FIRST_S
 from dht.wire.contact import Contact, Endpoint
 
@@ -19,14 +19,14 @@ def contact(peer: NodeId) -> Contact:
     return Contact(peer, (Endpoint("9.9.9.9", 1, 1),))
 
 
-def add(table: Routing, peer: NodeId) -> None:
+def add(table: RoutingTable, peer: NodeId) -> None:
     table.answered(peer, contact(peer), 0.05)
 
 
 @settings(max_examples=40, deadline=None)
 @given(st.lists(st.sampled_from(IDS), max_size=200), st.sampled_from(IDS), st.integers(1, 20))
 def test_closest_is_what_a_full_sort_of_the_table_gives(peers: list[NodeId], target: NodeId, count: int) -> None:
-    table = Routing(OWN)
+    table = RoutingTable(OWN)
     for peer in peers:
         add(table, peer)
     held = [e.contact.node_id for e in table.entries()]
@@ -37,7 +37,7 @@ def test_closest_is_what_a_full_sort_of_the_table_gives(peers: list[NodeId], tar
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(FAR), max_size=80))
 def test_a_bucket_admits_and_orders_as_the_package_s(peers: list[NodeId]) -> None:
-    table, bucket = Routing(OWN), KBucket(0, 2**160, K)
+    table, bucket = RoutingTable(OWN), KBucket(0, 2**160, K)
     for peer in peers:
         add(table, peer)
         bucket.add_node(Node(peer))
@@ -47,7 +47,7 @@ def test_a_bucket_admits_and_orders_as_the_package_s(peers: list[NodeId]) -> Non
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.sampled_from(FAR[:40]), min_size=K + 1, max_size=80), st.data())
 def test_who_fails_for_good_is_replaced_as_in_the_package(peers: list[NodeId], data: st.DataObject) -> None:
-    table, bucket = Routing(OWN), KBucket(0, 2**160, K)
+    table, bucket = RoutingTable(OWN), KBucket(0, 2**160, K)
     for peer in peers:
         add(table, peer)
         bucket.add_node(Node(peer))
@@ -61,7 +61,7 @@ def test_who_fails_for_good_is_replaced_as_in_the_package(peers: list[NodeId], d
 
 
 def test_a_lost_packet_demotes_and_an_answer_restores() -> None:
-    table = Routing(OWN)
+    table = RoutingTable(OWN)
     add(table, IDS[0])
     table.failed(IDS[0])
     assert table.closest(OWN, 5) == []
@@ -73,7 +73,7 @@ def test_a_lost_packet_demotes_and_an_answer_restores() -> None:
 
 
 def test_a_stranger_is_waited_for_as_long_as_others_took_and_a_contact_as_long_as_it_took() -> None:
-    table = Routing(OWN)
+    table = RoutingTable(OWN)
     assert table.timeout_s(IDS[0]) == TIMEOUT_FIRST_S
     for _ in range(60):
         for peer in FAR[:10]:

@@ -2,11 +2,11 @@
 
 from random import Random
 
-from dht.routing.rtt import TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S, Timing
+from dht.routing.rtt import TIMEOUT_FIRST_S, TIMEOUT_LEAST_S, TIMEOUT_MOST_S, RttEstimator
 
 
 def test_timeouts_follow_the_answers_within_their_bounds():
-    timing = Timing()
+    timing = RttEstimator()
     assert timing.timeout_s == TIMEOUT_FIRST_S
     for _ in range(50):
         timing.took(0.001)
@@ -22,7 +22,7 @@ def test_timeouts_follow_the_answers_within_their_bounds():
 
 
 def test_nearly_all_answers_of_many_peers_come_in_time():
-    rng, timing = Random(1), Timing(gain=1 / 32)
+    rng, timing = Random(1), RttEstimator(gain=1 / 32)
     rtts = [0.05 * rng.lognormvariate(0, 0.5) for _ in range(4000)]
     late = 0
     for rtt in rtts:

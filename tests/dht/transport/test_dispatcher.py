@@ -7,7 +7,7 @@ import pytest
 
 from dht.errors import BadMessage, InputError
 from dht.keys import NodeId
-from dht.transport.dispatcher import Handlers
+from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import MAX_BODY_BYTES
 
 ASKER = NodeId(b"a" * 20)
@@ -27,7 +27,7 @@ async def echo(asker: NodeId, message: Echo, host: str) -> Echo:
 
 
 def ask(name: str, body: bytes) -> bytes:
-    handlers = Handlers()
+    handlers = Dispatcher()
     handlers.serve(Echo, echo)
     return asyncio.run(handlers.answer(ASKER, name, body, "192.0.2.7"))
 

@@ -5,19 +5,19 @@ import random
 import pytest
 
 from dht import BadMessage, BadSignature, Identity, Now
-from dht.transport.request_auth import Gate, Target, sign_request
+from dht.transport.request_auth import RequestAuthenticator, RequestTarget, sign_request
 
 ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
-HERE = Target("ab" * 20, BOB.node_id, "POST", "/v1/Hello")
+HERE = RequestTarget("ab" * 20, BOB.node_id, "POST", "/v1/Hello")
 NOW = Now(1_700_000_000.0, 50.0)
 
 
-def header(nonce: int, target: Target = HERE, now: Now = NOW) -> str:
+def header(nonce: int, target: RequestTarget = HERE, now: Now = NOW) -> str:
     return sign_request(ALICE, target, b"body", now, nonce.to_bytes(12, "big"))
 
 
 def test_a_signed_request_names_its_sender_once():
-    gate = Gate()
+    gate = RequestAuthenticator()
     assert gate.open(header(1), HERE, NOW).asker == ALICE.node_id
     with pytest.raises(BadMessage, match="seen before"):
         gate.open(header(1), HERE, NOW)
@@ -28,19 +28,19 @@ def test_a_signed_request_names_its_sender_once():
 def test_a_signature_for_another_target_is_worth_nothing(field: str):
     other = {"network": "cd" * 20, "recipient": ALICE.node_id, "method": "GET", "path": "/v1/Bye"}
     names = ("network", "recipient", "method", "path")
-    target = Target(*(other[n] if n == field else getattr(HERE, n) for n in names))
+    target = RequestTarget(*(other[n] if n == field else getattr(HERE, n) for n in names))
     with pytest.raises(BadSignature):
-        Gate().open(header(1, target), HERE, NOW)
+        RequestAuthenticator().open(header(1, target), HERE, NOW)
 
 
 @pytest.mark.parametrize("off_s", [-121.0, 121.0])
 def test_a_wrong_clock_is_told_by_how_much(off_s: float):
     with pytest.raises(BadMessage, match="differ by"):
-        Gate().open(header(1, now=Now(NOW.wall + off_s, 0.0)), HERE, NOW)
+        RequestAuthenticator().open(header(1, now=Now(NOW.wall + off_s, 0.0)), HERE, NOW)
 
 
 def test_a_replay_never_passes_even_when_memory_is_short():
-    gate, rng = Gate(max_nonces=20), random.Random(1)
+    gate, rng = RequestAuthenticator(max_nonces=20), random.Random(1)
     passed: list[str] = []
     for number in range(200):
         now = Now(NOW.wall + number, NOW.steady + number)
@@ -59,11 +59,11 @@ def test_a_replay_never_passes_even_when_memory_is_short():
 @pytest.mark.parametrize("text", ["", "DSE1", "DSE1 " + "00 " * 5, "DSE1 x x x x x", "A" * 9000, "DSE1 nan nan 0 0 0"])
 def test_what_is_no_signature_is_refused(text: str):
     with pytest.raises(BadMessage):
-        Gate().open(text, HERE, NOW)
+        RequestAuthenticator().open(text, HERE, NOW)
 
 
 def test_a_time_that_is_no_number_is_refused():
     parts = header(1).split(" ")
     for odd in ("nan", "inf", "-inf", "1e999"):
         with pytest.raises(BadMessage):
-            Gate().open(" ".join([*parts[:2], odd, *parts[3:]]), HERE, NOW)
+            RequestAuthenticator().open(" ".join([*parts[:2], odd, *parts[3:]]), HERE, NOW)

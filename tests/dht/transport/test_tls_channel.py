@@ -12,8 +12,8 @@ import pytest
 
 from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, LocalError, NodeId, PeerTimeout
 from dht import system_clock as clock
-from dht.transport.request_auth import Target, sign_request
-from dht.transport.tls_channel import Channel
+from dht.transport.request_auth import RequestTarget, sign_request
+from dht.transport.tls_channel import TlsChannel
 from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
 
 NETWORK = "ab" * 20
@@ -60,7 +60,7 @@ class Host:
         addresses = tuple(Address(e.host, e.tcp_port) for e in self.endpoints)
         self.identity = identity
         self.contact = Contact(identity.node_id, self.endpoints)
-        self.channel = Channel(identity, NETWORK, addresses, clock, random.Random(identity.node_id))
+        self.channel = TlsChannel(identity, NETWORK, addresses, clock, random.Random(identity.node_id))
         self.heard: list[str] = []
         self.came = asyncio.Event()
 
@@ -138,7 +138,7 @@ async def test_requests_for_others_replays_and_strangers_are_refused():
     url = f"https://127.0.0.1:{bob.endpoints[0].tcp_port}/v1/Echo"
 
     def header(recipient: NodeId = BOB.node_id, body: bytes = b"x", network: str = NETWORK) -> dict[str, str]:
-        target = Target(network, recipient, "POST", "/v1/Echo")
+        target = RequestTarget(network, recipient, "POST", "/v1/Echo")
         return {"Authorization": sign_request(ALICE, target, body, clock(), b"n" * 12)}
 
     async with running(bob), aiohttp.ClientSession() as session:
@@ -274,7 +274,7 @@ async def test_a_relay_passes_tls_only():
     victim = await asyncio.start_server(listen, "127.0.0.1", port)
 
     async def tunnel(first: bytes) -> bytes:
-        target = Target(NETWORK, BOB.node_id, "CONNECT", place)
+        target = RequestTarget(NETWORK, BOB.node_id, "CONNECT", place)
         signed = sign_request(ALICE, target, b"", clock(), random.Random(first).randbytes(12))
         reader, writer = await asyncio.open_connection("127.0.0.1", bob.endpoints[0].tcp_port)
         writer.write(f"CONNECT {place} HTTP/1.1\r\nProxy-Authorization: {signed}\r\n\r\n".encode() + first)

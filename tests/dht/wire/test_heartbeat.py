@@ -8,14 +8,14 @@ from dht.errors import BadMessage, BadSignature, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import Slot
 from dht.slot_set import encode_slots
-from dht.wire.address_policy import Reach
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 from dht.wire.heartbeat import Graces, Heartbeat, Load, open_heartbeat, pack_endpoint, sign_heartbeat
 
 NODE = Identity(b"n" * 32)
 NET = b"network"
 NOW = Now(1_000_000.0, 50.0)
-ANY = Reach(allow_private=True)
+ANY = AddressPolicy(allow_private=True)
 PUBLIC = pack_endpoint(Endpoint("9.9.9.9", 8091, 8091))
 
 
@@ -28,7 +28,7 @@ def test_a_heartbeat_says_what_was_signed() -> None:
     ready = frozenset(Slot(s) for s in range(0, 256, 5))
     v6 = pack_endpoint(Endpoint("2606:4700::1", 1, 2))
     data = sign_heartbeat(NODE, beat(ready=encode_slots(ready), due=12, endpoints=(PUBLIC, v6)), NET)
-    opened = open_heartbeat(data, NOW, NET, Reach())
+    opened = open_heartbeat(data, NOW, NET, AddressPolicy())
     assert len(data) <= 250
     assert (opened.ready, opened.leased, opened.heartbeat.due) == (ready, frozenset(), 12)
     assert opened.contact.node_id == NODE.node_id
@@ -62,7 +62,7 @@ def test_the_largest_slot_sets_fit() -> None:
 )
 def test_bounds(fields: dict[str, object], reason: str) -> None:
     with pytest.raises(BadMessage, match=reason):
-        open_heartbeat(sign_heartbeat(NODE, beat(**fields), NET), NOW, NET, Reach())
+        open_heartbeat(sign_heartbeat(NODE, beat(**fields), NET), NOW, NET, AddressPolicy())
 
 
 def test_another_network_or_signer_does_not_count() -> None:
@@ -74,11 +74,11 @@ def test_another_network_or_signer_does_not_count() -> None:
 
 def test_private_addresses_pass_where_declared() -> None:
     for host, reach, ok in [
-        ("10.1.2.3", Reach(("10.1.0.0/16",)), True),
-        ("10.2.2.3", Reach(("10.1.0.0/16",)), False),
-        ("fd00::1", Reach(("fd00::/8",)), True),
+        ("10.1.2.3", AddressPolicy(("10.1.0.0/16",)), True),
+        ("10.2.2.3", AddressPolicy(("10.1.0.0/16",)), False),
+        ("fd00::1", AddressPolicy(("fd00::/8",)), True),
         ("::1", ANY, True),
-        ("::1", Reach(), False),
+        ("::1", AddressPolicy(), False),
         ("224.0.0.1", ANY, False),
         ("0.0.0.0", ANY, False),
         ("::ffff:9.9.9.9", ANY, False),
@@ -109,13 +109,13 @@ def test_any_bytes_raise_remote_errors(data: bytes) -> None:
 def test_a_heartbeat_that_names_all_slots_in_four_bytes_holds_no_more_than_its_bytes() -> None:
     everything = encode_slots(Slot(s) for s in range(1 << 16))
     data = sign_heartbeat(NODE, beat(slot_bits=16, ready=everything, leased=everything), NET)
-    opened = open_heartbeat(data, NOW, NET, Reach())
+    opened = open_heartbeat(data, NOW, NET, AddressPolicy())
     assert len(opened.ready) == 1 << 16
     assert not any(isinstance(value, frozenset) and len(value) > 2 for value in msgspec.structs.astuple(opened))
 
 
 def test_a_heartbeat_expires_when_the_readers_strategy_says_so_at_the_latest() -> None:
     data = sign_heartbeat(NODE, beat(sent_at=NOW.wall - 100, expires_at=NOW.wall + 86400, stable=False), NET)
-    assert open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=101.0))
+    assert open_heartbeat(data, NOW, NET, AddressPolicy(), Graces(laptop_s=101.0))
     with pytest.raises(BadMessage, match="expired"):
-        open_heartbeat(data, NOW, NET, Reach(), Graces(laptop_s=99.0))
+        open_heartbeat(data, NOW, NET, AddressPolicy(), Graces(laptop_s=99.0))

@@ -13,11 +13,11 @@ from dht.wire.packets import (
     Found,
     Get,
     Got,
-    Packed,
+    PackedContact,
+    PacketHeader,
     Ping,
     Pong,
     Put,
-    Stamp,
     Stored,
     decode_body,
     decode_packet,
@@ -27,12 +27,12 @@ from dht.wire.packets import (
 )
 
 A, B, C = (Identity(bytes([n]) * 32) for n in (1, 2, 3))
-STAMP = Stamp(b"netw", A.public_key, 7, b"digest78")
+STAMP = PacketHeader(b"netw", A.public_key, 7, b"digest78")
 BODIES: list[Body] = [
     Ping(0, (1 << 32) - 1, b"12345678" * 80, (b"h" * 180,) * 2),
     Pong((b"\x7f\0\0\1", 8091), (b"h" * 180,) * 5),
     Find(bytes(20)),
-    Found((Packed(bytes(32), ((bytes(4), 1, 2), (bytes(16), 3, 4))),) * 14, b"token"),
+    Found((PackedContact(bytes(32), ((bytes(4), 1, 2), (bytes(16), 3, 4))),) * 14, b"token"),
     Get(bytes(20)),
     Got((b"r" * 1000,), (), b"token"),
     Put(b"token", b"r" * 1000),

@@ -6,7 +6,7 @@ from dht.clock import Now
 from dht.errors import BadMessage, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import Key, NodeId, distance
-from dht.wire.value_record import LIFE_LIMIT_S, Shelf, SmallRecord, open_record, sign_record
+from dht.wire.value_record import LIFE_LIMIT_S, ValueRecord, ValueStore, open_record, sign_record
 
 NODE = Identity(b"r" * 32)
 NET = b"network"
@@ -22,13 +22,13 @@ def signed(
     )
 
 
-def put(shelf: Shelf, data: bytes) -> bool:
+def put(shelf: ValueStore, data: bytes) -> bool:
     return shelf.put(open_record(data, NOW, NET), data)
 
 
 def test_a_record_says_what_was_signed() -> None:
     record = open_record(signed(value=b"hello"), NOW, NET)
-    assert record == SmallRecord(bytes([1]) * 20, NODE.public_key, 1, NOW.wall + 100, b"hello")
+    assert record == ValueRecord(bytes([1]) * 20, NODE.public_key, 1, NOW.wall + 100, b"hello")
     with pytest.raises(ValueError, match="1000 is the limit"):
         signed(value=bytes(1000))
 
@@ -47,7 +47,7 @@ def test_any_bytes_raise_remote_errors(data: bytes) -> None:
 
 
 def test_the_newest_of_each_author_wins() -> None:
-    shelf = Shelf(OWN, 100)
+    shelf = ValueStore(OWN, 100)
     other = Identity(b"o" * 32)
     new, old, theirs = signed(sequence=2), signed(sequence=1), signed(author=other, value=b"longer")
     assert put(shelf, new)
@@ -62,7 +62,7 @@ def test_the_newest_of_each_author_wins() -> None:
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 3)), max_size=60))
 def test_a_full_shelf_keeps_the_nearest(puts: list[tuple[int, int]]) -> None:
-    shelf = Shelf(OWN, 5)
+    shelf = ValueStore(OWN, 5)
     for key, sequence in puts:
         put(shelf, signed(key=key, sequence=sequence))
         assert len(shelf) <= 5
@@ -79,7 +79,7 @@ def test_bad_key_lengths_are_refused() -> None:
 
 def test_a_record_is_due_some_time_after_anybody_stored_it_and_never_when_it_has_gone() -> None:
     rests = iter([50.0, 70.0, 60.0, 80.0, 90.0, 40.0])
-    shelf, data = Shelf(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
+    shelf, data = ValueStore(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
 
     def at(steady: float) -> Now:
         return Now(NOW.wall + steady, steady)
@@ -96,7 +96,7 @@ def test_a_record_is_due_some_time_after_anybody_stored_it_and_never_when_it_has
 
 
 def test_a_shelf_that_overflows_forgets_when_things_were_due() -> None:
-    shelf = Shelf(OWN, 5, lambda: 1.0)
+    shelf = ValueStore(OWN, 5, lambda: 1.0)
     for n in range(1, 60):
         put(shelf, signed(key=n))
     assert len(shelf) == len(shelf._again_at) == 5

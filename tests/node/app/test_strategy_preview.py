@@ -3,7 +3,18 @@
 import pytest
 
 from crawl import decode_visit
-from dht import BadStrategy, Endpoint, NodeId, Placement, Reach, Rule, Strategy, encode_document, placement_key, slot_of
+from dht import (
+    AddressPolicy,
+    BadStrategy,
+    Endpoint,
+    NodeId,
+    Placement,
+    Rule,
+    Strategy,
+    encode_document,
+    placement_key,
+    slot_of,
+)
 from dht.ownership.failure_domains import traits_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.app.strategy_impact import Json
@@ -32,7 +43,7 @@ def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int
     members = sorted(NodeId(bytes.fromhex(m)) for m in ids(world) if m not in after.blocked)
     everybody = sorted(NodeId(bytes.fromhex(m)) for m in ids(world))
     traits = {
-        node.overlay.node_id: traits_of("", [Endpoint(a.host, a.port, a.port) for a in node.addresses], Reach())
+        node.overlay.node_id: traits_of("", [Endpoint(a.host, a.port, a.port) for a in node.addresses], AddressPolicy())
         for node in world.running()
     }
     old = Placement(everybody, before.slot_bits, before.replicas, traits)
