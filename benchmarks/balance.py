@@ -16,7 +16,7 @@ from hashlib import sha256
 from random import Random
 
 from dht import NodeId, Placement, Slot, Strategy
-from dht.leases.load_balance import LOOK_S, MOVE_S, Balancer, Due, Rules, staying
+from dht.leases.load_balance import LOOK_S, MOVE_S, BalanceRules, LoadBalance, LoadSnapshot, staying
 from dht.leases.succession import preference
 
 GOALS = {16: 1.3, 100: 1.5, 1000: 1.8}  # of the issue: max/mean of due crawl work after β
@@ -28,7 +28,7 @@ REPLICAS = 3
 TICK_S, TOLD_S = 10.0, 20.0
 HOUR_S = 3600.0
 _STRATEGY = Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1)
-DEFAULT = Rules(_STRATEGY.balance_queue, _STRATEGY.balance_ratio)
+DEFAULT = BalanceRules(_STRATEGY.balance_queue, _STRATEGY.balance_ratio)
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class Balanced:
     work_moved: float  # share of all due work, each move counted
 
 
-def max_over_mean(nodes: int, seed: int = 1, rules: Rules = DEFAULT) -> Balanced:
+def max_over_mean(nodes: int, seed: int = 1, rules: BalanceRules = DEFAULT) -> Balanced:
     """Run one hour; the same arguments give the same figures."""
     town = Town(nodes, seed, rules)
     before, worst = town.ratio(), 0.0
@@ -61,7 +61,7 @@ def max_over_mean(nodes: int, seed: int = 1, rules: Rules = DEFAULT) -> Balanced
 class Town:
     """Who holds which slot, and who looks when."""
 
-    def __init__(self, nodes: int, seed: int, rules: Rules) -> None:
+    def __init__(self, nodes: int, seed: int, rules: BalanceRules) -> None:
         rng = Random(f"balance {nodes} {seed}")
         self.rules, self.rng = rules, rng
         self.slot_bits = math.ceil(math.log2(SLOTS_PER_NODE * nodes))
@@ -76,7 +76,7 @@ class Town:
             self.held[order[0]].add(slot)
         self.until: dict[Slot, float] = {}  # slots that were moved
         self.giver: dict[Slot, NodeId] = {}  # who moved them last
-        self.balancers = {member: Balancer() for member in self.members}
+        self.balancers = {member: LoadBalance() for member in self.members}
         self.turn = {member: rng.randrange(int(LOOK_S / TICK_S)) for member in self.members}
         self.told: list[Mapping[NodeId, int]] = [self.loads()]
         self.siblings = {m: sorted({p for s in self.held[m] for p in self.owners[s]} - {m}) for m in self.members}
@@ -114,12 +114,14 @@ class Town:
             self.until[slot], self.giver[slot] = now + MOVE_S, member
             self.give(slot, member, lot.peer)
 
-    def due(self, member: NodeId, told: Mapping[NodeId, int]) -> Due:
+    def due(self, member: NodeId, told: Mapping[NodeId, int]) -> LoadSnapshot:
         here = {slot: self.work.get(slot, 0) for slot in self.held[member]}
         there = {
             peer: told[peer] for peer in [*self.siblings[member], *self.rng.sample(self.members, 8)] if peer != member
         }
-        return Due(here, there, lambda slot: [p for p in self.owners[slot] if p not in (member, self.giver.get(slot))])
+        return LoadSnapshot(
+            here, there, lambda slot: [p for p in self.owners[slot] if p not in (member, self.giver.get(slot))]
+        )
 
     def give(self, slot: Slot, giver: NodeId, taker: NodeId) -> None:
         self.held[giver].discard(slot)
@@ -152,7 +154,7 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--ratio", type=float, default=DEFAULT.ratio)
     parser.add_argument("--json", action="store_true")
     options = parser.parse_args(arguments)
-    rules = Rules(options.queue, options.ratio)
+    rules = BalanceRules(options.queue, options.ratio)
     rows = [max_over_mean(n, seed, rules) for n in options.nodes for seed in range(1, options.seeds + 1)]
     if options.json:
         print(json.dumps([asdict(row) for row in rows], indent=2))

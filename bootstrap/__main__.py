@@ -24,7 +24,7 @@ from dht import (
     Endpoint,
     Identity,
     Network,
-    Place,
+    OverlaySettings,
     open_overlay,
     system_clock,
     when_told_to_stop,
@@ -60,7 +60,7 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
     config = DhtConfig(allow_private=options.allow_private)
     hosts = [host for host in (options.listen_v4, options.listen_v6) if host]
     listening = tuple(Endpoint(host, options.port, options.port) for host in hosts)
-    place = Place(listening, folder / "dht", member=False, puzzle=folder / "identity.puzzle")
+    place = OverlaySettings(listening, folder / "dht", member=False, puzzle=folder / "identity.puzzle")
     with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
         overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)
         own = {endpoint.udp for endpoint in place.listening}

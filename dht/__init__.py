@@ -39,29 +39,29 @@ from dht.keys import (
     slot_start,
     split_url,
 )
-from dht.leases.lease_balancer import Balance
+from dht.leases.lease_balancer import BalanceReport
 from dht.membership.peer_cache import PeerCache
 from dht.membership.table import MemberTable, News
 from dht.messages import Message
 from dht.overlay.api import Overlay, View
-from dht.overlay.assembly import Place, open_overlay
-from dht.overlay.service import LiveOverlay, OnEvent, Parts
-from dht.ownership.placement_diff import Part, parts
+from dht.overlay.assembly import OverlaySettings, open_overlay
+from dht.overlay.service import OnEvent, OverlayDependencies, OverlayService
+from dht.ownership.placement_diff import SlotMove, placement_diff
 from dht.ownership.rendezvous import Placement, owners
-from dht.ownership.shard_policy import Spreading, documents_of, spread_depth
-from dht.ownership.site_shards import FRESH_S, SURE_S, Hosts, Places, shards, stray_range
+from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
+from dht.ownership.site_shards import FRESH_S, SURE_S, ShardDepths, SiteShards, shards, stray_range
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event, MembersChanged, StrategyAhead
 from dht.protocol.requester import Datagram
 from dht.protocol.udp_driver import EngineDriver, PortUnavailable, UdpDriver, bind_udp
-from dht.rate_limit import Buckets
-from dht.reachability.dial_back import Knock, Question
-from dht.reachability.evidence import Reachability, Verdict
+from dht.rate_limit import RateLimiter
+from dht.reachability.dial_back import DialBack, DialBackPing
+from dht.reachability.evidence import ReachabilityEvidence, ReachabilityVerdict
 from dht.reachability.node_role import Mode
 from dht.signals import when_told_to_stop
-from dht.slot_resize import covered
+from dht.slot_resize import resize_inside
 from dht.slot_set import decode_slots, encode_slots
-from dht.strategy.crawl_rules import Decision, Pattern, Rules, host_matches
+from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
 from dht.strategy.diff import Difference, FieldChange, RuleChange, difference
 from dht.strategy.document import (
     Publishers,
@@ -73,7 +73,7 @@ from dht.strategy.document import (
     encode_signed,
     parse_document,
 )
-from dht.strategy.history import Entry, StrategyLog
+from dht.strategy.history import AdoptedStrategy, StrategyHistory
 from dht.strategy.network import Network, check_network, network_id
 from dht.strategy.validation import (
     MAX_LISTED,
@@ -99,35 +99,33 @@ __all__ = [
     "SURE_S",
     "Address",
     "AddressPolicy",
+    "AdoptedStrategy",
     "BadIdentity",
     "BadMessage",
     "BadSignature",
     "BadStrategy",
-    "Balance",
+    "BalanceReport",
     "BrokenFile",
-    "Buckets",
     "Clock",
     "Contact",
+    "CrawlRules",
     "Datagram",
-    "Decision",
     "DhtConfig",
+    "DialBack",
+    "DialBackPing",
     "Difference",
     "DocumentId",
     "Driver",
     "DseError",
     "Endpoint",
     "EngineDriver",
-    "Entry",
     "Event",
     "Family",
     "FieldChange",
     "Heartbeat",
-    "Hosts",
     "Identity",
     "InputError",
     "Key",
-    "Knock",
-    "LiveOverlay",
     "Load",
     "LocalError",
     "MemberTable",
@@ -140,37 +138,39 @@ __all__ = [
     "Now",
     "OnEvent",
     "Overlay",
-    "Part",
-    "Parts",
+    "OverlayDependencies",
+    "OverlayService",
+    "OverlaySettings",
     "Pattern",
     "PeerCache",
     "PeerGone",
     "PeerRefused",
     "PeerTimeout",
-    "Place",
     "Placement",
-    "Places",
     "PortUnavailable",
     "ProtocolEngine",
     "Publishers",
     "PuzzleFile",
-    "Question",
-    "Reachability",
+    "RateLimiter",
+    "ReachabilityEvidence",
+    "ReachabilityVerdict",
     "RemoteError",
     "Route",
     "Rule",
     "RuleChange",
-    "Rules",
+    "RuleDecision",
+    "ShardDepths",
+    "ShardPolicy",
     "SignedStrategy",
+    "SiteShards",
     "Slot",
-    "Spreading",
+    "SlotMove",
     "Strategy",
     "StrategyAhead",
-    "StrategyLog",
+    "StrategyHistory",
     "Transport",
     "UdpDriver",
     "ValueRecord",
-    "Verdict",
     "VerifiedHeartbeat",
     "View",
     "add_signature",
@@ -178,7 +178,6 @@ __all__ = [
     "check_bounds",
     "check_network",
     "check_publishers",
-    "covered",
     "decode_signed",
     "decode_slots",
     "difference",
@@ -196,8 +195,9 @@ __all__ = [
     "owners",
     "parse_address",
     "parse_document",
-    "parts",
+    "placement_diff",
     "placement_key",
+    "resize_inside",
     "shards",
     "sign_heartbeat",
     "sign_record",

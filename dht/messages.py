@@ -30,7 +30,7 @@ Answer = TypeVar("Answer", bound=Message)
 Handler = Callable[[NodeId, Asked], Awaitable[Message]]  # gets the verified id of the peer that asks
 
 
-class Asks(Protocol):
+class PeerClient(Protocol):
     """Whatever can ask a peer and wait for its answer."""
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...

@@ -9,7 +9,7 @@ from collections.abc import Hashable
 KEYS = 8192
 
 
-class Buckets:
+class RateLimiter:
     """One bucket a key, each filling at `rate` a second up to `burst`."""
 
     def __init__(self, rate: float, burst: float, *, keys: int = KEYS) -> None:

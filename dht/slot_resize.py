@@ -8,7 +8,7 @@ from collections.abc import Set
 from dht.keys import Slot
 
 
-def covered(slots: Set[Slot], bits: int, new_bits: int) -> frozenset[Slot]:
+def resize_inside(slots: Set[Slot], bits: int, new_bits: int) -> frozenset[Slot]:
     """The slots of 2**new_bits that lie wholly inside these slots of 2**bits: for what is true of every key."""
     if new_bits >= bits:
         return _split(slots, new_bits - bits)
@@ -17,7 +17,7 @@ def covered(slots: Set[Slot], bits: int, new_bits: int) -> frozenset[Slot]:
     return frozenset(p for p in parents if all(p * ratio + n in slots for n in range(ratio)))
 
 
-def touched(slots: Set[Slot], bits: int, new_bits: int) -> frozenset[Slot]:
+def resize_overlapping(slots: Set[Slot], bits: int, new_bits: int) -> frozenset[Slot]:
     """The slots of 2**new_bits that share a key with these slots of 2**bits: for what is true of some key."""
     if new_bits >= bits:
         return _split(slots, new_bits - bits)

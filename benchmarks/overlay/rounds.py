@@ -15,10 +15,10 @@ from random import Random
 import msgspec
 
 from bootstrap import load_network, new_network
-from dht import Identity, Network, NodeId, Placement, Slot, Strategy, StrategyLog, encode_slots
-from dht.leases.lease_holder import Leases
+from dht import Identity, Network, NodeId, Placement, Slot, Strategy, StrategyHistory, encode_slots
+from dht.leases.lease_holder import LeaseHolder
 from dht.leases.lease_service import ASK_S, FALL_BACK_S, TICK_S
-from dht.leases.quorum_round import Round
+from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import VOTE_S
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
@@ -38,11 +38,11 @@ class Tenant:
 
     bee: Bee
     view: OverlayView
-    leases: Leases
+    leases: LeaseHolder
     life: int
     looked: object = None
     told: frozenset[Slot] = frozenset()
-    open: Round | None = None
+    open: QuorumRound | None = None
     waiting: int = 0  # answers that may still come
     fell_back: bool = False
     talked_at: dict[NodeId, float] = field(default_factory=dict)
@@ -58,7 +58,7 @@ class Rounds:
 
     def __init__(self, swarm: Swarm, slot_bits: int) -> None:
         self._swarm, self._bits = swarm, slot_bits
-        self._log = StrategyLog(network_of(slot_bits))
+        self._log = StrategyHistory(network_of(slot_bits))
         self._rng = Random(f"rounds {swarm.seed}")
         self.packets: Counter[str] = Counter()
         self.bytes = 0
@@ -92,7 +92,7 @@ class Rounds:
         core, swarm = bee.core, self._swarm
         view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, lambda: core.own_endpoints)
         view.say_ready(frozenset(self._ready[bee.node_id]))
-        leases = Leases(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
+        leases = LeaseHolder(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
         tenant = Tenant(bee, view, leases, bee.life)
         self._announce(bee, frozenset())
         swarm.later(self._rng.uniform(0.0, TICK_S) + 3.0, self._step, tenant)
@@ -118,7 +118,7 @@ class Rounds:
         else:
             self._go_on(tenant, tenant.open)
 
-    def _go_on(self, tenant: Tenant, asked: Round) -> None:
+    def _go_on(self, tenant: Tenant, asked: QuorumRound) -> None:
         """All have answered, or had their time: ask those left out, then finish."""
         if tenant.open is not asked or not tenant.is_up:
             return
@@ -136,25 +136,25 @@ class Rounds:
             self._announce(tenant.bee, held)
         self._swarm.later(TICK_S, self._step, tenant)
 
-    def _ask(self, tenant: Tenant, asked: Round, requests: Mapping[NodeId, LeaseRequest]) -> None:
+    def _ask(self, tenant: Tenant, asked: QuorumRound, requests: Mapping[NodeId, LeaseRequest]) -> None:
         for peer, request in requests.items():
             tenant.waiting += 1
             ended: list[bool] = []
             self._swarm.later(ASK_S, self._ended, tenant, asked, ended)
             self._send(tenant, peer, request, partial(self._vote, tenant, asked, peer, request, ended))
 
-    def _vote(self, asker: Tenant, asked: Round, peer: NodeId, request: LeaseRequest, ended: list[bool]) -> None:
+    def _vote(self, asker: Tenant, asked: QuorumRound, peer: NodeId, request: LeaseRequest, ended: list[bool]) -> None:
         voter = self.tenants[peer]
         reply = voter.leases.answer(self._swarm.now, asker.bee.node_id, request, voter.view)
         hear = partial(self._hear, asker, asked, peer, reply, ended)
         self._send(voter, asker.bee.node_id, reply, hear)
 
-    def _hear(self, asker: Tenant, asked: Round, peer: NodeId, reply: LeaseReply, ended: list[bool]) -> None:
+    def _hear(self, asker: Tenant, asked: QuorumRound, peer: NodeId, reply: LeaseReply, ended: list[bool]) -> None:
         if not ended:
             asker.leases.heard(self._swarm.now, asked, peer, reply)
             self._ended(asker, asked, ended)
 
-    def _ended(self, tenant: Tenant, asked: Round, ended: list[bool]) -> None:
+    def _ended(self, tenant: Tenant, asked: QuorumRound, ended: list[bool]) -> None:
         """A question has its answer, or will get none."""
         if ended:
             return

@@ -10,8 +10,17 @@ from typing import Protocol
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
-from dht.leases.lease_holder import Leases
-from dht.leases.load_balance import LOOK_S, MOVE_S, Balancer, Due, Lot, Outlook, Rules, staying
+from dht.leases.lease_holder import LeaseHolder
+from dht.leases.load_balance import (
+    LOOK_S,
+    MOVE_S,
+    BalanceOutlook,
+    BalanceRules,
+    LeaseMove,
+    LoadBalance,
+    LoadSnapshot,
+    staying,
+)
 from dht.messages import LeaseRelease
 from dht.ownership.view import OverlayView
 
@@ -33,27 +42,27 @@ class CrawlWork(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Balance:
+class BalanceReport:
     """The state of sharing, for people. `moves`: (Unix seconds, what moved), oldest first; `lent`: slots that are with
     others because of a move that this node heard of, `borrowed`: that are here because of one."""
 
-    outlook: Outlook
-    moves: tuple[tuple[float, Lot], ...] = ()
+    outlook: BalanceOutlook
+    moves: tuple[tuple[float, LeaseMove], ...] = ()
     lent: int = 0
     borrowed: int = 0
 
 
-class Sharing:
+class LeaseBalancer:
     """Moves leases for one node; does nothing until it is given the `work` to go by."""
 
     def __init__(self, view: OverlayView) -> None:
         self._view = view
-        self._balancer = Balancer()
+        self._balancer = LoadBalance()
         self._looks = 0
         self._look_at: float | None = None
         self.work: CrawlWork | None = None
 
-    def step(self, now: Now, leases: Leases) -> None:
+    def step(self, now: Now, leases: LeaseHolder) -> None:
         """Look if it is time to."""
         if self._look_at is None:
             self._look_at = now.steady + LOOK_S * (1 + self._view.node_id[-1] / 256)
@@ -64,7 +73,7 @@ class Sharing:
         self._look_at = now.steady + LOOK_S
         self._looks += 1
         strategy = self._view.strategy
-        rules = Rules(strategy.balance_queue, strategy.balance_ratio)
+        rules = BalanceRules(strategy.balance_queue, strategy.balance_ratio)
         due = self._due(now, leases, self.work)
         self._keep(now, leases, due, rules)
         lot = self._balancer.look(now.steady, due, rules)
@@ -72,7 +81,7 @@ class Sharing:
             assert lot is not None
             leases.lend(now, slot, lot.peer, MOVE_S)
 
-    def _lend_all(self, now: Now, leases: Leases) -> None:
+    def _lend_all(self, now: Now, leases: LeaseHolder) -> None:
         """This node rests: others take its slots, a different one each as far as there are several. What was lent to it
         stays, or two that rest would hand it to and fro."""
         borrowed = leases.borrowed(now)
@@ -87,14 +96,14 @@ class Sharing:
         if any(heir == self._view.node_id for _, heir, _ in release.heirs):
             self._balancer.met(peer, now.steady)
 
-    def report(self, now: Now, leases: Leases | None) -> Balance:
+    def report(self, now: Now, leases: LeaseHolder | None) -> BalanceReport:
         """As of now."""
         if leases is None:
-            return Balance(Outlook())
+            return BalanceReport(BalanceOutlook())
         moves = tuple((now.wall - (now.steady - at), lot) for at, lot in self._balancer.moves)
-        return Balance(self._balancer.outlook, moves, len(leases.lent(now)), len(leases.borrowed(now)))
+        return BalanceReport(self._balancer.outlook, moves, len(leases.lent(now)), len(leases.borrowed(now)))
 
-    def _due(self, now: Now, leases: Leases, work: CrawlWork) -> Due:
+    def _due(self, now: Now, leases: LeaseHolder, work: CrawlWork) -> LoadSnapshot:
         view, held, due = self._view, leases.held(now), work.due()
         givers = {slot: move.giver for slot, move in leases.borrowed(now).items()}
 
@@ -104,7 +113,7 @@ class Sharing:
         siblings = {peer for slot in held for peer in leases.team(slot)} - {view.node_id}
         beats = {peer: view.heartbeat(peer) for peer in siblings | self._some(siblings)}
         there = {peer: beat.due for peer, beat in sorted(beats.items()) if beat is not None and beat.member}
-        return Due({slot: due.get(slot, 0) for slot in held}, there, heirs)
+        return LoadSnapshot({slot: due.get(slot, 0) for slot in held}, there, heirs)
 
     def _some(self, siblings: set[NodeId]) -> set[NodeId]:
         """A few other live peers, others at each look."""
@@ -112,7 +121,7 @@ class Sharing:
         rest = self._view.live() - siblings - {self._view.node_id}
         return set(sorted(rest, key=lambda peer: blake2b(peer, digest_size=8, salt=salt).digest())[:OTHERS])
 
-    def _keep(self, now: Now, leases: Leases, due: Due, rules: Rules) -> None:
+    def _keep(self, now: Now, leases: LeaseHolder, due: LoadSnapshot, rules: BalanceRules) -> None:
         """Prolong the moves that end before the next look, where their slots are better kept."""
         ending = [s for s, move in leases.borrowed(now).items() if move.until <= now.steady + 2 * LOOK_S]
         homes = {slot: leases.preferred(slot, self._view) for slot in ending}

@@ -18,9 +18,9 @@ from types import MappingProxyType
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
-from dht.leases.lease_transfer import Move, Moves
-from dht.leases.quorum_round import Attempt, Round
-from dht.leases.succession import Sight, Succession, preference
+from dht.leases.lease_transfer import LeaseTransfer, LeaseTransfers
+from dht.leases.quorum_round import Attempt, QuorumRound
+from dht.leases.succession import SlotView, Succession, preference
 from dht.leases.voter import HOLD_S, Team, Voter, team_digest
 from dht.messages import MAX_CLAIMS, Claim, Heir, LeaseRelease, LeaseReply, LeaseRequest, Vote
 
@@ -46,14 +46,14 @@ class _Held:
     drained_at: float | None = None
 
 
-class Leases:
+class LeaseHolder:
     """The leases of one node, as voter and as holder. `not_before`: steady time of its first claim."""
 
     def __init__(self, node_id: NodeId, slot_bits: int, *, abstain_until: float = 0.0, not_before: float = 0.0) -> None:
         self._node_id = node_id
         self._slot_bits = slot_bits
         self.voter = Voter(node_id, abstain_until)
-        self._moves = Moves(node_id)
+        self._moves = LeaseTransfers(node_id)
         self._turns = Succession(node_id, slot_bits, self.voter, self._moves, not_before)
         self._held: dict[Slot, _Held] = {}
         self._mine: list[Slot] = []
@@ -114,7 +114,7 @@ class Leases:
         if slot in self.borrowed(now):
             self._moves.put(now, slot, self._node_id, lent_s)
 
-    def borrowed(self, now: Now) -> Mapping[Slot, Move]:
+    def borrowed(self, now: Now) -> Mapping[Slot, LeaseTransfer]:
         """Slots held here because they were moved here."""
         moves = {slot: self._moves.find(now, slot) for slot in self._held}
         return {slot: move for slot, move in moves.items() if move is not None and move.heir == self._node_id}
@@ -127,16 +127,16 @@ class Leases:
         """The live owners of a slot as the last look showed them."""
         return self.voter.team(slot)
 
-    def preferred(self, slot: Slot, sight: Sight) -> NodeId | None:
+    def preferred(self, slot: Slot, sight: SlotView) -> NodeId | None:
         """Who comes first in the slot's own order, moves aside."""
         return self._turns.preferred(slot, sight)
 
-    def heirs(self, slot: Slot, sight: Sight) -> list[NodeId]:
+    def heirs(self, slot: Slot, sight: SlotView) -> list[NodeId]:
         """To whom a slot that is held here may be moved: live owners that are ready and would get the votes."""
         others = [peer for peer in self.voter.team(slot) if peer != self._node_id and sight.is_ready(peer, slot)]
         return [peer for peer in others if self._turns.may_ask(peer, slot, sight)]
 
-    def step(self, now: Now, sight: Sight) -> Round:
+    def step(self, now: Now, sight: SlotView) -> QuorumRound:
         """What to send at this moment; call it about once a second."""
         wanted: list[tuple[Slot, bool]] = []
         self._leave(now, sight)
@@ -154,17 +154,17 @@ class Leases:
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
         begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
-        asked = Round(now.steady, self._slot_bits, attempts=begun)
+        asked = QuorumRound(now.steady, self._slot_bits, attempts=begun)
         asked.open()
         for slot in list(asked.attempts):
             self._count(now, asked, slot)
         return asked
 
-    def fall_back(self, asked: Round) -> Mapping[NodeId, LeaseRequest]:
+    def fall_back(self, asked: QuorumRound) -> Mapping[NodeId, LeaseRequest]:
         """Whom else to ask, once those asked first have answered or had their time; `heard` takes their answers."""
         return asked.fall_back() if asked.slot_bits == self._slot_bits else {}
 
-    def heard(self, now: Now, asked: Round, peer: NodeId, reply: LeaseReply) -> None:
+    def heard(self, now: Now, asked: QuorumRound, peer: NodeId, reply: LeaseReply) -> None:
         """Take one peer's votes; what it was not asked is ignored."""
         if asked.slot_bits != self._slot_bits:
             return
@@ -173,7 +173,7 @@ class Leases:
             if attempt is not None and peer in attempt.asked:
                 self._take(now, asked, peer, vote)
 
-    def finish(self, now: Now, asked: Round) -> Round:
+    def finish(self, now: Now, asked: QuorumRound) -> QuorumRound:
         """Close a round when all have answered or time is up; returns what must be released."""
         if asked.slot_bits != self._slot_bits:
             self._give_up_round(asked)
@@ -183,7 +183,7 @@ class Leases:
                 self._failed(now, slot, attempt)
         return self._releases(now)
 
-    def answer(self, now: Now, peer: NodeId, request: LeaseRequest, sight: Sight) -> LeaseReply:
+    def answer(self, now: Now, peer: NodeId, request: LeaseRequest, sight: SlotView) -> LeaseReply:
         """Vote on another node's claims."""
         if request.slot_bits != self._slot_bits:
             return LeaseReply(())
@@ -205,7 +205,7 @@ class Leases:
                 self.voter.release(peer, slot, epoch)
                 self._turns.freed(now, Slot(slot), peer)
 
-    def give_up(self, now: Now) -> Round:
+    def give_up(self, now: Now) -> QuorumRound:
         """Stop holding everything (the node stops): what to tell the others."""
         for slot in list(self._held):
             self._drop(slot)
@@ -219,14 +219,14 @@ class Leases:
             if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:
                 self._moves.put(now, Slot(slot), NodeId(heir), lent_s, peer)
 
-    def _holders(self, now: Now, slot: Slot, sight: Sight) -> Sequence[NodeId]:
+    def _holders(self, now: Now, slot: Slot, sight: SlotView) -> Sequence[NodeId]:
         """Who holds the slot as far as this node can tell without its votes."""
         held = self._held.get(slot)
         if held is not None and held.until > now.steady:
             return (self._node_id,)
         return self._turns.holders(now, slot, sight)
 
-    def _renews(self, now: Now, slot: Slot, held: _Held, sight: Sight, horizon: float) -> bool:
+    def _renews(self, now: Now, slot: Slot, held: _Held, sight: SlotView, horizon: float) -> bool:
         """Whether to renew now: it is due before the horizon, or the team is another one."""
         team = self.voter.team(slot)
         if held.drained_at is not None and _is_drained(now, slot, held.drained_at, sight):
@@ -245,7 +245,7 @@ class Leases:
         if move is not None and move.heir != self._node_id:
             self._moves.tell(slot, move)
 
-    def _compare(self, now: Now, slot: Slot, held: _Held, sight: Sight) -> None:
+    def _compare(self, now: Now, slot: Slot, held: _Held, sight: SlotView) -> None:
         """Begin to hand the slot over when another owner has been the preferred one for long enough, or a move says
         so."""
         best = self._turns.successor(now, slot, sight)
@@ -283,7 +283,7 @@ class Leases:
             held.asked = self.voter.next_epoch(now, slot)
         return held.asked
 
-    def _take(self, now: Now, asked: Round, peer: NodeId, vote: Vote) -> None:
+    def _take(self, now: Now, asked: QuorumRound, peer: NodeId, vote: Vote) -> None:
         attempt = asked.attempts[Slot(vote.slot)]
         if not vote.granted:
             self.voter.saw_epoch(now, vote.slot, vote.epoch)
@@ -292,7 +292,7 @@ class Leases:
             attempt.granted.add(peer)
             self._count(now, asked, Slot(vote.slot))
 
-    def _count(self, now: Now, asked: Round, slot: Slot) -> None:
+    def _count(self, now: Now, asked: QuorumRound, slot: Slot) -> None:
         """Hold the slot once a majority of the team as it still is has granted it."""
         attempt = asked.attempts[slot]
         until = asked.sent_at + HOLD_S
@@ -341,13 +341,13 @@ class Leases:
         self._shown = (0.0, self._shown[1])
         self._give_back(slot, held.asked, held.team)
 
-    def _leave(self, now: Now, sight: Sight | None) -> None:
+    def _leave(self, now: Now, sight: SlotView | None) -> None:
         """Release the slots of others that have been drained; without `sight` all of them."""
         for slot in [s for s, (at, _) in self._leaving.items() if not sight or _is_drained(now, s, at, sight)]:
             _, held = self._leaving.pop(slot)
             self._give_back(slot, held.asked, held.team)
 
-    def _give_up_round(self, asked: Round) -> None:
+    def _give_up_round(self, asked: QuorumRound) -> None:
         """The slots were split while this round was under way: what it asked for is asked for again, part by part."""
         for slot, attempt in asked.attempts.items():
             if not attempt.holding:
@@ -359,7 +359,7 @@ class Leases:
         told = sorted({*team, *self.voter.team(slot)} - {self._node_id})
         self._gone.append((slot, epoch, tuple(told)))
 
-    def _releases(self, now: Now) -> Round:
+    def _releases(self, now: Now) -> QuorumRound:
         lists: dict[NodeId, list[tuple[int, int]]] = {}
         for slot, epoch, told in self._gone:
             for peer in told:
@@ -370,10 +370,10 @@ class Leases:
             peer: LeaseRelease(self._slot_bits, tuple(gone), tuple(heirs[s] for s, _ in gone if s in heirs))
             for peer, gone in ((peer, [(Slot(s), e) for s, e in lists[peer]]) for peer in sorted(lists))
         }
-        return Round(now.steady, self._slot_bits, releases=releases)
+        return QuorumRound(now.steady, self._slot_bits, releases=releases)
 
 
-def _is_drained(now: Now, slot: Slot, at: float, sight: Sight) -> bool:
+def _is_drained(now: Now, slot: Slot, at: float, sight: SlotView) -> bool:
     """Whether what began under a lease that goes to another has come to its end, or had its time."""
     return now.steady >= at and (not sight.is_busy(slot) or now.steady >= at - DRAIN_S + DRAIN_MOST_S)
 

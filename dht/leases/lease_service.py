@@ -18,11 +18,11 @@ from dht.atomic_file import write_atomically
 from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
-from dht.leases.lease_balancer import Sharing
-from dht.leases.lease_holder import Leases
-from dht.leases.quorum_round import Round
+from dht.leases.lease_balancer import LeaseBalancer
+from dht.leases.lease_holder import LeaseHolder
+from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import VOTE_S, Team
-from dht.messages import Asks, Done, LeaseRelease, LeaseReply, LeaseRequest
+from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
 
 log = logging.getLogger(__name__)
@@ -37,19 +37,19 @@ FALL_BACK_S = 1.0  # then those who were left out are asked too; twice the slowe
 NOTE_AHEAD_S = 600.0  # the file is written every ten minutes, not with every vote; nobody abstains longer than VOTE_S
 
 
-class LeaseKeeper:
+class LeaseService:
     """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
 
     def __init__(
         self,
         view: OverlayView,
-        asks: Asks,
+        asks: PeerClient,
         clock: Clock,
         executor: Executor,
         path: Path | None,
         *,
         settle_s: float,
-        sharing: Sharing,
+        sharing: LeaseBalancer,
     ) -> None:
         """`settle_s`: how long to listen before the first claim; 0 where there is nobody to hear."""
         now = clock()
@@ -59,7 +59,7 @@ class LeaseKeeper:
         self._executor = executor
         self._path = path
         self._noted_until = 0.0  # wall
-        self._leases = Leases(
+        self._leases = LeaseHolder(
             view.node_id,
             view.strategy.slot_bits,
             abstain_until=now.steady + self._recall(now),
@@ -74,7 +74,7 @@ class LeaseKeeper:
         self._sharing = sharing
 
     @property
-    def leases(self) -> Leases:
+    def leases(self) -> LeaseHolder:
         """The leases as they are now; others take their place when slots are renumbered."""
         return self._leases
 
@@ -151,7 +151,7 @@ class LeaseKeeper:
             self._looked = None
         elif slot_bits < self._slot_bits:
             until = now.steady + VOTE_S
-            self._leases = Leases(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
+            self._leases = LeaseHolder(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
             self._looked = None
         self._slot_bits = slot_bits
 
@@ -165,7 +165,7 @@ class LeaseKeeper:
             self._settled = self._settle_at == 0 or quiet or now.steady >= self._settle_at + PATIENT_S
         return self._settled
 
-    async def _ask_all(self, asked: Round) -> None:
+    async def _ask_all(self, asked: QuorumRound) -> None:
         async with asyncio.TaskGroup() as tasks:
             first = [
                 tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
@@ -175,7 +175,7 @@ class LeaseKeeper:
             for peer, request in self._leases.fall_back(asked).items():
                 tasks.create_task(self._ask(asked, peer, request), name="lease-ask")
 
-    async def _ask(self, asked: Round, peer: NodeId, request: LeaseRequest) -> None:
+    async def _ask(self, asked: QuorumRound, peer: NodeId, request: LeaseRequest) -> None:
         try:
             reply = await self._asks.ask(peer, request, LeaseReply, timeout_s=ASK_S)
         except RemoteError as error:
@@ -183,7 +183,7 @@ class LeaseKeeper:
             return
         self._leases.heard(self._clock(), asked, peer, reply)
 
-    async def _tell(self, told: Round) -> None:
+    async def _tell(self, told: QuorumRound) -> None:
         if not told.releases:
             return
         async with asyncio.TaskGroup() as tasks:

@@ -14,7 +14,7 @@ from dht.messages import MAX_MOVE_S, Heir
 
 
 @dataclass(frozen=True, slots=True)
-class Move:
+class LeaseTransfer:
     """Who comes first in a slot's order, and until when (steady seconds)."""
 
     heir: NodeId
@@ -22,23 +22,23 @@ class Move:
     giver: NodeId | None  # who moved it to this node, if it did
 
 
-class Moves:
+class LeaseTransfers:
     """The moves that one node knows of, at most one a slot."""
 
     def __init__(self, node_id: NodeId) -> None:
         self._node_id = node_id
-        self._moves: dict[Slot, Move] = {}
-        self._untold: dict[Slot, Move] = {}
+        self._moves: dict[Slot, LeaseTransfer] = {}
+        self._untold: dict[Slot, LeaseTransfer] = {}
 
     def put(self, now: Now, slot: Slot, heir: NodeId, lent_s: float, giver: NodeId | None = None) -> None:
         """From now on, for so long."""
-        self._moves[slot] = Move(heir, now.steady + min(lent_s, MAX_MOVE_S), giver)
+        self._moves[slot] = LeaseTransfer(heir, now.steady + min(lent_s, MAX_MOVE_S), giver)
 
     def end(self, slot: Slot) -> None:
         """The slot's own order again."""
         self._moves.pop(slot, None)
 
-    def find(self, now: Now, slot: Slot) -> Move | None:
+    def find(self, now: Now, slot: Slot) -> LeaseTransfer | None:
         """The move in force."""
         move = self._moves.get(slot)
         if move is not None and now.steady >= move.until:
@@ -70,7 +70,7 @@ class Moves:
         self._moves = {part: move for slot, move in self._moves.items() for part in parts(slot)}
         self._untold = {part: move for slot, move in self._untold.items() for part in parts(slot)}
 
-    def tell(self, slot: Slot, move: Move) -> None:
+    def tell(self, slot: Slot, move: LeaseTransfer) -> None:
         """The slot is free for the heir: the next releases say so."""
         self._moves[slot] = self._untold[slot] = move
 

@@ -24,7 +24,7 @@ SHOWN = 4  # bytes of a node id
 
 
 @dataclass(frozen=True, slots=True)
-class Rules:
+class BalanceRules:
     """N, URLs from which on work is worth sharing, and α, how many times the least busy one's."""
 
     queue: int
@@ -32,7 +32,7 @@ class Rules:
 
 
 @dataclass(frozen=True, slots=True)
-class Lot:
+class LeaseMove:
     """Slots that go to one peer, and why: the due work of both before, K and β."""
 
     peer: NodeId
@@ -58,7 +58,7 @@ class Lot:
 
 
 @dataclass(frozen=True, slots=True)
-class Due:
+class LoadSnapshot:
     """What one look sees. `here`: due work by held slot; `there`: that of live peers by their own word, those that are
     compared; `heirs(slot)`: ready live owners, without the one that moved it here a short while ago."""
 
@@ -72,7 +72,7 @@ class Due:
 
 
 @dataclass(frozen=True, slots=True)
-class Outlook:
+class BalanceOutlook:
     """The last look, for people: due work here, its mean over the peers compared, why nothing moves (or what did)."""
 
     mine: int = 0
@@ -86,19 +86,19 @@ def share(mine: int, theirs: int) -> float:
     return max(0.0, 0.5 - max(1, theirs) / (2 * max(1, mine)))
 
 
-class Balancer:
+class LoadBalance:
     """Looks now and then, and remembers who moved what to whom."""
 
     def __init__(self) -> None:
         self._rest_until: dict[NodeId, float] = {}
-        self.moves: deque[tuple[float, Lot]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
-        self.outlook = Outlook()
+        self.moves: deque[tuple[float, LeaseMove]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
+        self.outlook = BalanceOutlook()
 
     def met(self, peer: NodeId, now: float) -> None:
         """Something moved between this node and a peer: no other move of the pair for a while."""
         self._rest_until[peer] = now + PAIR_S
 
-    def look(self, now: float, due: Due, rules: Rules) -> Lot | None:
+    def look(self, now: float, due: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
         """What to move now. `now`: steady seconds."""
         self._rest_until = {peer: until for peer, until in self._rest_until.items() if until > now}
         lot = plan(due, rules, self._rest_until.keys())
@@ -107,11 +107,13 @@ class Balancer:
             self.moves.append((now, lot))
         mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
         reason = lot.reason if lot is not None else why_not(due, rules, self._rest_until.keys())
-        self.outlook = Outlook(due.mine, mean, len(due.there), reason)
+        self.outlook = BalanceOutlook(due.mine, mean, len(due.there), reason)
         return lot
 
 
-def staying(due: Due, rules: Rules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]) -> set[Slot]:
+def staying(
+    due: LoadSnapshot, rules: BalanceRules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]
+) -> set[Slot]:
     """Of slots whose time here is over those that are better kept: where their preferred owner is busy, and this node
     is not α times as busy. `homes`: each such slot's preferred owner; `work`: what is due in it."""
     mine, there = due.mine, dict(due.there)
@@ -125,7 +127,7 @@ def staying(due: Due, rules: Rules, homes: Mapping[Slot, NodeId], work: Mapping[
     return kept
 
 
-def plan(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> Lot | None:
+def plan(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] = ()) -> LeaseMove | None:
     """What β asks for: the least busy peer that can take anything, the largest slots that fit. One peer at a time: the
     next look sees what others moved to it meanwhile."""
     if not _is_uneven(due, rules):
@@ -135,11 +137,11 @@ def plan(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> Lot | None
         if due.mine <= STEP * due.there[peer]:
             return None
         if slots := _fit(offers[peer], due.here, share(due.mine, due.there[peer]) * due.mine):
-            return Lot(peer, tuple(slots), due.mine, due.there[peer])
+            return LeaseMove(peer, tuple(slots), due.mine, due.there[peer])
     return None
 
 
-def why_not(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> str:
+def why_not(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] = ()) -> str:
     """Why a look moved nothing, in one line."""
     here, offers = f"{due.mine:,} URLs due here", _offers(due)
     if due.mine <= rules.queue:
@@ -162,11 +164,11 @@ def why_not(due: Due, rules: Rules, resting: Collection[NodeId] = ()) -> str:
     return f"{here}, and no slot fits: the largest has {largest:,}; a site as large as that has to be spread"
 
 
-def _is_uneven(due: Due, rules: Rules) -> bool:
+def _is_uneven(due: LoadSnapshot, rules: BalanceRules) -> bool:
     return due.mine > rules.queue and bool(due.there) and due.mine > rules.ratio * max(1, min(due.there.values()))
 
 
-def _offers(due: Due) -> dict[NodeId, list[Slot]]:
+def _offers(due: LoadSnapshot) -> dict[NodeId, list[Slot]]:
     """Which of the slots with work each peer could take, most work first."""
     offers: dict[NodeId, list[Slot]] = {}
     for slot in sorted((s for s, count in due.here.items() if count), key=lambda s: (-due.here[s], s)):

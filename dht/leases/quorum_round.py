@@ -42,7 +42,7 @@ class Attempt:
 
 
 @dataclass(slots=True)
-class Round:
+class QuorumRound:
     """What to send now. `releases` need no answer."""
 
     sent_at: float

@@ -13,14 +13,14 @@ from typing import Protocol
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot, slot_start
-from dht.leases.lease_transfer import Moves
+from dht.leases.lease_transfer import LeaseTransfers
 from dht.leases.voter import Voter
 
 PATIENCE_S = 12.0
 FREED_S = 15.0  # a release is newer than the heartbeats heard for this long after it
 
 
-class Sight(Protocol):
+class SlotView(Protocol):
     """What the leases look up in the view, slot by slot."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
@@ -42,7 +42,7 @@ class Sight(Protocol):
 class Succession:
     """The turns of one node. `not_before`: steady time of its first claim."""
 
-    def __init__(self, node_id: NodeId, slot_bits: int, voter: Voter, moves: Moves, not_before: float) -> None:
+    def __init__(self, node_id: NodeId, slot_bits: int, voter: Voter, moves: LeaseTransfers, not_before: float) -> None:
         self._node_id = node_id
         self._slot_bits = slot_bits
         self._voter = voter
@@ -67,7 +67,7 @@ class Succession:
             for slot in [slot for slot in waits if slot not in slots]:
                 del waits[slot]
 
-    def holders(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
+    def holders(self, now: Now, slot: Slot, sight: SlotView) -> list[NodeId]:
         """Live peers that say they hold the slot and have not released it since."""
         freed, until = self._freed.get(slot, (None, 0.0))
         return [peer for peer in sight.announced(slot) if peer != freed or now.steady >= until]
@@ -92,7 +92,7 @@ class Succession:
         """Whether it is too early to ask again."""
         return now.steady < self._retry_at.get(slot, 0.0)
 
-    def is_due(self, now: Now, slot: Slot, sight: Sight) -> bool:
+    def is_due(self, now: Now, slot: Slot, sight: SlotView) -> bool:
         """Whether to ask for a slot that this node does not hold."""
         promise = self._voter.promise(now, slot)
         holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
@@ -109,17 +109,17 @@ class Succession:
         place = self._place(now, slot, sight)
         return place is not None and now.steady - since >= PATIENCE_S * place
 
-    def may_ask(self, peer: NodeId, slot: Slot, sight: Sight) -> bool:
+    def may_ask(self, peer: NodeId, slot: Slot, sight: SlotView) -> bool:
         """A newcomer gets no new vote where somebody older could hold the slot, and so is nobody's heir there."""
         team = self._voter.team(slot)
         older = sight.seasoned([p for p in team if sight.is_ready(p, slot)])
         return not older or peer in older
 
-    def preferred(self, slot: Slot, sight: Sight) -> NodeId | None:
+    def preferred(self, slot: Slot, sight: SlotView) -> NodeId | None:
         """Who comes first in the slot's own order, moves aside."""
         return next(iter(self._order(slot, sight)), None)
 
-    def successor(self, now: Now, slot: Slot, sight: Sight) -> NodeId | None:
+    def successor(self, now: Now, slot: Slot, sight: SlotView) -> NodeId | None:
         """Who should hold a slot in place of this node, which holds it; None where nobody should. A newcomer may be
         wrong about who is older: to another newcomer it is itself, and they would pass it round."""
         order = self._candidates(now, slot, sight)
@@ -128,7 +128,7 @@ class Succession:
             best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
         return None if best == self._node_id or not sight.is_ready(best, slot) else best
 
-    def meets_better(self, now: Now, slot: Slot, sight: Sight) -> bool:
+    def meets_better(self, now: Now, slot: Slot, sight: SlotView) -> bool:
         """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
         others = self.holders(now, slot, sight)
         if not others:
@@ -136,7 +136,7 @@ class Succession:
         order = preference(slot, self._slot_bits, self._voter.team(slot))
         return any(peer in order[: order.index(self._node_id)] for peer in others)
 
-    def _place(self, now: Now, slot: Slot, sight: Sight) -> int | None:
+    def _place(self, now: Now, slot: Slot, sight: SlotView) -> int | None:
         """How many come before this node; None where it must not ask."""
         am_ready = sight.is_ready(self._node_id, slot)
         if sight.ready(slot) and not am_ready:
@@ -149,11 +149,11 @@ class Succession:
         team = preference(slot, self._slot_bits, self._voter.team(slot))
         return len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
 
-    def _candidates(self, now: Now, slot: Slot, sight: Sight) -> list[NodeId]:
+    def _candidates(self, now: Now, slot: Slot, sight: SlotView) -> list[NodeId]:
         """Who should hold the slot, best first: the heir of a move before the others."""
         return self._moves.apply(now, slot, self._order(slot, sight))
 
-    def _order(self, slot: Slot, sight: Sight) -> list[NodeId]:
+    def _order(self, slot: Slot, sight: SlotView) -> list[NodeId]:
         """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
         been here for long enough, where there are any."""
         team = self._voter.team(slot)

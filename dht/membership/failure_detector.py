@@ -12,7 +12,7 @@ from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.table import MemberTable
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 
 PREFIX_BYTES = 4
 NAMES_LIMIT = 24  # suspects in one packet
@@ -35,8 +35,8 @@ class FailureDetector:
         self._ask = ask
         self._told: dict[NodeId, float] = {}  # suspects, and since when (steady) we say so
         self._heard: dict[NodeId, float] = {}  # whom others suspect and we ask
-        self._rumours = Buckets(1 / RUMOUR_S, 1.0)
-        self._questions = Buckets(RUMOURS_RATE, RUMOURS_BURST)
+        self._rumours = RateLimiter(1 / RUMOUR_S, 1.0)
+        self._questions = RateLimiter(RUMOURS_RATE, RUMOURS_BURST)
         self._sweep_at = float("-inf")
 
     def silent(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:

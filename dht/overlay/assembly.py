@@ -8,13 +8,13 @@ from pathlib import Path
 from dht.clock import Clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
-from dht.overlay.service import LiveOverlay, OnEvent, Parts
+from dht.overlay.service import OnEvent, OverlayDependencies, OverlayService
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
-from dht.reachability.dial_back import udp_knock
+from dht.reachability.dial_back import udp_dial_back
 from dht.reachability.node_role import Mode
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 from dht.strategy.network import Network
 from dht.transport.tls_channel import TlsChannel
 from dht.wire.address_policy import AddressPolicy
@@ -22,7 +22,7 @@ from dht.wire.contact import Address, Endpoint
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class OverlaySettings:
     """Where a node runs. `listening`: at most one endpoint a family, v4 first; 0.0.0.0 or :: for all addresses."""
 
     listening: tuple[Endpoint, ...]
@@ -36,18 +36,18 @@ def open_overlay(
     identity: Identity,
     network: Network,
     config: DhtConfig,
-    place: Place,
+    place: OverlaySettings,
     clock: Clock,
     rng: random.Random,
     executor: Executor,
-) -> LiveOverlay:
+) -> OverlayService:
     """A node's overlay, its UDP ports bound, its peers of earlier runs remembered. Raises LocalError.
 
     Then `join` the first contacts and `run` it. `executor`: one named thread for small files.
     """
     if place.folder is not None:
         place.folder.mkdir(parents=True, exist_ok=True)
-    strategies = StrategyLog(network, place.folder / "strategy" if place.folder is not None else None)
+    strategies = StrategyHistory(network, place.folder / "strategy" if place.folder is not None else None)
     declared = {4: config.announce_v4, 6: config.announce_v6}
     is_declared = all(declared[e.family] or not is_any(e.host) for e in place.listening)
     reach = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
@@ -68,7 +68,7 @@ def open_overlay(
     def drive(on_event: OnEvent) -> UdpDriver:
         return UdpDriver(core, clock, sockets, on_event)
 
-    parts = Parts(
+    parts = OverlayDependencies(
         core=core,
         drive=drive,
         carrier=channel,
@@ -82,10 +82,10 @@ def open_overlay(
         puzzle=place.puzzle,
         mode=place.mode,
         is_declared=is_declared,
-        knock=udp_knock(identity, bytes.fromhex(network.id), rng),
+        knock=udp_dial_back(identity, bytes.fromhex(network.id), rng),
         probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
         rng=rng,
     )
-    overlay = LiveOverlay(parts)
+    overlay = OverlayService(parts)
     overlay.remember()
     return overlay

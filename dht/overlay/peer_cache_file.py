@@ -15,7 +15,7 @@ CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
 
 
-class PeerMemory:
+class PeerCacheFile:
     """Keeps the peers of a core in a folder; None keeps nothing."""
 
     def __init__(self, core: ProtocolEngine, folder: Path | None, executor: Executor) -> None:

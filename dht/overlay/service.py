@@ -18,23 +18,23 @@ from dht.clock import Clock
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import Key, NodeId, Slot
-from dht.leases.lease_balancer import Balance, CrawlWork, Sharing
-from dht.leases.lease_service import SETTLE_S, TICK_S, LeaseKeeper
+from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
+from dht.leases.lease_service import SETTLE_S, TICK_S, LeaseService
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
-from dht.overlay.peer_cache_file import PeerMemory
-from dht.overlay.strategy_dissemination import READ_WITHIN_S, StrategySpread
-from dht.overlay.strategy_sync import StrategyPuller
+from dht.overlay.peer_cache_file import PeerCacheFile
+from dht.overlay.strategy_dissemination import READ_WITHIN_S, StrategyDissemination
+from dht.overlay.strategy_sync import StrategySync
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import BLOCKED, ProtocolEngine
 from dht.protocol.events import Event, StrategyAhead
-from dht.rate_limit import Buckets
-from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, Prober
-from dht.reachability.dial_back import Knock
-from dht.reachability.evidence import Reachability
-from dht.reachability.node_role import Mode, Standing, left_out
+from dht.rate_limit import RateLimiter
+from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
+from dht.reachability.dial_back import DialBack
+from dht.reachability.evidence import ReachabilityEvidence
+from dht.reachability.node_role import Mode, NodeRole, left_out
 from dht.slot_set import encode_slots
 from dht.strategy.document import SignedStrategy, Strategy
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import Driver, PeerGone, PeerRefused, Route, Transport
 from dht.wire.address_policy import AddressPolicy
@@ -54,13 +54,13 @@ OnEvent = Callable[[Event], None]
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What a `LiveOverlay` is built of. `drive` makes the core's driver, given what to do with its events."""
+class OverlayDependencies:
+    """What an `OverlayService` is built of. `drive` makes the core's driver, given what to do with its events."""
 
     core: ProtocolEngine
     drive: Callable[[OnEvent], Driver]
     carrier: Transport
-    strategies: StrategyLog
+    strategies: StrategyHistory
     families: frozenset[Family]
     clock: Clock
     executor: Executor  # named; for small files
@@ -70,15 +70,15 @@ class Parts:
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     mode: Mode = "member"
     is_declared: bool = True  # whether the operator says where this node is reached, in every family
-    knock: Knock | None = None  # None: never find out whether strangers reach this node, and never for others
+    knock: DialBack | None = None  # None: never find out whether strangers reach this node, and never for others
     probe_s: float = 0.0  # as in DhtConfig
     rng: Random = field(default_factory=Random)
 
 
-class LiveOverlay:
+class OverlayService:
     """A node's place in the network; an `Overlay`."""
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: OverlayDependencies) -> None:
         core, clock = parts.core, parts.clock
         self.node_id = core.node_id
         self.strategies = parts.strategies
@@ -91,15 +91,15 @@ class LiveOverlay:
         )
         self._handlers = Dispatcher()
         self._encoder = msgspec.msgpack.Encoder()
-        self._puller = StrategyPuller(parts.strategies, self, self._tell_strategy)
+        self._puller = StrategySync(parts.strategies, self, self._tell_strategy)
         rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
-        self._spread = StrategySpread(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
+        self._spread = StrategyDissemination(parts.strategies.network, parts.strategies, self._puller, self, clock, rng)
         self._due, self._load = 0, Load()
         self._joins = False
-        self._sharing = Sharing(self._view)
-        self._guests = Buckets(GUESTS_S, GUESTS_BURST, keys=1)
-        self._keeper: LeaseKeeper | None = None
-        self._memory = PeerMemory(core, parts.folder, parts.executor)
+        self._sharing = LeaseBalancer(self._view)
+        self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
+        self._keeper: LeaseService | None = None
+        self._memory = PeerCacheFile(core, parts.folder, parts.executor)
         self._solver = PuzzleSolver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
@@ -130,7 +130,7 @@ class LiveOverlay:
         """Where peers see this node, announced or not."""
         return self._core.own_addresses
 
-    def reachability(self) -> dict[Family, Reachability]:
+    def reachability(self) -> dict[Family, ReachabilityEvidence]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""
         return dict(self._prober.found) if self._prober is not None else {}
 
@@ -159,7 +159,7 @@ class LiveOverlay:
         """How busy this machine is, as the heartbeats say it."""
         return self._load
 
-    def balance(self) -> Balance:
+    def balance(self) -> BalanceReport:
         """What is due here and at others, what moved and why."""
         return self._sharing.report(self._clock(), self._keeper.leases if self._keeper is not None else None)
 
@@ -320,10 +320,10 @@ class LiveOverlay:
 
     # Reachability
 
-    def _open_prober(self, parts: Parts) -> Prober | None:
+    def _open_prober(self, parts: OverlayDependencies) -> AutoNat | None:
         if parts.knock is None:
             return None
-        prober = Prober(
+        prober = AutoNat(
             self._core, self._view, self, parts.knock, self._clock, parts.rng, parts.families, parts.probe_s
         )
         self._handlers.serve(ProbeMe, prober.answer_me)
@@ -331,10 +331,10 @@ class LiveOverlay:
         self.serve(AreYouThere, prober.answer_there)
         return prober
 
-    async def _keep_standing(self, prober: Prober) -> None:
+    async def _keep_standing(self, prober: AutoNat) -> None:
         """Take part while strangers reach this node, and say only where they do."""
         mode, is_declared = self._parts.mode, self._parts.is_declared or not self._parts.probe_s
-        standing = Standing(mode, is_declared=is_declared, joins=self._joins)
+        standing = NodeRole(mode, is_declared=is_declared, joins=self._joins)
         told: tuple[bool, frozenset[Family]] | None = None
         while True:
             verdicts = prober.verdicts()
@@ -386,7 +386,7 @@ class LiveOverlay:
             path = self._parts.folder / "votes.json" if self._parts.folder is not None else None
             settle_s = SETTLE_S if self._joins else 0.0
             clock, executor = self._clock, self._parts.executor
-            keeper = LeaseKeeper(self._view, self, clock, executor, path, settle_s=settle_s, sharing=self._sharing)
+            keeper = LeaseService(self._view, self, clock, executor, path, settle_s=settle_s, sharing=self._sharing)
             self._keeper = keeper
             self._view.show_leases(keeper.held)
             self.serve(LeaseRequest, keeper.answer_request)

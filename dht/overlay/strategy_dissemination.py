@@ -21,9 +21,9 @@ from dht.errors import RemoteError
 from dht.identity.node_key import node_id_of
 from dht.keys import KEY_BYTES, Key, NodeId
 from dht.messages import StrategyDigest
-from dht.overlay.strategy_sync import StrategyPuller
+from dht.overlay.strategy_sync import StrategySync
 from dht.rng import Rng
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 from dht.wire.value_record import ValueRecord
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class Pointer(msgspec.Struct, frozen=True, array_like=True):
     digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
 
 
-class Reaches(Protocol):
+class StrategyPeers(Protocol):
     """The part of the overlay that is needed."""
 
     def live_peers(self) -> Sequence[NodeId]: ...
@@ -61,11 +61,17 @@ class Reaches(Protocol):
     async def write_record(self, key: Key, value: bytes, life_s: float) -> int: ...
 
 
-class StrategySpread:
+class StrategyDissemination:
     """Compares with random peers, writes and reads pointers; whoever is ahead is handed to the puller."""
 
     def __init__(
-        self, network: str, strategies: StrategyLog, puller: StrategyPuller, reaches: Reaches, clock: Clock, rng: Rng
+        self,
+        network: str,
+        strategies: StrategyHistory,
+        puller: StrategySync,
+        reaches: StrategyPeers,
+        clock: Clock,
+        rng: Rng,
     ) -> None:
         self._strategies, self._puller, self._reaches = strategies, puller, reaches
         self._clock, self._rng = clock, rng

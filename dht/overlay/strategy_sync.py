@@ -10,9 +10,9 @@ from collections.abc import Callable
 
 from dht.errors import BadStrategy, RemoteError
 from dht.keys import NodeId
-from dht.messages import Asks, GetStrategy, StrategyChain
+from dht.messages import GetStrategy, PeerClient, StrategyChain
 from dht.strategy.document import decode_signed
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 
 log = logging.getLogger(__name__)
 
@@ -20,10 +20,10 @@ PULL_S = 4.0  # for a peer's chain
 PULLS_WAITING = 16  # peers ahead of us that are remembered; whoever still is says so again
 
 
-class StrategyPuller:
+class StrategySync:
     """Keeps this node's chain of strategies as long as its peers'. `changed` is called after each adoption."""
 
-    def __init__(self, strategies: StrategyLog, asks: Asks, changed: Callable[[], None]) -> None:
+    def __init__(self, strategies: StrategyHistory, asks: PeerClient, changed: Callable[[], None]) -> None:
         self._strategies = strategies
         self._asks = asks
         self._changed = changed

@@ -17,7 +17,7 @@ from dht.wire.contact import Endpoint
 CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subscriber see it filled, no more
 
 
-class Traits(NamedTuple):
+class FailureDomains(NamedTuple):
     """What of a member counts: its operator ("" undeclared), its prefixes, whether it has both families."""
 
     operator: str = ""
@@ -25,51 +25,53 @@ class Traits(NamedTuple):
     is_dual: bool = False
 
 
-NONE = Traits()
+NO_DOMAINS = FailureDomains()
 
 
-def traits_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> Traits:
+def domains_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> FailureDomains:
     """The traits of one member."""
     found = tuple(endpoints)
     blocks = (reach.block(e.host) for e in found)
-    return Traits(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
+    return FailureDomains(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
 
 
-def spread(nearest: Sequence[NodeId], traits: Mapping[NodeId, Traits]) -> list[NodeId]:
+def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
     """Those of the nearest that stay where at most CROWD of one prefix do; in their order."""
     counts: Counter[bytes] = Counter()
     found = []
     for member in nearest:
-        blocks = traits.get(member, NONE).blocks
+        blocks = domains.get(member, NO_DOMAINS).blocks
         if all(counts[block] < CROWD for block in blocks):
             counts.update(blocks)
             found.append(member)
     return found
 
 
-def owners_first(ranked: Sequence[NodeId], replicas: int, traits: Mapping[NodeId, Traits]) -> tuple[NodeId, ...]:
+def owners_first(
+    ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]
+) -> tuple[NodeId, ...]:
     """Candidates by weight, reordered: the owners come first, by weight among them, then the others by weight."""
-    owners = _choose(ranked, replicas, traits)
+    owners = _choose(ranked, replicas, domains)
     return (*(m for m in ranked if m in owners), *(m for m in ranked if m not in owners))
 
 
-def _choose(ranked: Sequence[NodeId], replicas: int, traits: Mapping[NodeId, Traits]) -> list[NodeId]:
+def _choose(ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
     """Greedily by weight, no two of kin while there are others; of several, one dual-stack where there is one."""
     chosen: list[NodeId] = []
     for member in ranked:
-        if len(chosen) < replicas and not _is_kin(member, chosen, traits):
+        if len(chosen) < replicas and not _is_kin(member, chosen, domains):
             chosen.append(member)
     chosen += [m for m in ranked if m not in chosen][: replicas - len(chosen)]
-    if len(chosen) < 2 or any(traits.get(m, NONE).is_dual for m in chosen):
+    if len(chosen) < 2 or any(domains.get(m, NO_DOMAINS).is_dual for m in chosen):
         return chosen
-    dual = [m for m in ranked if traits.get(m, NONE).is_dual]
-    fit = [m for m in dual if not _is_kin(m, chosen[:-1], traits)] or dual
+    dual = [m for m in ranked if domains.get(m, NO_DOMAINS).is_dual]
+    fit = [m for m in dual if not _is_kin(m, chosen[:-1], domains)] or dual
     return [*chosen[:-1], fit[0]] if fit else chosen
 
 
-def _is_kin(member: NodeId, others: Iterable[NodeId], traits: Mapping[NodeId, Traits]) -> bool:
-    mine = traits.get(member, NONE)
+def _is_kin(member: NodeId, others: Iterable[NodeId], domains: Mapping[NodeId, FailureDomains]) -> bool:
+    mine = domains.get(member, NO_DOMAINS)
     return any(
         (mine.operator and mine.operator == their.operator) or mine.blocks & their.blocks
-        for their in (traits.get(other, NONE) for other in others)
+        for their in (domains.get(other, NO_DOMAINS) for other in others)
     )

@@ -11,7 +11,7 @@ from dht.keys import NodeId, Slot
 from dht.ownership.rendezvous import Placement
 
 
-class Part(NamedTuple):
+class SlotMove(NamedTuple):
     """One slot of the finer numbering: its owners before and after, highest weight first."""
 
     slot: Slot
@@ -24,9 +24,9 @@ class Part(NamedTuple):
         return tuple(owner for owner in self.after if owner not in self.before)
 
 
-def parts(before: Placement, after: Placement, bits_before: int, bits_after: int) -> Iterator[Part]:
+def placement_diff(before: Placement, after: Placement, bits_before: int, bits_after: int) -> Iterator[SlotMove]:
     """Every part of the key space, in order: 2**max(bits) of them."""
     bits = max(bits_before, bits_after)
     for number in range(1 << bits):
         old, new = Slot(number >> (bits - bits_before)), Slot(number >> (bits - bits_after))
-        yield Part(Slot(number), before.owners(old), after.owners(new))
+        yield SlotMove(Slot(number), before.owners(old), after.owners(new))

@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 from dht.keys import KEY_BITS, NodeId, Slot, slot_start
 from dht.membership.neighbourhood import IdRange, block_of, span
-from dht.ownership.failure_domains import NONE, Traits, owners_first, spread
+from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, owners_first, spread
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
 LIVE_LEAST = 2  # while fewer owners are live (one where the strategy wants one copy), the next in weight stand in
@@ -30,11 +30,11 @@ class Placement:
         members: Sequence[NodeId],
         slot_bits: int,
         replicas: int,
-        traits: Mapping[NodeId, Traits] = MappingProxyType({}),
+        domains: Mapping[NodeId, FailureDomains] = MappingProxyType({}),
     ) -> None:
-        """`members` sorted; `replicas` ≥ 1; `traits`: none of a member that is not in it."""
+        """`members` sorted; `replicas` ≥ 1; `domains`: none of a member that is not in it."""
         self._members = members
-        self._traits = {member: found for member, found in traits.items() if found != NONE}
+        self._domains = {member: found for member, found in domains.items() if found != NO_DOMAINS}
         self._slot_bits = slot_bits
         self._replicas = replicas
         self._quarters: dict[IdRange, Quarter] = {}
@@ -73,8 +73,8 @@ class Placement:
         if found is None:
             first, end = span(self._members, block)
             members = tuple(self._members[first:end])
-            traits = tuple((member, self._traits[member]) for member in members if member in self._traits)
-            found = self._quarters[block] = _quarter_of(members, traits, self._slot_bits, self._replicas)
+            domains = tuple((member, self._domains[member]) for member in members if member in self._domains)
+            found = self._quarters[block] = _quarter_of(members, domains, self._slot_bits, self._replicas)
         return found
 
 
@@ -83,10 +83,10 @@ class Quarter:
     are all candidates of all these slots."""
 
     def __init__(
-        self, members: tuple[NodeId, ...], traits: Mapping[NodeId, Traits], slot_bits: int, replicas: int
+        self, members: tuple[NodeId, ...], domains: Mapping[NodeId, FailureDomains], slot_bits: int, replicas: int
     ) -> None:
         self.members = members
-        self._traits = traits
+        self._domains = domains
         self._numbers = [int.from_bytes(m, "big") for m in members]
         self._slot_bits = slot_bits
         self._replicas = replicas
@@ -99,7 +99,7 @@ class Quarter:
             start = slot_start(slot, self._slot_bits)
             candidates = self._candidates(int.from_bytes(start, "big"))
             ranked = sorted(candidates, key=lambda m: _weight(m, start), reverse=True)
-            found = owners_first(ranked, self._replicas, self._traits) if self._traits else tuple(ranked)
+            found = owners_first(ranked, self._replicas, self._domains) if self._domains else tuple(ranked)
             self._rankings[slot] = found
         return found
 
@@ -108,7 +108,7 @@ class Quarter:
         count = NEAREST
         while True:
             nearest = self._nearest(start, count)
-            fit = spread(nearest, self._traits) if self._traits else nearest
+            fit = spread(nearest, self._domains) if self._domains else nearest
             if len(fit) >= NEAREST or count >= len(self.members):
                 return [*fit, *(m for m in nearest if m not in fit)][:NEAREST]
             count *= 2
@@ -130,9 +130,9 @@ class Quarter:
 
 @lru_cache(maxsize=128)  # neighbourhoods; what is computed for one is shared by whoever sees the same members there
 def _quarter_of(
-    members: tuple[NodeId, ...], traits: tuple[tuple[NodeId, Traits], ...], slot_bits: int, replicas: int
+    members: tuple[NodeId, ...], domains: tuple[tuple[NodeId, FailureDomains], ...], slot_bits: int, replicas: int
 ) -> Quarter:
-    return Quarter(members, dict(traits), slot_bits, replicas)
+    return Quarter(members, dict(domains), slot_bits, replicas)
 
 
 def slots_of(block: IdRange, slot_bits: int) -> range:

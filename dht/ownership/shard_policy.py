@@ -13,7 +13,7 @@ AGAIN = 2.0  # times what a place may have: chance alone does not put so much in
 
 
 @dataclass(frozen=True, slots=True)
-class Spreading:
+class ShardPolicy:
     """Whom it concerns. Smaller networks and sites gain nothing: their pages are together sooner than apart."""
 
     pages: int = 10_000  # a site with fewer stays where it is
@@ -22,7 +22,7 @@ class Spreading:
     look_every_s: float = 600.0  # between two looks at the slots held
 
 
-def spread_depth(pages: int, depth: int, documents: int, replicas: int, nodes: int, bounds: Spreading) -> int:
+def spread_depth(pages: int, depth: int, documents: int, replicas: int, nodes: int, bounds: ShardPolicy) -> int:
     """The depth that a site of so many pages should have; never less than `depth`, which it has.
 
     `documents`: of the whole network, each counted once; with `replicas` copies each on `nodes` nodes. A site that is

@@ -11,14 +11,14 @@ from collections.abc import Iterable, Sequence
 from typing import Protocol
 
 from dht.keys import MAX_SPREAD, SITE_BYTES, Key, placement_key, shard_prefix, site_of
-from dht.strategy.crawl_rules import Rules
+from dht.strategy.crawl_rules import CrawlRules
 from dht.strategy.document import Rule, Strategy
 
 FRESH_S = 600.0  # what a host record says is taken for true for so long
 SURE_S = 30.0  # the same where something speaks against it
 
 
-class Ruled(Protocol):
+class StrategySource(Protocol):
     """What is needed of a view."""
 
     @property
@@ -27,7 +27,7 @@ class Ruled(Protocol):
     def formers(self) -> Sequence[Strategy]: ...
 
 
-class Hosts(Protocol):
+class ShardDepths(Protocol):
     """What host records say, as far as this node has read them."""
 
     @property
@@ -45,7 +45,7 @@ class Hosts(Protocol):
         answered."""
 
 
-class Unsaid:
+class NoShardDepths:
     """No host record says anything."""
 
     spreads = False
@@ -60,15 +60,15 @@ class Unsaid:
         return frozenset(sites)
 
 
-class Places:
+class SiteShards:
     """The places of one node's view at this moment; rules are compiled only where any of them spreads."""
 
-    def __init__(self, view: Ruled, hosts: Hosts | None = None) -> None:
+    def __init__(self, view: StrategySource, hosts: ShardDepths | None = None) -> None:
         self._view = view
-        self.hosts: Hosts = hosts or Unsaid()
+        self.hosts: ShardDepths = hosts or NoShardDepths()
         self._strategy: Strategy | None = None
         self._formers: Sequence[Strategy] = ()
-        self._depths: tuple[Rules | None, ...] = ()  # of the strategy in force, then of those before it
+        self._depths: tuple[CrawlRules | None, ...] = ()  # of the strategy in force, then of those before it
 
     @property
     def spreads(self) -> bool:
@@ -126,14 +126,14 @@ class Places:
         strategy, formers = self._view.strategy, self._view.formers()
         if strategy is not self._strategy or formers is not self._formers:
             self._strategy, self._formers = strategy, formers
-            self._depths = tuple(Rules(s) if _spreads(s) else None for s in (strategy, *formers))
+            self._depths = tuple(CrawlRules(s) if _spreads(s) else None for s in (strategy, *formers))
 
 
 def _spreads(strategy: Strategy) -> bool:
     return any(rule.action == "spread" for rule in strategy.rules)
 
 
-def _depth(rules: Rules | None, url: str) -> int | None:
+def _depth(rules: CrawlRules | None, url: str) -> int | None:
     """What a strategy's rules say; None where they leave it to the host's record."""
     decision = rules.decide(url) if rules is not None else None
     return decision.depth if decision is not None and decision.action == "spread" else None

@@ -13,11 +13,11 @@ from typing import NamedTuple
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
 from dht.membership.table import MemberTable
-from dht.ownership.failure_domains import NONE, Traits, traits_of
+from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.ownership.rendezvous import Placement, slots_of
-from dht.slot_resize import covered, touched
+from dht.slot_resize import resize_inside, resize_overlapping
 from dht.strategy.document import Strategy
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
@@ -34,7 +34,7 @@ class OverlayView:
         self,
         node_id: NodeId,
         members: MemberTable,
-        strategies: StrategyLog,
+        strategies: StrategyHistory,
         clock: Clock,
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
         operator: str = "",
@@ -53,7 +53,7 @@ class OverlayView:
         self._told = -1
         self._basis: tuple[object, ...] = ()
         self._strategy = strategies.current(clock())
-        self._own_traits = NONE
+        self._own_domains = NO_DOMAINS
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) of numberings until lately
         self._before: tuple[Strategy, ...] = ()
@@ -216,16 +216,16 @@ class OverlayView:
         return self._placed([m for m in self.members() if m.hex() not in blocked], strategy)
 
     def _placed(self, members: Sequence[NodeId], strategy: Strategy) -> Placement:
-        return Placement(members, strategy.slot_bits, strategy.replicas, self._traits(members, strategy))
+        return Placement(members, strategy.slot_bits, strategy.replicas, self._domains(members, strategy))
 
-    def _traits(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, Traits]:
+    def _domains(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
         """What the members' heartbeats, and this node's own words, say about beside whom they keep copies."""
         reach = AddressPolicy(strategy.declared_prefixes)
-        found = {self._node_id: traits_of(self._operator, self._own_endpoints(), reach)}
+        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach)}
         for member in members:
             known = self._members.find(member)
             if known is not None:
-                found[member] = traits_of(known.opened.heartbeat.operator, known.opened.contact.endpoints, reach)
+                found[member] = domains_of(known.opened.heartbeat.operator, known.opened.contact.endpoints, reach)
         return found
 
     def refresh(self) -> None:
@@ -238,13 +238,13 @@ class OverlayView:
         now = self._clock()
         self._look_at = now.steady + LOOK_S
         members, strategy = self._members.members(now), self._strategies.current(now)
-        own = traits_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
-        same = strategy is self._strategy and self._members.told == self._told and own == self._own_traits
+        own = domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
+        same = strategy is self._strategy and self._members.told == self._told and own == self._own_domains
         if same and now.steady <= self._all_live_until:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
-            self._own_ready = covered(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
-        self._strategy, self._told, self._own_traits = strategy, self._members.told, own
+            self._own_ready = resize_inside(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
+        self._strategy, self._told, self._own_domains = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         formers = self._strategies.former_bits(now)
@@ -252,8 +252,8 @@ class OverlayView:
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)
-            traits = self._traits(members, strategy) if formers else {}
-            self._formers = tuple((b, Placement(members, b, strategy.replicas, traits)) for b in formers)
+            domains = self._domains(members, strategy) if formers else {}
+            self._formers = tuple((b, Placement(members, b, strategy.replicas, domains)) for b in formers)
             self._ready.clear()
             self._teams.clear()
         if live != self._live:
@@ -328,8 +328,8 @@ NOTHING = _Said(frozenset(), frozenset())
 
 
 def _said(beat: Heartbeat, bits: int) -> _Said:
-    ready = covered(beat.ready_slots, beat.slot_bits, bits)
-    return _Said(ready, touched(beat.leased_slots, beat.slot_bits, bits))
+    ready = resize_inside(beat.ready_slots, beat.slot_bits, bits)
+    return _Said(ready, resize_overlapping(beat.leased_slots, beat.slot_bits, bits))
 
 
 def _words(opened: VerifiedHeartbeat) -> tuple[bytes, bytes, int]:

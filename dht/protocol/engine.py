@@ -25,7 +25,7 @@ from dht.protocol.find_put_get import ValueFinder
 from dht.protocol.gossip import Gossip, OwnState
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 from dht.rng import Rng
 from dht.routing.responder import Responder
 from dht.routing.routing_table import RoutingTable
@@ -114,10 +114,10 @@ class ProtocolEngine:
         )
         self._finder.reach = self._gossip.reach = self._asker.reach = reach
         self._shelf = shelf
-        self._addresses = Buckets(config.address_packets_s, 2 * config.address_packets_s)
-        self._peers = Buckets(config.peer_packets_s, 2 * config.peer_packets_s)
-        self._alerts = Buckets(1 / ALERT_S, 1.0)
-        self._meetings = Buckets(1 / MEET_S, 1.0)
+        self._addresses = RateLimiter(config.address_packets_s, 2 * config.address_packets_s)
+        self._peers = RateLimiter(config.peer_packets_s, 2 * config.peer_packets_s)
+        self._alerts = RateLimiter(1 / ALERT_S, 1.0)
+        self._meetings = RateLimiter(1 / MEET_S, 1.0)
         self._events: list[Event] = []
         self._told_epoch = 0
         self._refresh_at = self._restore_at = float("-inf")

@@ -22,7 +22,7 @@ from dht.membership.table import MemberTable, News
 from dht.protocol.digest_exchange import make_answer, make_ping
 from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 from dht.rng import Rng
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact
@@ -83,12 +83,12 @@ class Gossip:
         self._watch = FailureDetector(members, partners, self.ping)
         self._behind_until = float("-inf")
         self._probing: set[NodeId] = set()
-        self._boosts = Buckets(BOOST_RATE, BOOST_BURST)
-        self._far_boosts = Buckets(FAR_BOOST_RATE, BOOST_BURST)
-        self._catch_ups = Buckets(CATCH_UP_RATE, CATCH_UP_BURST)
-        self._alarms = Buckets(ALARM_RATE, ALARM_BURST)
-        self._objections = Buckets(1 / OBJECT_S, 1.0)
-        self._gaps = Buckets(1 / GAP_S, 1.0)
+        self._boosts = RateLimiter(BOOST_RATE, BOOST_BURST)
+        self._far_boosts = RateLimiter(FAR_BOOST_RATE, BOOST_BURST)
+        self._catch_ups = RateLimiter(CATCH_UP_RATE, CATCH_UP_BURST)
+        self._alarms = RateLimiter(ALARM_RATE, ALARM_BURST)
+        self._objections = RateLimiter(1 / OBJECT_S, 1.0)
+        self._gaps = RateLimiter(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
         self.doors = doors
         self.reach = AddressPolicy()

@@ -11,7 +11,7 @@ from dht.errors import BadSignature
 from dht.identity.node_key import Identity
 from dht.membership.partner_selection import PartnerSelection
 from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 from dht.rng import Rng
 from dht.routing.routing_table import RoutingTable
 from dht.routing.rtt import TIMEOUT_FIRST_S
@@ -44,7 +44,7 @@ class Requester:
         self.refused = refused
         self._rng = rng
         self._out: list[Datagram] = []
-        self._strange = Buckets(1 / STRANGE_S, STRANGE_BURST)
+        self._strange = RateLimiter(1 / STRANGE_S, STRANGE_BURST)
         self._proved: dict[str, None] = {}
         self.reach = AddressPolicy()
         self.stamp = stamp

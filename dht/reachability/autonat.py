@@ -19,9 +19,9 @@ from dht.keys import NodeId
 from dht.messages import Answer, Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
-from dht.rate_limit import Buckets
-from dht.reachability.dial_back import Knock
-from dht.reachability.evidence import Reachability, Verdict, Word
+from dht.rate_limit import RateLimiter
+from dht.reachability.dial_back import DialBack
+from dht.reachability.evidence import ProbeReport, ReachabilityEvidence, ReachabilityVerdict
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
 
@@ -70,7 +70,7 @@ class AreYouThere(Message, frozen=True, array_like=True):
     """Answered by `Done`."""
 
 
-class Ways(Protocol):
+class Dialer(Protocol):
     """How others are asked: a member by its heartbeat, or whoever is at a contact."""
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
@@ -78,15 +78,15 @@ class Ways(Protocol):
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
 
-class Prober:
+class AutoNat:
     """One node's. `every_s`: between two rounds of questions about an address that is well; 0 asks nothing."""
 
     def __init__(
         self,
         core: ProtocolEngine,
         view: OverlayView,
-        ways: Ways,
-        knock: Knock,
+        ways: Dialer,
+        knock: DialBack,
         clock: Clock,
         rng: Random,
         families: frozenset[Family],
@@ -94,8 +94,8 @@ class Prober:
     ) -> None:
         self._core, self._view, self._ways, self._knock = core, view, ways, knock
         self._clock, self._rng = clock, rng
-        self.found = {family: Reachability(every_s) for family in sorted(families)}
-        self._one, self._all = Buckets(1 / ONE_EVERY_S, ONE_BURST), Buckets(ALL_S, ALL_BURST, keys=1)
+        self.found = {family: ReachabilityEvidence(every_s) for family in sorted(families)}
+        self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
         self.reach = AddressPolicy()
 
     async def run(self) -> None:
@@ -104,7 +104,7 @@ class Prober:
             for family in self.found:
                 tasks.create_task(self._find_out(family), name=f"prober-{family}")
 
-    def verdicts(self) -> dict[Family, Verdict]:
+    def verdicts(self) -> dict[Family, ReachabilityVerdict]:
         """Of each family in which this node has an address."""
         return {family: found.verdict for family, found in self.found.items() if found.endpoint is not None}
 
@@ -135,11 +135,11 @@ class Prober:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
         if reply.host == endpoint.host:
-            self.found[family].heard(peer, Word(reply.udp, reply.tcp))
+            self.found[family].heard(peer, ProbeReport(reply.udp, reply.tcp))
         elif self._core.learns(
             family
         ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
-            self.found[family].heard(peer, Word(False, False))
+            self.found[family].heard(peer, ProbeReport(False, False))
 
     # For others
 

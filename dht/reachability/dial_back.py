@@ -18,11 +18,11 @@ from dht.wire.packets import PacketHeader, PacketKind, Ping, decode_packet, enco
 TRIES, WAIT_S = 2, 1.5  # two packets lost in a row are rare; further than 1.5 s there is no place on Earth
 SIZE = 256  # room for an answer without news, which is never longer than its question
 
-Knock = Callable[[Address, NodeId], Coroutine[Any, Any, bool]]
+DialBack = Callable[[Address, NodeId], Coroutine[Any, Any, bool]]
 """(UDP address, who should be there) → whether it answered."""
 
 
-class Question:
+class DialBackPing:
     """The PING and what answers it."""
 
     def __init__(self, identity: Identity, network: bytes, peer: NodeId, rng: Random) -> None:
@@ -43,11 +43,11 @@ class Question:
             return False
 
 
-def udp_knock(identity: Identity, network: bytes, rng: Random) -> Knock:
+def udp_dial_back(identity: Identity, network: bytes, rng: Random) -> DialBack:
     """Knocks over real sockets."""
 
     async def knock(address: Address, peer: NodeId) -> bool:
-        loop, question = asyncio.get_running_loop(), Question(identity, network, peer, rng)
+        loop, question = asyncio.get_running_loop(), DialBackPing(identity, network, peer, rng)
         heard = asyncio.Event()
         try:
             transport, _ = await loop.create_datagram_endpoint(
@@ -74,7 +74,7 @@ def udp_knock(identity: Identity, network: bytes, rng: Random) -> Knock:
 class _Ear(asyncio.DatagramProtocol):
     """Listens for the answer."""
 
-    def __init__(self, question: Question, heard: asyncio.Event) -> None:
+    def __init__(self, question: DialBackPing, heard: asyncio.Event) -> None:
         self._question, self._heard = question, heard
 
     def datagram_received(self, data: bytes, addr: object) -> None:

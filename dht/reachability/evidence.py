@@ -17,7 +17,7 @@ AGAIN_SHARE = 1 / 3  # of the time between rounds: after which what nobody reach
 NOBODY_S = 30.0  # until the next look where nobody could be asked
 
 
-class Verdict(Enum):
+class ReachabilityVerdict(Enum):
     """What the words of the last round come to."""
 
     UNKNOWN = "unknown"
@@ -26,7 +26,7 @@ class Verdict(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Word:
+class ProbeReport:
     """What one peer says: whether a datagram, and a connection, of a third node arrived."""
 
     udp: bool
@@ -37,17 +37,17 @@ class Word:
         return self.udp and self.tcp
 
 
-class Reachability:
+class ReachabilityEvidence:
     """One family. `every_s`: between two rounds where all is well; 0: never ask."""
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
         self._endpoint: Endpoint | None = None
-        self._words: dict[NodeId, Word] = {}
+        self._words: dict[NodeId, ProbeReport] = {}
         self._tried: set[NodeId] = set()
         self._due_at = 0.0
         self._is_exhausted = False
-        self.verdict = Verdict.UNKNOWN
+        self.verdict = ReachabilityVerdict.UNKNOWN
 
     @property
     def endpoint(self) -> Endpoint | None:
@@ -64,7 +64,7 @@ class Reachability:
         """For people: "behind a firewall, 3 peers tried"."""
         if self._endpoint is None:
             return "no address known"
-        if self.verdict is not Verdict.UNREACHABLE:
+        if self.verdict is not ReachabilityVerdict.UNREACHABLE:
             return str(self.verdict.value)
         words = self._words.values()
         half = (
@@ -80,7 +80,7 @@ class Reachability:
     def look(self, now: float, endpoint: Endpoint | None) -> bool:
         """This node's address as far as it knows; whether a peer should be asked about it now."""
         if endpoint != self._endpoint:
-            self._endpoint, self.verdict = endpoint, Verdict.UNKNOWN
+            self._endpoint, self.verdict = endpoint, ReachabilityVerdict.UNKNOWN
             self._begin(now)
             self._words = {}
         return bool(self._every_s) and endpoint is not None and now >= self._due_at
@@ -91,14 +91,14 @@ class Reachability:
         if not left or len(self._words.keys() & self._tried) >= WORDS:
             self._is_exhausted = True
             self._judge()
-            pause = self._every_s * (1.0 if self.verdict is Verdict.REACHABLE else AGAIN_SHARE)
+            pause = self._every_s * (1.0 if self.verdict is ReachabilityVerdict.REACHABLE else AGAIN_SHARE)
             self._begin(now + (pause if self._words else min(NOBODY_S, pause)))
             return None
         peer = pick(left)
         self._tried.add(peer)
         return peer
 
-    def heard(self, peer: NodeId, word: Word) -> None:
+    def heard(self, peer: NodeId, word: ProbeReport) -> None:
         """What a peer says; the newest of WORDS peers count."""
         self._words.pop(peer, None)
         self._words[peer] = word
@@ -113,6 +113,6 @@ class Reachability:
         good = sum(word.is_good for word in self._words.values())
         bad = len(self._words) - good
         if good and good >= bad:
-            self.verdict = Verdict.REACHABLE
+            self.verdict = ReachabilityVerdict.REACHABLE
         elif bad > good and (bad > 1 or self._is_exhausted):
-            self.verdict = Verdict.UNREACHABLE
+            self.verdict = ReachabilityVerdict.UNREACHABLE

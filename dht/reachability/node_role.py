@@ -8,7 +8,7 @@ A node whose operator says where it is reached takes part whatever peers say: th
 from collections.abc import Mapping
 from typing import Literal
 
-from dht.reachability.evidence import Verdict
+from dht.reachability.evidence import ReachabilityVerdict
 from dht.wire.contact import Family
 
 Mode = Literal["auto", "member", "client"]
@@ -16,7 +16,7 @@ Mode = Literal["auto", "member", "client"]
 PATIENCE_S = 20.0  # for a verdict: joining takes one or two, three peers' probes four each
 
 
-class Standing:
+class NodeRole:
     """One node's. `is_declared`: its operator says where it is reached; `joins`: it knows of others to ask."""
 
     def __init__(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
@@ -25,22 +25,22 @@ class Standing:
         self._since: float | None = None
         self._had_address = False
 
-    def takes_part(self, now: float, verdicts: Mapping[Family, Verdict]) -> bool:
+    def takes_part(self, now: float, verdicts: Mapping[Family, ReachabilityVerdict]) -> bool:
         """`now`: steady seconds; `verdicts` of the families in which an address is known."""
         if self._mode != "auto" or self._is_declared:
             return self._mode != "client"
         if self._since is None or (verdicts and not self._had_address):  # somebody answered: now they can be asked
             self._since, self._had_address = now, bool(verdicts)
-        if Verdict.REACHABLE in verdicts.values():
+        if ReachabilityVerdict.REACHABLE in verdicts.values():
             self._waits = False
             return True
-        if verdicts and all(verdict is Verdict.UNREACHABLE for verdict in verdicts.values()):
+        if verdicts and all(verdict is ReachabilityVerdict.UNREACHABLE for verdict in verdicts.values()):
             return False
         return not self._waits or now - self._since >= PATIENCE_S
 
 
-def left_out(verdicts: Mapping[Family, Verdict]) -> frozenset[Family]:
+def left_out(verdicts: Mapping[Family, ReachabilityVerdict]) -> frozenset[Family]:
     """Families not to be announced: nobody gets through there, while the other one works."""
-    if Verdict.REACHABLE not in verdicts.values():
+    if ReachabilityVerdict.REACHABLE not in verdicts.values():
         return frozenset()
-    return frozenset(family for family, verdict in verdicts.items() if verdict is Verdict.UNREACHABLE)
+    return frozenset(family for family, verdict in verdicts.items() if verdict is ReachabilityVerdict.UNREACHABLE)

@@ -18,7 +18,7 @@ REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB ea
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class RuleDecision:
     """What the strategy says of a URL. `rule` counts from 1; 0: no rule matched, its owners crawl it."""
 
     action: Literal["owners", "prefer", "spread", "deny"]
@@ -51,7 +51,7 @@ class _Compiled:
 
     rule: Rule
     pattern: Pattern | None
-    decision: Decision
+    decision: RuleDecision
 
     @property
     def holds_always(self) -> bool:
@@ -59,16 +59,16 @@ class _Compiled:
         return self.pattern is None and self.rule.slots is None
 
 
-class Rules:
+class CrawlRules:
     """The rules of one strategy, compiled once; which of them may match a host's URLs is worked out once a host."""
 
     def __init__(self, strategy: Strategy) -> None:
         self._slot_bits, floor = strategy.slot_bits, strategy.min_delay_s
         self._rules = [_compiled(number, rule, floor) for number, rule in enumerate(strategy.rules, start=1)]
-        self._none = Decision("owners", 0, None, floor)
+        self._none = RuleDecision("owners", 0, None, floor)
         self._of_hosts: dict[str, list[_Compiled]] = {}
 
-    def decide(self, url: str) -> Decision:
+    def decide(self, url: str) -> RuleDecision:
         """The decision for a canonical URL; a rule's caps hold besides the strategy's own politeness bounds."""
         host = host_of(url)
         candidates = self._of_hosts.get(host)
@@ -79,7 +79,7 @@ class Rules:
                 return each.decision
         return self._none
 
-    def decide_host(self, host: str) -> Decision | None:
+    def decide_host(self, host: str) -> RuleDecision | None:
         """The decision for all URLs of a host; None where it depends on the URL."""
         candidates = self._of_hosts.get(host)
         if candidates is None:
@@ -106,7 +106,7 @@ class Rules:
 def _compiled(number: int, rule: Rule, floor: float) -> _Compiled:
     delay_s = max(floor, rule.min_delay_s or 0.0)
     peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
-    decision = Decision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
+    decision = RuleDecision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)
     return _Compiled(rule, Pattern(rule.pattern) if rule.pattern is not None else None, decision)
 
 

@@ -40,7 +40,7 @@ RENUMBERED_S = 86400.0  # slots are handed over at a bounded rate: so long their
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class AdoptedStrategy:
     """One accepted version in the history."""
 
     strategy: Strategy
@@ -50,7 +50,7 @@ class Entry:
     rivals: tuple[str, ...]  # digests of other versions of this number, signed as well, which were not kept
 
 
-class StrategyLog:
+class StrategyHistory:
     """The accepted chain of one network. `folder` None keeps it in memory only (simulator, tests)."""
 
     def __init__(self, network: Network, folder: Path | None = None) -> None:
@@ -91,14 +91,14 @@ class StrategyLog:
         """Whether the version in force has run out and no newer one waits: a reason to ask more peers for the next."""
         return self.newest.expires_at <= now.wall
 
-    def history(self) -> Iterator[Entry]:
+    def history(self) -> Iterator[AdoptedStrategy]:
         """Every accepted version, oldest first."""
         for signed, strategy in self._chain:
             trusted = self._trusted(strategy.version)
             names = Publishers(strategy.publishers, strategy.threshold)
             changes = (set(names.keys), names.threshold) != (set(trusted.keys), trusted.threshold)
             rivals = tuple(d for d in self._rivals.get(strategy.version, ()) if d != signed.digest)
-            yield Entry(strategy, signed.digest, signers(signed, trusted), changes, rivals)
+            yield AdoptedStrategy(strategy, signed.digest, signers(signed, trusted), changes, rivals)
 
     @property
     def began_at(self) -> int:

@@ -20,7 +20,7 @@ from dht.clock import Clock
 from dht.errors import BadMessage, BadSignature, InputError, LocalError, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 from dht.transport.certificate import server_context
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
@@ -56,7 +56,7 @@ class TlsServer:
         self._context = server_context(identity)
         self._gate = RequestAuthenticator()
         self._relay = Relay(identity.node_id, network, clock, self._gate)
-        self._buckets = Buckets(REQUESTS_S, REQUESTS_BURST)
+        self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
         self._bytes_held: Counter[NodeId] = Counter()
         self._unproved: dict[web.RequestHandler, float] = {}

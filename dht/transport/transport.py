@@ -1,6 +1,6 @@
 """What carries a node's messages: the TLS channel between machines, the simulator's network in memory.
 
-Pure: a protocol and the values it needs. `LiveOverlay` decides whom to ask, by which way, and what an answer means;
+Pure: a protocol and the values it needs. `OverlayService` decides whom to ask, by which way, and what an answer means;
 a carrier only moves bytes, proves who is at both ends, and says how it failed.
 """
 

@@ -13,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeVar
 
-from dht import BadMessage, NodeId, Overlay, Slot, covered
+from dht import BadMessage, NodeId, Overlay, Slot, resize_inside
 from index.change_feed import Change, Feed
 from index.config import IndexConfig
 from index.engine.index_files import Shelf
@@ -190,7 +190,7 @@ class LocalIndex:
         view = self._overlay.view
         if slot_bits >= bits:
             return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)))
-        return all(view.node_id in view.ready(part) for part in covered({slot}, slot_bits, bits))
+        return all(view.node_id in view.ready(part) for part in resize_inside({slot}, slot_bits, bits))
 
     async def _read(self, peer: NodeId, work: Callable[[], _Result]) -> _Result:
         share = MAX_WAITING if peer == self._overlay.view.node_id else MAX_WAITING_OF_ONE

@@ -23,7 +23,7 @@ from crawl import (
     Parsers,
     nowhere,
 )
-from dht import Clock, DocumentId, Identity, Key, Overlay, Places, Slot, Spreading, covered
+from dht import Clock, DocumentId, Identity, Key, Overlay, ShardPolicy, SiteShards, Slot, resize_inside
 from index import IndexConfig, LocalIndex, Searcher, Text
 from node.app.event_log import EventLog, NodeState
 from node.crawling.frontier_sync import FrontierSync, slot_range
@@ -54,7 +54,7 @@ from store import Kind, RecordStore, Replicator, StoreConfig
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that became ready, and indexed, is announced
 ANNOUNCE_DUE = 5  # rounds between two announcements of how much is due
-SPREADING, SAMPLING = Spreading(), Sampling()
+SPREADING, SAMPLING = ShardPolicy(), Sampling()
 LAST_ROOM = 0.05  # of the quota: kept for copies of what others fetch
 
 
@@ -75,7 +75,7 @@ class NodeEnvironment:
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
-    spreading: Spreading = SPREADING  # which sites are big enough to be spread
+    spreading: ShardPolicy = SPREADING  # which sites are big enough to be spread
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
 
 
@@ -91,7 +91,7 @@ class NodeCore:
         self.host_book = HostBook(
             env.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
         )
-        self.places = Places(env.overlay.view, self.host_book)
+        self.places = SiteShards(env.overlay.view, self.host_book)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
             store,
@@ -292,7 +292,7 @@ class NodeCore:
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""
         bits = self.overlay.view.strategy.slot_bits
-        self._shown, self._shown_bits = covered(self._shown, self._shown_bits, bits), bits
+        self._shown, self._shown_bits = resize_inside(self._shown, self._shown_bits, bits), bits
         shown = ready if self.index.is_current else ready & self._shown
         if shown != self._shown:
             self._shown = shown

@@ -7,12 +7,12 @@ import msgspec
 
 from crawl import BadUrl, ScopeKind, canonical_url
 from dht import (
+    AdoptedStrategy,
     BadStrategy,
     Clock,
-    Entry,
-    LiveOverlay,
     Network,
     NodeId,
+    OverlayService,
     decode_signed,
     document_id,
     parse_document,
@@ -34,7 +34,9 @@ SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message 
 class NodeService:
     """Implements `node.service.Service`."""
 
-    def __init__(self, node_core: NodeCore, overlay: LiveOverlay, network: Network, quota: int, clock: Clock) -> None:
+    def __init__(
+        self, node_core: NodeCore, overlay: OverlayService, network: Network, quota: int, clock: Clock
+    ) -> None:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._quota, self._clock = network, quota, clock
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
@@ -252,7 +254,7 @@ def may_be_shown(document: Document) -> bool:
     return not (document.gone or document.noarchive)
 
 
-def _version(entry: Entry, in_force: int) -> Json:
+def _version(entry: AdoptedStrategy, in_force: int) -> Json:
     strategy = entry.strategy
     return {
         "version": strategy.version,

@@ -12,7 +12,7 @@ from urllib.parse import urlsplit
 
 import msgspec
 
-from dht import NodeId, Part, Rules, Slot, Strategy, difference
+from dht import CrawlRules, NodeId, Slot, SlotMove, Strategy, difference
 
 Json = dict[str, Any]
 SHOWN = 20  # hosts named; the rest is counted
@@ -50,7 +50,7 @@ class Counts:
         return sum(k.bytes for k in weighed) / max(1, sum(k.documents + k.visits for k in weighed))
 
 
-def moved(parts: Iterable[Part], counts: Counts) -> Json:
+def moved(parts: Iterable[SlotMove], counts: Counts) -> Json:
     """Copies that must be made: as a share of all, in documents and in bytes, by how well they are known."""
     whole = changed = copies = gained = 0
     documents, sizes, ways = Counter[str](), Counter[str](), Counter[str]()
@@ -89,11 +89,11 @@ class HostEffect:
     allowed: int = 0
     hosts: set[str] = field(default_factory=set)
     fetched: dict[str, tuple[str, str]] = field(default_factory=dict)  # host: who fetched, who will
-    _old: Rules = field(init=False)
-    _new: Rules = field(init=False)
+    _old: CrawlRules = field(init=False)
+    _new: CrawlRules = field(init=False)
 
     def __post_init__(self) -> None:
-        self._old, self._new = Rules(self.before), Rules(self.after)
+        self._old, self._new = CrawlRules(self.before), CrawlRules(self.after)
 
     def add(self, url: str, slot_after: Slot, holder: NodeId | None, *, has_document: bool) -> None:
         """One known URL. `holder`: who holds the lease of its slot now, None where nobody is known to."""

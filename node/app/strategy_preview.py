@@ -10,8 +10,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from dht import (
     BadStrategy,
     Clock,
-    LiveOverlay,
     NodeId,
+    OverlayService,
     RemoteError,
     SignedStrategy,
     Slot,
@@ -19,7 +19,7 @@ from dht import (
     check_bounds,
     decode_signed,
     parse_document,
-    parts,
+    placement_diff,
     placement_key,
     slot_of,
 )
@@ -41,7 +41,7 @@ PAUSE_EVERY = 64
 class StrategyPreview:
     """Answers what a draft would move. One at a time: each costs seconds of work."""
 
-    def __init__(self, node_core: NodeCore, overlay: LiveOverlay, clock: Clock) -> None:
+    def __init__(self, node_core: NodeCore, overlay: OverlayService, clock: Clock) -> None:
         self._core, self._overlay, self._clock = node_core, overlay, clock
         self._turn = asyncio.Lock()
 
@@ -95,7 +95,9 @@ class StrategyPreview:
         view, bits = self._overlay.view, max(before.slot_bits, after.slot_bits)
         old, new = view.placement(before), view.placement(after)
         loop = asyncio.get_running_loop()
-        found = await loop.run_in_executor(None, lambda: list(parts(old, new, before.slot_bits, after.slot_bits)))
+        found = await loop.run_in_executor(
+            None, lambda: list(placement_diff(old, new, before.slot_bits, after.slot_bits))
+        )
         changed = [part.slot for part in found if part.gained]
         in_force, store = view.strategy.slot_bits, self._core.store
         ready = self._core.replicator.ready_slots()

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping
 from itertools import islice
 
 from crawl import Crawler, Visit, decode_visit
-from dht import Key, Overlay, Places, Slot, shards, slot_of, slot_start
+from dht import Key, Overlay, SiteShards, Slot, shards, slot_of, slot_start
 from store import Kind, Record, RecordStore
 
 LOOK_EVERY_S = 1.0  # between two looks at leases and change log; leases end well before the votes for them
@@ -25,7 +25,7 @@ class FrontierSync:
         crawler: Crawler,
         store: RecordStore,
         overlay: Overlay,
-        places: Places,
+        places: SiteShards,
         heard: Callable[[Record], None] = lambda record: None,
     ) -> None:
         """`heard` is told of each host's record that is kept here, or comes."""

@@ -8,8 +8,8 @@ dozen links, nearly all to few hosts.
 from collections.abc import Callable
 
 from crawl import CrawlDecision
-from dht import Decision as Said
-from dht import Rules, Strategy, split_url
+from dht import CrawlRules, Strategy, split_url
+from dht import RuleDecision as Said
 
 REMEMBERED_HOSTS = 4096  # as many as the rules remember: their name and 0.1 kB each
 
@@ -20,7 +20,7 @@ class StrategyPolicy:
     def __init__(self, in_force: Callable[[], Strategy]) -> None:
         self._in_force = in_force
         self._strategy = in_force()
-        self._rules = Rules(self._strategy)
+        self._rules = CrawlRules(self._strategy)
         self._said: dict[int, CrawlDecision] = {}  # by rule
         self._of_hosts: dict[str, CrawlDecision] = {}  # of hosts of which all URLs have it
 
@@ -28,7 +28,7 @@ class StrategyPolicy:
         """The decision for a canonical URL."""
         strategy, host = self._in_force(), split_url(url).host
         if strategy is not self._strategy:
-            self._strategy, self._rules, self._said, self._of_hosts = strategy, Rules(strategy), {}, {}
+            self._strategy, self._rules, self._said, self._of_hosts = strategy, CrawlRules(strategy), {}, {}
         return self._of_hosts.get(host) or self._work_out(url, host)
 
     def _work_out(self, url: str, host: str) -> CrawlDecision:

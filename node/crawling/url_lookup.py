@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
 from crawl import Visit
-from dht import Places, document_id, site_of
+from dht import SiteShards, document_id, site_of
 from node.crawling.frontier_sync import visit_of
 from store import Document, Kind, Record, Replicator, decode_document
 
@@ -14,7 +14,7 @@ Value = TypeVar("Value")
 class UrlLookup:
     """Reads records of canonical URLs, here or from a ready replica; what nobody has, or answers for, is missing."""
 
-    def __init__(self, replicator: Replicator, places: Places) -> None:
+    def __init__(self, replicator: Replicator, places: SiteShards) -> None:
         self._replicator, self._places = replicator, places
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:

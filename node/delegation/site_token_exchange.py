@@ -17,8 +17,8 @@ from dht import (
     Message,
     NodeId,
     Overlay,
-    Places,
     RemoteError,
+    SiteShards,
     Slot,
     document_id,
     placement_key,
@@ -59,7 +59,7 @@ class TicketDone(Message, frozen=True, array_like=True):
 class SiteTokenExchange:
     """The crawler's `Permits`, and the clocks of the sites that are at home here."""
 
-    def __init__(self, overlay: Overlay, places: Places, replicator: Replicator, clock: Clock) -> None:
+    def __init__(self, overlay: Overlay, places: SiteShards, replicator: Replicator, clock: Clock) -> None:
         self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
         self._clocks = SiteClocks()
         self._from: dict[str, NodeId] = {}  # whose ticket this node has, by site; one a site

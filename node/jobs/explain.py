@@ -22,7 +22,19 @@ from crawl import (
     is_canonical,
     refusal_reason,
 )
-from dht import BadMessage, Clock, Message, NodeId, Overlay, Places, RemoteError, Slot, document_id, site_of, slot_of
+from dht import (
+    BadMessage,
+    Clock,
+    Message,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SiteShards,
+    Slot,
+    document_id,
+    site_of,
+    slot_of,
+)
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
 from node.jobs.submission import GIVE_URL
@@ -66,7 +78,7 @@ class Explanations:
     def __init__(
         self,
         overlay: Overlay,
-        places: Places,
+        places: SiteShards,
         crawler: Crawler,
         known: UrlLookup,
         decide: Callable[[str], CrawlDecision],

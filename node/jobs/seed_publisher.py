@@ -10,7 +10,7 @@ from typing import Annotated
 from msgspec import Meta
 
 from crawl import MAX_SCOPE_CHARS, CrawlDecision, Visit, is_canonical
-from dht import BadMessage, Buckets, Clock, Message, NodeId, Overlay, PeerTimeout, RemoteError
+from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
 
 MAX_SEEDS = 256  # in one message
 MAX_DEPTH = 1000
@@ -45,7 +45,7 @@ class SeedPublisher:
         rng: Random,
     ) -> None:
         self._discover, self._overlay, self._decide, self._clock, self._rng = discover, overlay, decide, clock, rng
-        self._strangers = Buckets(SEEDS_S, SEEDS_BURST, keys=1)
+        self._strangers = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1)
         overlay.serve(HandSeeds, self._take)
 
     async def publish(self, seeds: Sequence[Visit]) -> None:

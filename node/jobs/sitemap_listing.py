@@ -5,7 +5,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dht import Message, NodeId, Overlay, Places, RemoteError, site_of, slot_of
+from dht import Message, NodeId, Overlay, RemoteError, SiteShards, site_of, slot_of
 
 ASK_WITHIN_S = 5.0
 MAX_LISTED = 50_000
@@ -29,7 +29,7 @@ class ToldListed(Message, frozen=True, array_like=True):
 class SitemapListing:
     """Asks and answers. `local`: what this node's crawler has read."""
 
-    def __init__(self, overlay: Overlay, places: Places, local: Callable[[str], tuple[str, ...]]) -> None:
+    def __init__(self, overlay: Overlay, places: SiteShards, local: Callable[[str], tuple[str, ...]]) -> None:
         self._overlay, self._places, self._local = overlay, places, local
         overlay.serve(AskListed, self._tell)
 

@@ -9,7 +9,7 @@ import logging
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 
 from bootstrap import fetch_network, look_up
-from dht import Address, BadStrategy, Clock, LiveOverlay, Network
+from dht import Address, BadStrategy, Clock, Network, OverlayService
 
 log = logging.getLogger(__name__)
 
@@ -25,7 +25,7 @@ class Introducer:
     """One node's. `seed_url`: "" for none."""
 
     def __init__(
-        self, overlay: LiveOverlay, network: Network, seed_url: str, clock: Clock, look_up: LookUp = look_up
+        self, overlay: OverlayService, network: Network, seed_url: str, clock: Clock, look_up: LookUp = look_up
     ) -> None:
         self._overlay, self._network, self._url, self._clock, self._look_up = overlay, network, seed_url, clock, look_up
         self._alone_since = self._read_at = clock().steady

@@ -18,7 +18,16 @@ import uvloop
 
 from bootstrap import first_contacts, load_network
 from crawl import open_fetcher, open_parsers
-from dht import Endpoint, Identity, LiveOverlay, Network, Place, open_overlay, system_clock, when_told_to_stop
+from dht import (
+    Endpoint,
+    Identity,
+    Network,
+    OverlayService,
+    OverlaySettings,
+    open_overlay,
+    system_clock,
+    when_told_to_stop,
+)
 from node.app.event_log import LOOK_EVERY_S, EventLog
 from node.app.node_core import NodeCore, NodeEnvironment
 from node.app.node_service import NodeService
@@ -123,10 +132,10 @@ async def _keep_diary(node_core: NodeCore) -> None:
 @asynccontextmanager
 async def _running_daemon(
     config: Config, data: DataDir, network: Network
-) -> AsyncIterator[tuple[NodeCore, LiveOverlay]]:
+) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
-    place = Place(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
+    place = OverlaySettings(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)

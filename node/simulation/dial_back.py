@@ -3,18 +3,18 @@
 import asyncio
 from random import Random
 
-from dht import Address, Identity, Knock, NodeId, Question
+from dht import Address, DialBack, DialBackPing, Identity, NodeId
 from node.simulation.network import SimNetwork
 
 TRIES, WAIT_S = 2, 1.5
 PORTS = (49_152, 65_535)  # where new ports are from
 
 
-def sim_knock(network: SimNetwork, name: str, identity: Identity, network_id: bytes, rng: Random) -> Knock:
+def sim_dial_back(network: SimNetwork, name: str, identity: Identity, network_id: bytes, rng: Random) -> DialBack:
     """Knocks for one node."""
 
     async def knock(address: Address, peer: NodeId) -> bool:
-        question, heard = Question(identity, network_id, peer, rng), asyncio.Event()
+        question, heard = DialBackPing(identity, network_id, peer, rng), asyncio.Event()
         host = network.host_of(name, frozenset({address.family}))
         source = Address(host, rng.randint(*PORTS))
         if source.family != address.family:

@@ -1,4 +1,4 @@
-"""One simulated node: the `LiveOverlay` and the `NodeCore` of a real one, over memory instead of sockets and disks.
+"""One simulated node: the `OverlayService` and the `NodeCore` of a real one, over memory instead of sockets and disks.
 
 What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
 """
@@ -20,19 +20,19 @@ from dht import (
     Endpoint,
     Family,
     Identity,
-    LiveOverlay,
     Mode,
     Network,
     OnEvent,
-    Parts,
+    OverlayDependencies,
+    OverlayService,
     ProtocolEngine,
-    Spreading,
-    StrategyLog,
+    ShardPolicy,
+    StrategyHistory,
 )
 from index import IndexConfig
 from node.app.node_core import NodeCore, NodeEnvironment
 from node.simulation.carrier import SimCarrier
-from node.simulation.dial_back import sim_knock
+from node.simulation.dial_back import sim_dial_back
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scriptedfetch import ScriptedFetcher, Visited
 from node.simulation.scriptedweb import ScriptedWeb
@@ -42,7 +42,7 @@ from store import MemoryDisk, RecordStore, StoreConfig
 PORT = 8091
 CRAWL, INDEX = CrawlConfig(), IndexConfig(engine="memory")
 DHT, LAPTOP = DhtConfig(), DhtConfig(stable=False)
-SPREADING, SAMPLING = Spreading(), Sampling()
+SPREADING, SAMPLING = ShardPolicy(), Sampling()
 STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by default, but for calmer looks
 
 
@@ -112,7 +112,7 @@ class SimNode:
             if not self.is_bare:
                 tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
 
-    def _overlay(self, around: Surroundings) -> LiveOverlay:
+    def _overlay(self, around: Surroundings) -> OverlayService:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
         core = ProtocolEngine(
             self.identity,
@@ -132,12 +132,12 @@ class SimNode:
             self.kick = datagrams.kick
             return datagrams
 
-        return LiveOverlay(
-            Parts(
+        return OverlayService(
+            OverlayDependencies(
                 core=core,
                 drive=drive,
                 carrier=SimCarrier(around.wire, self.name, self.identity.node_id),
-                strategies=StrategyLog(around.network, self.folder / "strategy"),
+                strategies=StrategyHistory(around.network, self.folder / "strategy"),
                 families=frozenset(a.family for a in self.addresses),
                 clock=self.clock,
                 executor=around.executor,
@@ -145,7 +145,7 @@ class SimNode:
                 member=not self.is_bare,
                 mode=self.mode,
                 is_declared=False,
-                knock=sim_knock(around.wire, self.name, self.identity, bytes.fromhex(around.network.id), self.rng),
+                knock=sim_dial_back(around.wire, self.name, self.identity, bytes.fromhex(around.network.id), self.rng),
                 probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
                 rng=Random(self.rng.random()),
             )

@@ -34,8 +34,8 @@ class _Spread:
 
 
 class HostBook:
-    """The `dht.Hosts` of one node. `learned(site, is_other)` hears of each site that was read or heard of, and whether
-    its depth is another now; `aliased(site, aliases)` of each change of a site's aliases."""
+    """The `dht.ShardDepths` of one node. `learned(site, is_other)` hears of each site that was read or heard of, and
+    whether its depth is another now; `aliased(site, aliases)` of each change of a site's aliases."""
 
     def __init__(self, clock: Clock, learned: Learned, aliased: Aliased = lambda site, aliases: None) -> None:
         self._clock, self._learned, self._aliased = clock, learned, aliased
@@ -55,7 +55,7 @@ class HostBook:
         return tuple(self._spread)
 
     def depths(self, site: str) -> tuple[int, ...]:
-        """See `dht.Hosts`."""
+        """See `dht.ShardDepths`."""
         known = self._spread.get(site)
         if known is None:
             return (0,)
@@ -63,12 +63,12 @@ class HostBook:
         return (known.depth, known.before) if is_lately else (known.depth,)
 
     def wonder(self, site: str) -> None:
-        """See `dht.Hosts`; what was read a moment ago is not in doubt."""
+        """See `dht.ShardDepths`; what was read a moment ago is not in doubt."""
         if len(self._wondered) < MAX_WONDERED and not self._is_fresh(site, SURE_S):
             self._wondered[site] = None
 
     async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
-        """See `dht.Hosts`."""
+        """See `dht.ShardDepths`."""
         sites = frozenset(sites)
         stale = sorted(site for site in sites if not self._is_fresh(site, within_s))
         for start in range(0, len(stale), ASKED_AT_ONCE):

@@ -5,13 +5,13 @@ Pure: values in, plain data or one line out; what comes from elsewhere may lack 
 
 from typing import Any
 
-from dht import Balance, Load
+from dht import BalanceReport, Load
 from node.views.safe_text import plain
 
 Json = dict[str, Any]
 
 
-def balance_json(balance: Balance) -> Json:
+def balance_json(balance: BalanceReport) -> Json:
     """How work is shared between this node and others: what is due, what moved, and why nothing does."""
     outlook = balance.outlook
     return {

@@ -17,7 +17,7 @@ from typing import Annotated, Protocol
 import msgspec
 from msgspec import Meta
 
-from dht import MAX_SPREAD, DocumentId, Key, Places, document_id, placement_key, verify
+from dht import MAX_SPREAD, DocumentId, Key, SiteShards, document_id, placement_key, verify
 from store.errors import BadReplica
 from store.record.document import decode_document
 from store.record.host_record import host_flaw
@@ -101,7 +101,7 @@ def _content_digest(draft: Draft) -> bytes:
     return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
 
 
-def checker(body_flaw: Callable[[Kind, bytes], str], places: Places | None = None) -> Check:
+def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None = None) -> Check:
     """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
     elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
     """
@@ -235,7 +235,7 @@ def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
     return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
 
 
-def _displaced(r: Record, places: Places | None) -> str:
+def _displaced(r: Record, places: SiteShards | None) -> str:
     """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
     its place once that is known here (mover.py). A host's own record never moves."""
     if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):

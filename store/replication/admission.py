@@ -8,7 +8,7 @@ that has fallen out of the candidates still has to hand over: both at a bounded 
 
 from collections.abc import Sequence
 
-from dht import Buckets, NodeId, Now, Overlay, Places, Slot, placement_key, slot_of
+from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, placement_key, slot_of
 from store.disk.record_store import AHEAD_S
 from store.record.package import MAX_RECORDS, url_of
 from store.record.record import Kind, Record
@@ -19,9 +19,9 @@ BURST_S = 4.0  # of the rate: a page's links come together
 class Admission:
     """Decides for one node; `records_s`: records a second that a peer may bring into slots that are not its own."""
 
-    def __init__(self, overlay: Overlay, records_s: float, places: Places | None = None) -> None:
+    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards | None = None) -> None:
         self._overlay, self._places = overlay, places
-        self._foreign = Buckets(records_s, max(BURST_S * records_s, MAX_RECORDS))
+        self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
     def objections(self, now: Now, peer: NodeId, records: Sequence[Record]) -> list[str]:
         """Why each record is not taken from this peer, "" where it is."""

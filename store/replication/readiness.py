@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
-from dht import NodeId, Slot, covered
+from dht import NodeId, Slot, resize_inside
 from store.config import StoreConfig
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
@@ -183,14 +183,19 @@ class Readiness:
     def resize(self, old_bits: int, new_bits: int) -> None:
         """The strategy changed slot_bits: what is known of a slot is known of its parts. Where a fork of the strategy
         joins slots, one is ready where all of it was, and the rest is found out anew."""
-        self.ready = set(covered(self.ready, old_bits, new_bits))
-        parts = {slot: covered({slot}, old_bits, new_bits) for slot in self._met.keys() | self._handed.keys()}
-        self.owned, self.former = covered(self.owned, old_bits, new_bits), set(covered(self.former, old_bits, new_bits))
+        self.ready = set(resize_inside(self.ready, old_bits, new_bits))
+        parts = {slot: resize_inside({slot}, old_bits, new_bits) for slot in self._met.keys() | self._handed.keys()}
+        self.owned, self.former = (
+            resize_inside(self.owned, old_bits, new_bits),
+            set(resize_inside(self.former, old_bits, new_bits)),
+        )
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts[slot]}
         self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts[slot]}
-        self._checks = {peer: set(covered(slots, old_bits, new_bits)) for peer, slots in self._checks.items()}
+        self._checks = {peer: set(resize_inside(slots, old_bits, new_bits)) for peer, slots in self._checks.items()}
         self._letting_go = {
-            part: since for slot, since in self._letting_go.items() for part in covered({slot}, old_bits, new_bits)
+            part: since
+            for slot, since in self._letting_go.items()
+            for part in resize_inside({slot}, old_bits, new_bits)
         }
 
     def _missing(self, slot: Slot, sight: Sight) -> list[NodeId]:

@@ -10,7 +10,7 @@ import math
 import random
 from collections.abc import Callable
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, covered, slot_of
+from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import DiskFull
@@ -66,7 +66,7 @@ class Steward:
         """Slots this node answers for, its own and those it has yet to hand over; in the numbers of the strategy in
         force, even where the next look at it is still to come."""
         bits = self._overlay.view.strategy.slot_bits
-        return self._announced if bits == self._slot_bits else covered(self._announced, self._slot_bits, bits)
+        return self._announced if bits == self._slot_bits else resize_inside(self._announced, self._slot_bits, bits)
 
     @property
     def waiting(self) -> int:
@@ -156,7 +156,7 @@ class Steward:
         with everybody once more."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits
         self._readiness.resize(old_bits, slot_bits)
-        self._announced = covered(self._announced, old_bits, slot_bits)
+        self._announced = resize_inside(self._announced, old_bits, slot_bits)
         self._agreed_at = self._recheck_at = now + VIEWS_AGREE_S
         log.info("slots renumbered slot_bits=%d before=%d", slot_bits, old_bits)
 

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, NodeId, Overlay, Places, Slot, slot_of
+from dht import Clock, DocumentId, Key, NodeId, Overlay, SiteShards, Slot, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import DiskFull
@@ -65,7 +65,7 @@ class Replicator:
         on_ready: Callable[[frozenset[Slot]], None],
         expects_others: bool,
         body_flaw: Callable[[Kind, bytes], str] = _no_flaw,
-        places: Places | None = None,
+        places: SiteShards | None = None,
     ) -> None:
         """`on_ready` hears of every change of `ready_slots`. `expects_others`: the peer cache or the network file names
         somebody else, so an empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a

@@ -7,7 +7,7 @@ Peers are hostile until a record proves itself: bounds are the messages' own, wh
 import logging
 from collections.abc import Callable, Sequence
 
-from dht import Clock, DocumentId, NodeId, Overlay, Places, Slot, slot_of
+from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica, DiskFull
 from store.record.package import Check, open_package, pack, size_of, url_of
@@ -48,7 +48,7 @@ class Serving:
         check: Check,
         admission: Admission,
         clock: Clock,
-        places: Places | None = None,
+        places: SiteShards | None = None,
     ) -> None:
         self._admission, self._places = admission, places
         self._store, self._overlay, self._exchange = store, overlay, exchange

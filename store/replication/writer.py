@@ -13,7 +13,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from dht import Clock, NodeId, Overlay, Places, RemoteError, Slot, site_of, slot_of
+from dht import Clock, NodeId, Overlay, RemoteError, SiteShards, Slot, site_of, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadDraft, DiskFull, TooFewCopies
@@ -79,7 +79,7 @@ class Writer:
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
-        places: Places | None = None,
+        places: SiteShards | None = None,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
         sites that owners say lie elsewhere."""

@@ -1,13 +1,13 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht.rate_limit import Buckets
+from dht.rate_limit import RateLimiter
 
 
 @settings(max_examples=100, deadline=None)
 @given(st.lists(st.tuples(st.floats(0, 50), st.sampled_from("ab")), max_size=200))
 def test_never_more_than_rate_and_burst(events: list[tuple[float, str]]) -> None:
-    buckets = Buckets(rate=2.0, burst=5.0)
+    buckets = RateLimiter(rate=2.0, burst=5.0)
     taken: dict[str, list[float]] = {"a": [], "b": []}
     for now, key in sorted(events):
         if buckets.take(key, now):
@@ -19,7 +19,7 @@ def test_never_more_than_rate_and_burst(events: list[tuple[float, str]]) -> None
 
 
 def test_bounded_and_refilled() -> None:
-    buckets = Buckets(rate=1.0, burst=1.0, keys=10)
+    buckets = RateLimiter(rate=1.0, burst=1.0, keys=10)
     assert all(buckets.take(n, 0.0) for n in range(100))
     assert len(buckets) == 10
     assert not buckets.take(99, 0.5)

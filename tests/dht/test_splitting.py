@@ -9,10 +9,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.keys import NodeId, Slot, slot_start
-from dht.leases.quorum_round import Round
+from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import Team
 from dht.messages import LeaseRelease, LeaseRequest
-from dht.slot_resize import touched
+from dht.slot_resize import resize_overlapping
 from tests.dht.leases.test_lease_holder import SLOT_BITS, Eyes, Peer, Town
 
 FINE = SLOT_BITS + 2
@@ -54,7 +54,7 @@ class SplitTown(Town):
     def eyes(self, peer: Peer) -> Eyes:
         return SplitEyes(self, peer)
 
-    def exchange(self, peer: Peer, asked: Round, target: NodeId, request: LeaseRequest) -> None:
+    def exchange(self, peer: Peer, asked: QuorumRound, target: NodeId, request: LeaseRequest) -> None:
         if request.slot_bits == self.bits_of(target):
             super().exchange(peer, asked, target, request)
 
@@ -66,7 +66,7 @@ class SplitTown(Town):
         for peer in self.peers.values():
             if peer.up:
                 held = frozenset(peer.leases.held(self.clock()))
-                for slot in touched(held, self.bits_of(peer.id), FINE):
+                for slot in resize_overlapping(held, self.bits_of(peer.id), FINE):
                     found[slot].append(peer.id)
         return found
 
@@ -81,7 +81,7 @@ class SplitEyes(Eyes):
         mine, found = self.town.bits_of(self.peer.id), []
         for other in sorted(self.peer.sees - {self.peer.id}):
             told, bits = self.town.told_by.get((self.peer.id, other), (frozenset(), mine))
-            if slot in touched(told, bits, mine):  # type: ignore[arg-type]
+            if slot in resize_overlapping(told, bits, mine):  # type: ignore[arg-type]
                 found.append(other)
         return found
 

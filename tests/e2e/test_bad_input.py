@@ -16,7 +16,7 @@ import pytest
 from machines import Machine, Village, dse_node, linked, village, wait_until
 
 from bootstrap import load_network
-from dht import DhtConfig, Endpoint, Identity, NodeId, Place, open_overlay, system_clock
+from dht import DhtConfig, Endpoint, Identity, NodeId, OverlaySettings, open_overlay, system_clock
 from node.cli.main import main
 from node.demo.processes import free_ports
 
@@ -243,7 +243,7 @@ async def lie(one: Machine) -> None:
     true_id = liar.node_id.hex()
     liar.node_id = NodeId(bytes.fromhex(victim))
     port = free_ports(1, 22900)[0]
-    place = Place((Endpoint("127.0.0.1", port, port),), one.home)
+    place = OverlaySettings((Endpoint("127.0.0.1", port, port),), one.home)
     network, config, rng = load_network(one.data / "network.toml"), DhtConfig(allow_private=True), random.Random(1)
     with ThreadPoolExecutor(1) as files:
         overlay = open_overlay(liar, network, config, place, system_clock, rng, files)

@@ -1,4 +1,4 @@
-"""Whole overlays under virtual time: the same `LiveOverlay` as over sockets, with leases, strategies and kills."""
+"""Whole overlays under virtual time: the same `OverlayService` as over sockets, with leases, strategies and kills."""
 
 import asyncio
 import sys
@@ -18,14 +18,14 @@ from dht import (
     DhtConfig,
     Endpoint,
     Identity,
-    LiveOverlay,
     Network,
     NodeId,
-    Parts,
+    OverlayDependencies,
+    OverlayService,
     ProtocolEngine,
     Slot,
     Strategy,
-    StrategyLog,
+    StrategyHistory,
     encode_document,
     sign_strategy,
 )
@@ -51,7 +51,7 @@ class World:
     seed: int
     slot_bits: int = 6
     loss: float = 0.0
-    nodes: list[LiveOverlay] = field(default_factory=list)
+    nodes: list[OverlayService] = field(default_factory=list)
     tasks: dict[NodeId, asyncio.Task[None]] = field(default_factory=dict)
     names: dict[NodeId, str] = field(default_factory=dict)
     doubles: list[tuple[float, Slot]] = field(default_factory=list)
@@ -62,7 +62,7 @@ class World:
         self.executor = ThreadPoolExecutor(1)  # never used: the loop runs its calls inline
         self.slots = frozenset(Slot(n) for n in range(1 << self.slot_bits))
 
-    def start(self, group: asyncio.TaskGroup) -> LiveOverlay:
+    def start(self, group: asyncio.TaskGroup) -> OverlayService:
         number = len(self.nodes)
         name, clock = f"n{number}", self.loop.clock()
         rng = Random(self.seed * 1000 + number)
@@ -72,16 +72,16 @@ class World:
         core = ProtocolEngine(
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=AddressPolicy()
         )
-        parts = Parts(
+        parts = OverlayDependencies(
             core=core,
             drive=lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
             carrier=SimCarrier(self.wire, name, identity.node_id),
-            strategies=StrategyLog(self.network),
+            strategies=StrategyHistory(self.network),
             families=frozenset({4}),
             clock=clock,
             executor=self.executor,
         )
-        overlay = LiveOverlay(parts)
+        overlay = OverlayService(parts)
         if self.nodes:
             door = self.nodes[0].view.contact(self.nodes[0].node_id)
             assert isinstance(door, Contact)
@@ -92,7 +92,7 @@ class World:
         self.tasks[overlay.node_id] = group.create_task(overlay.run())
         return overlay
 
-    def kill(self, overlay: LiveOverlay) -> None:
+    def kill(self, overlay: OverlayService) -> None:
         self.wire.kill(self.names[overlay.node_id])
         self.nodes.remove(overlay)
         self.tasks[overlay.node_id].cancel()

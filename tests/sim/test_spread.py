@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from dht import Rule, Spreading, slot_of
+from dht import Rule, ShardPolicy, slot_of
 from node.simulation import simnode
 from node.simulation.census import repeated, take_census
 from node.simulation.world import Plan, World, simulate
@@ -93,7 +93,7 @@ def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
     nodes: int, pages: int, hosts: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Sites by Zipf: the biggest alone is more than a quarter of what a node keeps on average."""
-    bounds = Spreading(pages=pages * 5 // 9, nodes=nodes, look_every_s=20.0)
+    bounds = ShardPolicy(pages=pages * 5 // 9, nodes=nodes, look_every_s=20.0)
     monkeypatch.setattr(simnode, "SPREADING", bounds)
 
     async def story(world: World) -> None:

@@ -18,8 +18,8 @@ from dht import (
     NodeId,
     Now,
     PeerTimeout,
-    Places,
     RemoteError,
+    SiteShards,
     Slot,
     Strategy,
 )
@@ -208,7 +208,7 @@ class Node:
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
             on_ready=lambda ready: self.overlay.announce(ready, 0), expects_others=expects_others,
-            places=Places(self.overlay, self.hosts),
+            places=SiteShards(self.overlay, self.hosts),
         )  # fmt: skip
         self.tell(frozenset())
         self.task = self.net.group.create_task(self.replicator.run())

@@ -13,7 +13,7 @@ from dht import (
     RemoteError,
     Slot,
     Strategy,
-    StrategyLog,
+    StrategyHistory,
     decode_signed,
     decode_slots,
     encode_document,
@@ -34,7 +34,7 @@ NOW = Town().now
 PUBLISHER = Identity(b"\1" * 32)
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=2 * 10**9, expires_at=2 * 10**9)
 NET = load_network(new_network("bent", [PUBLISHER], FIRST))
-LOG = StrategyLog(NET)
+LOG = StrategyHistory(NET)
 NEXT = msgspec.structs.replace(
     LOG.newest,
     version=2,
@@ -63,7 +63,7 @@ def bent(data: bytes, draw: st.DataObject) -> bytes:
 @many
 @given(st.data())
 def test_a_bent_strategy_is_refused_with_a_reason_or_is_what_was_signed(draw: st.DataObject) -> None:
-    log = StrategyLog(NET)
+    log = StrategyHistory(NET)
     try:
         log.adopt(decode_signed(bent(SIGNED, draw)))
     except BadStrategy as error:
@@ -79,7 +79,7 @@ def test_a_bent_strategy_is_refused_with_a_reason_or_is_what_was_signed(draw: st
 )
 def test_no_strategy_at_all(data: bytes) -> None:
     with pytest.raises(BadStrategy):
-        StrategyLog(NET).adopt(decode_signed(data))
+        StrategyHistory(NET).adopt(decode_signed(data))
 
 
 @many

@@ -23,17 +23,17 @@ from dht import (
     DhtConfig,
     Endpoint,
     Identity,
-    LiveOverlay,
     Message,
     NodeId,
     Now,
-    Parts,
+    OverlayDependencies,
+    OverlayService,
     PeerRefused,
     ProtocolEngine,
     RemoteError,
     Route,
     Strategy,
-    StrategyLog,
+    StrategyHistory,
 )
 from dht.messages import (
     Claim,
@@ -152,7 +152,7 @@ class Still:
         pass
 
 
-def overlay_of(carrier: Liar) -> LiveOverlay:
+def overlay_of(carrier: Liar) -> OverlayService:
     """An overlay that knows one peer, the liar."""
     clock: Clock = lambda: Now(1_700_000_000.0, 100.0)  # noqa: E731
     strategy = Strategy(network="", version=1, effective_at=0, next_at=2 * 10**9, expires_at=2 * 10**9)
@@ -168,9 +168,11 @@ def overlay_of(carrier: Liar) -> LiveOverlay:
     ]
     cores[1].poll(clock())
     cores[0].remember(clock(), [cores[1].own_heartbeat])
-    strategies = StrategyLog(network)
-    parts = Parts(cores[0], lambda _: Still(), carrier, strategies, frozenset({4}), clock, ThreadPoolExecutor(1))
-    return LiveOverlay(parts)
+    strategies = StrategyHistory(network)
+    parts = OverlayDependencies(
+        cores[0], lambda _: Still(), carrier, strategies, frozenset({4}), clock, ThreadPoolExecutor(1)
+    )
+    return OverlayService(parts)
 
 
 CARRIER = Liar()

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 
 from dht import Slot
-from dht.overlay.service import LiveOverlay
+from dht.overlay.service import OverlayService
 from node.simulation import SimLoop
 from tests.sim.test_live_simulated import World, grow, simulate
 
@@ -12,7 +12,7 @@ from tests.sim.test_live_simulated import World, grow, simulate
 class Work:
     """So many URLs due in every held slot."""
 
-    def __init__(self, node: LiveOverlay, each: int) -> None:
+    def __init__(self, node: OverlayService, each: int) -> None:
         self.node, self.each = node, each
         self.rests = False
 

@@ -11,8 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import NodeId, Now, Slot
-from dht.leases.lease_holder import RENEW_S, Leases
-from dht.leases.quorum_round import Round
+from dht.leases.lease_holder import RENEW_S, LeaseHolder
+from dht.leases.quorum_round import QuorumRound
 from dht.leases.succession import preference
 from dht.leases.voter import Team, Voter, majority, may_miss, team_digest
 from dht.messages import Claim, LeaseRelease, LeaseReply, LeaseRequest
@@ -27,7 +27,7 @@ class Peer:
     """One node: what it believes, and its leases. Nothing here is part of the code under test."""
 
     id: NodeId
-    leases: Leases
+    leases: LeaseHolder
     sees: set[NodeId]
     knows: set[NodeId] = field(default_factory=set)
     up: bool = True
@@ -35,7 +35,7 @@ class Peer:
     told: dict[NodeId, frozenset[Slot]] = field(default_factory=dict)
     next_step: float = 0.0
     last_vote: float = -1e9
-    open: Round | None = None  # asked and not yet finished
+    open: QuorumRound | None = None  # asked and not yet finished
     fell_back: bool = False
     busy: set[Slot] = field(default_factory=set)
 
@@ -69,7 +69,7 @@ class Town:
         return Now(WALL + self.now, self.now)
 
     def start(self, node_id: NodeId, abstain_until: float = 0.0) -> Peer:
-        leases = Leases(node_id, SLOT_BITS, abstain_until=abstain_until, not_before=self.now + self.settle)
+        leases = LeaseHolder(node_id, SLOT_BITS, abstain_until=abstain_until, not_before=self.now + self.settle)
         peer = Peer(node_id, leases, {node_id})
         peer.next_step = self.now + self.rng.random()
         self.peers[node_id] = peer
@@ -163,7 +163,7 @@ class Town:
         for released in (asked.releases, rest.releases):
             self.tell(peer, released)
 
-    def ask_all(self, peer: Peer, asked: Round, requests: Mapping[NodeId, LeaseRequest]) -> None:
+    def ask_all(self, peer: Peer, asked: QuorumRound, requests: Mapping[NodeId, LeaseRequest]) -> None:
         for target, request in requests.items():
             self.asked += 1
             self.exchange(peer, asked, target, request)
@@ -174,12 +174,12 @@ class Town:
             if self.linked(peer, other) and self.rng.random() >= self.loss:
                 self.post(partial(self.hear_release, peer.id, other, release))
 
-    def exchange(self, peer: Peer, asked: Round, target: NodeId, request: LeaseRequest) -> None:
+    def exchange(self, peer: Peer, asked: QuorumRound, target: NodeId, request: LeaseRequest) -> None:
         other = self.peers[target]
         if self.linked(peer, other) and self.rng.random() >= self.loss:
             self.post(partial(self.vote, peer, asked, other, request))
 
-    def vote(self, peer: Peer, asked: Round, other: Peer, request: LeaseRequest) -> None:
+    def vote(self, peer: Peer, asked: QuorumRound, other: Peer, request: LeaseRequest) -> None:
         if not other.up:
             return
         reply = other.leases.answer(self.clock(), peer.id, request, self.eyes(other))
@@ -188,7 +188,7 @@ class Town:
         if self.linked(peer, other) and self.rng.random() >= self.loss:
             self.post(partial(self.hear, peer, asked, other.id, LeaseReply(reply.votes)))
 
-    def hear(self, peer: Peer, asked: Round, voter: NodeId, reply: LeaseReply) -> None:
+    def hear(self, peer: Peer, asked: QuorumRound, voter: NodeId, reply: LeaseReply) -> None:
         if peer.up and peer.open is asked:
             peer.leases.heard(self.clock(), asked, voter, reply)
 

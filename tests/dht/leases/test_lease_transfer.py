@@ -1,7 +1,7 @@
 """Moves: who comes first, until when."""
 
 from dht import NodeId, Now, Slot
-from dht.leases.lease_transfer import Moves
+from dht.leases.lease_transfer import LeaseTransfers
 from dht.messages import MAX_MOVE_S
 
 ME, A, B = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
@@ -13,7 +13,7 @@ def at(seconds: float) -> Now:
 
 
 def test_an_heir_comes_first_for_a_bounded_time_if_it_is_there():
-    moves = Moves(ME)
+    moves = LeaseTransfers(ME)
     moves.put(at(0), SLOT, B, 10 * MAX_MOVE_S)
     assert moves.apply(at(MAX_MOVE_S - 1), SLOT, [A, B, ME]) == [B, A, ME]
     assert moves.apply(at(1), SLOT, [A, ME]) == [A, ME]
@@ -21,7 +21,7 @@ def test_an_heir_comes_first_for_a_bounded_time_if_it_is_there():
 
 
 def test_a_move_ends_when_somebody_else_holds_the_slot():
-    moves = Moves(ME)
+    moves = LeaseTransfers(ME)
     moves.put(at(0), SLOT, B, 60)
     moves.held(at(1), SLOT, [B])
     assert moves.lent(at(1)) == {SLOT: B}
@@ -30,7 +30,7 @@ def test_a_move_ends_when_somebody_else_holds_the_slot():
 
 
 def test_what_is_told_is_told_once_with_the_time_that_is_left():
-    moves = Moves(ME)
+    moves = LeaseTransfers(ME)
     moves.put(at(0), SLOT, B, 60)
     move = moves.find(at(20), SLOT)
     assert move is not None
@@ -41,7 +41,7 @@ def test_what_is_told_is_told_once_with_the_time_that_is_left():
 
 
 def test_slots_that_are_no_longer_ours_are_forgotten():
-    moves = Moves(ME)
+    moves = LeaseTransfers(ME)
     moves.put(at(0), SLOT, ME, 60)
     moves.keep_only(set())
     assert moves.find(at(0), SLOT) is None and not moves.lent(at(0))

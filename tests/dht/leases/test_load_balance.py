@@ -4,14 +4,14 @@ from random import Random
 
 from benchmarks.balance import Town, max_over_mean
 from dht import NodeId, Slot
-from dht.leases.load_balance import PAIR_S, STEP, Balancer, Due, Rules, plan, share, staying, why_not
+from dht.leases.load_balance import PAIR_S, STEP, BalanceRules, LoadBalance, LoadSnapshot, plan, share, staying, why_not
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
-RULES = Rules(queue=200, ratio=2.0)
+RULES = BalanceRules(queue=200, ratio=2.0)
 
 
-def due(here: dict[int, int], there: dict[NodeId, int], owners: tuple[NodeId, ...] = (A, B, C)) -> Due:
-    return Due({Slot(s): count for s, count in here.items()}, there, lambda slot: owners)
+def due(here: dict[int, int], there: dict[NodeId, int], owners: tuple[NodeId, ...] = (A, B, C)) -> LoadSnapshot:
+    return LoadSnapshot({Slot(s): count for s, count in here.items()}, there, lambda slot: owners)
 
 
 def test_the_share_is_nothing_among_equals_and_half_of_all_beside_an_idle_peer():
@@ -27,7 +27,7 @@ def test_a_lot_says_why():
 
 
 def test_the_least_busy_owner_of_a_slot_gets_it():
-    wanted = Due({Slot(0): 450, Slot(1): 550}, {A: 10, B: 5, C: 7}, lambda slot: (A, C))
+    wanted = LoadSnapshot({Slot(0): 450, Slot(1): 550}, {A: 10, B: 5, C: 7}, lambda slot: (A, C))
     lot = plan(wanted, RULES)
     assert lot is not None and (lot.peer, lot.slots) == (C, (Slot(0),))
 
@@ -60,12 +60,12 @@ def test_why_nothing_moves():
 
 
 def test_a_pair_rests_after_a_move_on_both_sides():
-    balancer, seen = Balancer(), due(dict.fromkeys(range(20), 200), {A: 300})
+    balancer, seen = LoadBalance(), due(dict.fromkeys(range(20), 200), {A: 300})
     assert balancer.look(0.0, seen, RULES)
     assert balancer.look(PAIR_S - 1, seen, RULES) is None
     assert "01010101… something moved within 10 minutes" in balancer.outlook.reason
     assert balancer.look(PAIR_S + 1, seen, RULES)
-    receiver = Balancer()
+    receiver = LoadBalance()
     receiver.met(A, 0.0)
     assert receiver.look(1.0, seen, RULES) is None
     assert len(balancer.moves) == 2 and balancer.outlook.mean == 300
@@ -85,7 +85,7 @@ def test_due_work_of_a_zipf_web_is_even_after_an_hour():
 
 
 def test_what_is_even_comes_to_rest():
-    town = Town(16, 2, Rules(200, 1.5))
+    town = Town(16, 2, BalanceRules(200, 1.5))
     for tick in range(720):
         town.tick(tick)
     moved = town.slots_moved

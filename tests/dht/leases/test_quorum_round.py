@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import NodeId, Slot
-from dht.leases.quorum_round import Attempt, Round, voters
+from dht.leases.quorum_round import Attempt, QuorumRound, voters
 from dht.leases.voter import majority
 
 ME, *OTHERS = (NodeId(bytes([n]) * 20) for n in range(12))
@@ -47,14 +47,14 @@ def test_of_two_who_would_do_the_one_is_asked_that_granted_the_last_time():
 def test_who_is_asked_anyway_votes_on_what_else_it_can():
     a, b = OTHERS[:2]
     everybody, few = attempt(a, asks_all=True), attempt(a, b, friends=frozenset({b}))
-    asked = Round(0.0, 4, attempts={Slot(1): everybody, Slot(2): few})
+    asked = QuorumRound(0.0, 4, attempts={Slot(1): everybody, Slot(2): few})
     asked.open()
     assert {peer: [claim.slot for claim in request.claims] for peer, request in asked.requests.items()} == {a: [1, 2]}
 
 
 def test_those_left_out_are_asked_where_votes_are_missing_and_nobody_twice():
     a, b, c = OTHERS[:3]
-    asked = Round(0.0, 4, attempts={Slot(1): attempt(a, b), Slot(2): attempt(a, c)})
+    asked = QuorumRound(0.0, 4, attempts={Slot(1): attempt(a, b), Slot(2): attempt(a, c)})
     asked.open()
     assert list(asked.requests) == [a]
     asked.attempts[Slot(1)].granted.add(a)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from dht import NodeId, Now, Slot
-from dht.leases.lease_transfer import Moves
+from dht.leases.lease_transfer import LeaseTransfers
 from dht.leases.succession import FREED_S, PATIENCE_S, Succession, preference
 from dht.leases.voter import Voter
 
@@ -44,7 +44,7 @@ class Eyes:
 def turns_of(peer: NodeId) -> Succession:
     voter = Voter(peer)
     voter.look(at(0), {SLOT: TEAM})
-    return Succession(peer, BITS, voter, Moves(peer), 0.0)
+    return Succession(peer, BITS, voter, LeaseTransfers(peer), 0.0)
 
 
 def waits(peer: NodeId, eyes: Eyes) -> float | None:

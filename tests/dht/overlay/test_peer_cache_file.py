@@ -4,7 +4,7 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-from dht.overlay.peer_cache_file import PeerMemory
+from dht.overlay.peer_cache_file import PeerCacheFile
 from tests.dht.crowd import Crowd
 
 THREAD = ThreadPoolExecutor(1)
@@ -18,27 +18,27 @@ def met(seed: int) -> Crowd:
 
 def test_the_peers_of_one_run_are_members_of_the_next(tmp_path: Path) -> None:
     crowd = met(1)
-    PeerMemory(crowd.cores[0], tmp_path, THREAD).save()
+    PeerCacheFile(crowd.cores[0], tmp_path, THREAD).save()
     late = Crowd(2)
     late.add(join=None)
-    assert PeerMemory(late.cores[0], tmp_path, THREAD).recall(crowd.clock()) == 3
+    assert PeerCacheFile(late.cores[0], tmp_path, THREAD).recall(crowd.clock()) == 3
     assert {peer for peer, _ in late.cores[0].members.known()} == {crowd.cores[n].node_id for n in (1, 2, 3)}
 
 
 def test_a_node_that_knows_nobody_leaves_the_file_as_a_way_back(tmp_path: Path) -> None:
-    PeerMemory(met(1).cores[0], tmp_path, THREAD).save()
+    PeerCacheFile(met(1).cores[0], tmp_path, THREAD).save()
     lonely = Crowd(3)
     lonely.add(join=None)
-    PeerMemory(lonely.cores[0], tmp_path, THREAD).save()
-    assert PeerMemory(lonely.cores[0], tmp_path, THREAD).recall(lonely.clock()) == 3
+    PeerCacheFile(lonely.cores[0], tmp_path, THREAD).save()
+    assert PeerCacheFile(lonely.cores[0], tmp_path, THREAD).recall(lonely.clock()) == 3
 
 
 def test_without_a_folder_nothing_is_kept_and_nothing_waits() -> None:
-    memory = PeerMemory(met(1).cores[0], None, THREAD)
+    memory = PeerCacheFile(met(1).cores[0], None, THREAD)
     memory.save()
     asyncio.run(asyncio.wait_for(memory.run(), 5.0))
     assert memory.recall(met(1).clock()) == 0
 
 
 def test_a_folder_that_cannot_be_written_costs_a_log_line(tmp_path: Path) -> None:
-    PeerMemory(met(1).cores[0], tmp_path / "gone", THREAD).save()
+    PeerCacheFile(met(1).cores[0], tmp_path / "gone", THREAD).save()

@@ -16,8 +16,8 @@ from bootstrap.networks import load_network, new_network
 from dht import Address, BadMessage, Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
 from dht import system_clock as clock
 from dht.config import DhtConfig
-from dht.overlay.assembly import Place, open_overlay
-from dht.overlay.service import LiveOverlay
+from dht.overlay.assembly import OverlaySettings, open_overlay
+from dht.overlay.service import OverlayService
 from dht.strategy.document import encode_document
 from dht.strategy.validation import sign_strategy
 
@@ -71,9 +71,9 @@ class House:
         self.tasks: dict[NodeId, asyncio.Task[None]] = {}
         self.group = asyncio.TaskGroup()
 
-    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: Any) -> LiveOverlay:
+    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: Any) -> OverlayService:
         endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
-        where = Place(endpoints, folder, **place)
+        where = OverlaySettings(endpoints, folder, **place)
         rng = random.Random(seed)
         overlay = open_overlay(Identity(bytes([seed]) * 32), self.network, CONFIG, where, clock, rng, self.executor)
 
@@ -84,13 +84,13 @@ class House:
         overlay.announce(ALL, 0)
         return overlay
 
-    def start(self, overlay: LiveOverlay, *doors: LiveOverlay) -> LiveOverlay:
+    def start(self, overlay: OverlayService, *doors: OverlayService) -> OverlayService:
         contacts = [door.view.contact(door.node_id) for door in doors]
         overlay.join(e.udp for contact in contacts if contact is not None for e in contact.endpoints)
         self.tasks[overlay.node_id] = self.group.create_task(overlay.run())
         return overlay
 
-    async def stop(self, overlay: LiveOverlay) -> None:
+    async def stop(self, overlay: OverlayService) -> None:
         task = self.tasks.pop(overlay.node_id)
         task.cancel()
         await asyncio.wait([task])
@@ -117,7 +117,7 @@ async def until(true: Callable[[], bool], seconds: float) -> None:
     assert true(), f"not within {seconds} s"
 
 
-def holders(*overlays: LiveOverlay) -> list[int]:
+def holders(*overlays: OverlayService) -> list[int]:
     """How many of the overlays hold each slot."""
     return [sum(slot in overlay.view.leases() for overlay in overlays) for slot in sorted(ALL)]
 

@@ -14,11 +14,11 @@ from dht.overlay.strategy_dissemination import (
     EXPIRED_PEERS,
     POINT_AGAIN_S,
     Pointer,
-    StrategySpread,
+    StrategyDissemination,
     pointer_key,
 )
-from dht.overlay.strategy_sync import StrategyPuller
-from dht.strategy.history import StrategyLog
+from dht.overlay.strategy_sync import StrategySync
+from dht.strategy.history import StrategyHistory
 
 PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 12)]
 OTHER = b"\1" * 32
@@ -29,7 +29,7 @@ def network(expires_at: int = 1 << 40) -> Network:
     return load_network(new_network("test", [PEOPLE[0]], first))
 
 
-class Puller(StrategyPuller):
+class Puller(StrategySync):
     """Remembers whom it would ask."""
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Puller(StrategyPuller):
         self.asked.append(peer)
 
 
-class Reaches:
+class StrategyPeers:
     """Peers that say what they are told to, and one point of the key space."""
 
     def __init__(self, peers: Sequence[NodeId]) -> None:
@@ -75,11 +75,11 @@ class Trial:
 
     def __init__(self, peers: int, expires_at: int = 1 << 40) -> None:
         self.now = 1000.0
-        self.log = StrategyLog(network(expires_at))
+        self.log = StrategyHistory(network(expires_at))
         self.ours = StrategyDigest(1, bytes.fromhex(self.log.newest_digest))
-        self.puller, self.reaches = Puller(), Reaches([person.node_id for person in PEOPLE[:peers]])
+        self.puller, self.reaches = Puller(), StrategyPeers([person.node_id for person in PEOPLE[:peers]])
         clock = lambda: Now(self.now, self.now)  # noqa: E731
-        self.spread = StrategySpread(network().id, self.log, self.puller, self.reaches, clock, Random(1))
+        self.spread = StrategyDissemination(network().id, self.log, self.puller, self.reaches, clock, Random(1))
 
     def lay(self, count: int, pointer: Pointer) -> None:
         value = msgspec.msgpack.encode(pointer)

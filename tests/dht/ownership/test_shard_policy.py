@@ -2,9 +2,9 @@
 
 from random import Random
 
-from dht.ownership.shard_policy import Spreading, documents_of, spread_depth
+from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
 
-BOUNDS = Spreading()
+BOUNDS = ShardPolicy()
 
 
 def test_only_big_sites_of_larger_networks_are_spread() -> None:

@@ -6,7 +6,7 @@ from random import Random
 import msgspec
 
 from dht.keys import MAX_SPREAD, placement_key
-from dht.ownership.site_shards import Places, shards, stray_range
+from dht.ownership.site_shards import SiteShards, shards, stray_range
 from dht.strategy.document import Rule, Strategy
 
 FIRST = Strategy(network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40)
@@ -26,7 +26,7 @@ def with_rules(*rules: Rule) -> Strategy:
 
 def test_a_site_lies_in_one_place_until_a_rule_spreads_it_and_is_looked_for_in_both() -> None:
     view = View()
-    places = Places(view)
+    places = SiteShards(view)
     assert not places.spreads
     assert places.of(URL) == (placement_key(URL),)
     mark = places.mark
@@ -44,13 +44,13 @@ def test_a_site_lies_in_one_place_until_a_rule_spreads_it_and_is_looked_for_in_b
 def test_the_first_rule_that_matches_decides() -> None:
     view = View()
     view.strategy = with_rules(Rule(host="big.example"), Rule(action="spread", host="big.example", depth=3))
-    assert Places(view).depth(URL) == 0
+    assert SiteShards(view).depth(URL) == 0
 
 
 def test_a_spread_site_has_as_many_places_as_its_depth_says() -> None:
     view = View()
     view.strategy = with_rules(Rule(action="spread", host="*.example", depth=2))
-    sites = {Places(view).place(f"https://big.example/{n}")[:10] for n in range(100)}
+    sites = {SiteShards(view).place(f"https://big.example/{n}")[:10] for n in range(100)}
     assert len(sites) == 4
 
 
@@ -73,7 +73,7 @@ class Said:
 
 
 def test_a_host_record_spreads_a_site_and_its_former_place_is_looked_at_too() -> None:
-    places = Places(View(), Said(big=(3, 1)))
+    places = SiteShards(View(), Said(big=(3, 1)))
     assert places.spreads and not places.by_rules
     assert places.place(URL) == placement_key(URL, 3)
     assert places.of(URL) == tuple(dict.fromkeys((placement_key(URL, 3), placement_key(URL, 1))))
@@ -83,16 +83,16 @@ def test_a_host_record_spreads_a_site_and_its_former_place_is_looked_at_too() ->
 def test_depths_never_shrink_whoever_says_less() -> None:
     view = View()
     view.strategy = with_rules(Rule(action="spread", host="big.example", depth=2))
-    assert Places(view, Said(big=(3,))).depth(URL) == 3
-    assert Places(view, Said(big=(1,))).depth(URL) == 2
-    assert Places(view, Said()).is_ruled(URL) and not Places(view, Said()).is_ruled(OTHER)
+    assert SiteShards(view, Said(big=(3,))).depth(URL) == 3
+    assert SiteShards(view, Said(big=(1,))).depth(URL) == 2
+    assert SiteShards(view, Said()).is_ruled(URL) and not SiteShards(view, Said()).is_ruled(OTHER)
     view.strategy = with_rules(Rule(action="spread", host="big.example", depth=0))
-    assert Places(view, Said()).is_ruled(URL), "a rule may say that a site is not to be spread"
+    assert SiteShards(view, Said()).is_ruled(URL), "a rule may say that a site is not to be spread"
 
 
 def test_a_key_that_is_no_place_of_its_url_makes_one_ask() -> None:
     said = Said(big=(2, 0))
-    places = Places(View(), said)
+    places = SiteShards(View(), said)
     url = next(u for n in range(99) if len({placement_key(u := f"https://big.example/{n}", d) for d in (0, 2, 5)}) == 3)
     for depth in (2, 0):
         places.wonder(url, placement_key(url, depth))

@@ -9,13 +9,13 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import BadMessage, Contact, Endpoint, Identity, LiveOverlay, Mode, NodeId, Strategy, Verdict
+from dht import BadMessage, Contact, Endpoint, Identity, Mode, NodeId, OverlayService, ReachabilityVerdict, Strategy
 from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.messages import Message
-from dht.overlay.assembly import Place, open_overlay
+from dht.overlay.assembly import OverlaySettings, open_overlay
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
-from dht.reachability.dial_back import udp_knock
+from dht.reachability.dial_back import udp_dial_back
 from tests.dht.overlay.test_service import free_port, has_ipv6, until
 
 HERE = "127.0.0.1"
@@ -31,12 +31,12 @@ class Town:
         declared = {"declared_prefixes": ("127.0.0.0/8", "::1/128")}
         strategy = Strategy(network="", version=1, **ends, **declared)
         self.network = load_network(new_network("probes", [PUBLISHER], strategy))
-        self.tasks, self.files, self.all = tasks, files, list[LiveOverlay]()
+        self.tasks, self.files, self.all = tasks, files, list[OverlayService]()
         self.running: list[asyncio.Task[None]] = []
 
-    def start(self, seed: int, host: str, mode: Mode = "member", port: int = 0) -> LiveOverlay:
+    def start(self, seed: int, host: str, mode: Mode = "member", port: int = 0) -> OverlayService:
         port = port or free_port(host)
-        place = Place((Endpoint(host, port, port),), mode=mode)
+        place = OverlaySettings((Endpoint(host, port, port),), mode=mode)
         identity, rng = Identity(bytes([seed]) * 32), random.Random(seed)
         overlay = open_overlay(identity, self.network, DhtConfig(), place, clock, rng, self.files)
         doors = [overlay.view.contact(o.node_id) or o.view.contact(o.node_id) for o in self.all[:1]]
@@ -69,7 +69,7 @@ async def test_a_node_on_all_addresses_proves_its_own_and_becomes_a_member(host:
         assert not node.takes_part
         await until(lambda: node.takes_part, 12.0)
         await until(lambda: all(len(o.view.live()) == 4 for o in others), 6.0)
-        assert [found.verdict for found in node.reachability().values()] == [Verdict.REACHABLE]
+        assert [found.verdict for found in node.reachability().values()] == [ReachabilityVerdict.REACHABLE]
         assert not node.warnings()
 
 
@@ -100,7 +100,7 @@ async def test_only_the_askers_own_address_is_probed_for_members_and_seldom() ->
         await until(lambda: all(len(o.view.live()) == 2 for o in t.all), 6.0)
         port = contact_of(one).endpoints[0].udp_port
 
-        async def refused(message: Message, reason: str, by: LiveOverlay = one) -> None:
+        async def refused(message: Message, reason: str, by: OverlayService = one) -> None:
             with pytest.raises(BadMessage, match=reason):
                 await by.ask_at(contact_of(two), message, ProbeReply, timeout_s=15)
 
@@ -117,9 +117,9 @@ async def test_only_the_askers_own_address_is_probed_for_members_and_seldom() ->
 async def test_a_knock_is_answered_by_the_right_key_alone() -> None:
     async with town() as t:
         node = t.start(41, "127.0.0.1")
-        knock = udp_knock(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
+        knock = udp_dial_back(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
         address = contact_of(node).endpoints[0].udp
-        other = udp_knock(Identity(b"\7" * 32), b"another network12345", random.Random(1))
+        other = udp_dial_back(Identity(b"\7" * 32), b"another network12345", random.Random(1))
         async with asyncio.TaskGroup() as tasks:
             knocks = [
                 tasks.create_task(knock(address, node.node_id)),
@@ -140,7 +140,7 @@ async def test_a_client_answers_that_it_is_there_and_is_in_nobodys_view() -> Non
         assert client.node_id not in client.view.members()
 
 
-def contact_of(overlay: LiveOverlay) -> Contact:
+def contact_of(overlay: OverlayService) -> Contact:
     contact = overlay.view.contact(overlay.node_id)
     assert contact is not None
     return contact

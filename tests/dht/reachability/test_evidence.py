@@ -6,16 +6,18 @@ from random import Random
 import pytest
 
 from dht.keys import NodeId
-from dht.reachability.evidence import NOBODY_S, WORDS, Reachability, Verdict, Word
+from dht.reachability.evidence import NOBODY_S, WORDS, ProbeReport, ReachabilityEvidence, ReachabilityVerdict
 from dht.wire.contact import Endpoint
 
 HERE, THERE = Endpoint("9.0.0.1", 1, 1), Endpoint("9.0.0.2", 1, 1)
 PEERS = [NodeId(bytes([n]) * 20) for n in range(8)]
-GOOD, BAD, UDP = Word(True, True), Word(False, False), Word(True, False)
-UNKNOWN, REACHABLE, UNREACHABLE = Verdict
+GOOD, BAD, UDP = ProbeReport(True, True), ProbeReport(False, False), ProbeReport(True, False)
+UNKNOWN, REACHABLE, UNREACHABLE = ReachabilityVerdict
 
 
-def asked(found: Reachability, words: list[Word | None], peers: list[NodeId], at: float = 0.0) -> list[NodeId]:
+def asked(
+    found: ReachabilityEvidence, words: list[ProbeReport | None], peers: list[NodeId], at: float = 0.0
+) -> list[NodeId]:
     """One round: each peer asked says the next of `words`, None being no answer; who was asked."""
     assert found.look(at, HERE)
     done = []
@@ -28,35 +30,35 @@ def asked(found: Reachability, words: list[Word | None], peers: list[NodeId], at
 
 
 @pytest.mark.parametrize("words", list(product([GOOD, BAD], repeat=3)))
-def test_one_good_word_convinces_unless_two_deny(words: tuple[Word, ...]) -> None:
-    found = Reachability(1800.0)
+def test_one_good_word_convinces_unless_two_deny(words: tuple[ProbeReport, ...]) -> None:
+    found = ReachabilityEvidence(1800.0)
     assert len(asked(found, list(words), PEERS)) == WORDS
     assert found.verdict == (REACHABLE if words.count(GOOD) >= 2 else UNREACHABLE)
 
 
 def test_a_lone_denial_counts_where_nobody_else_can_be_asked() -> None:
-    found = Reachability(1800.0)
+    found = ReachabilityEvidence(1800.0)
     found.look(0.0, HERE)
     found.heard(PEERS[0], BAD)
     assert found.verdict is UNKNOWN
-    found = Reachability(1800.0)
+    found = ReachabilityEvidence(1800.0)
     assert asked(found, [BAD], PEERS[:1]) == PEERS[:1]
     assert found.verdict is UNREACHABLE
     assert found.shown == "behind a firewall, 1 peer tried"
 
 
 def test_peers_that_do_not_answer_are_no_words() -> None:
-    found = Reachability(1800.0)
+    found = ReachabilityEvidence(1800.0)
     assert len(asked(found, [None, None, GOOD, None, GOOD, GOOD], PEERS)) == 6
     assert (found.verdict, found.tried) == (REACHABLE, 3)
-    silent = Reachability(1800.0)
+    silent = ReachabilityEvidence(1800.0)
     assert len(asked(silent, [], PEERS)) == len(PEERS)
     assert silent.verdict is UNKNOWN
     assert not silent.look(NOBODY_S - 1, HERE) and silent.look(NOBODY_S, HERE)
 
 
 def test_rounds_come_again_sooner_where_nobody_gets_through_and_at_once_for_a_new_address() -> None:
-    good, bad = Reachability(1800.0), Reachability(1800.0)
+    good, bad = ReachabilityEvidence(1800.0), ReachabilityEvidence(1800.0)
     asked(good, [GOOD] * 3, PEERS)
     asked(bad, [UDP] * 3, PEERS)
     assert "UDP alone arrives" in bad.shown
@@ -64,12 +66,12 @@ def test_rounds_come_again_sooner_where_nobody_gets_through_and_at_once_for_a_ne
     assert not bad.look(599.0, HERE) and bad.look(600.0, HERE)
     assert good.look(10.0, THERE)
     assert (good.verdict, good.tried) == (UNKNOWN, 0)
-    never = Reachability(0.0)
+    never = ReachabilityEvidence(0.0)
     assert not never.look(1e9, HERE)
 
 
 def test_a_verdict_turns_with_the_words_of_a_later_round() -> None:
-    found = Reachability(1800.0)
+    found = ReachabilityEvidence(1800.0)
     asked(found, [GOOD] * 3, PEERS)
     asked(found, [BAD] * 3, PEERS, at=1800.0)
     assert found.verdict is UNREACHABLE

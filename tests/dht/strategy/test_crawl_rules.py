@@ -3,11 +3,11 @@
 import pytest
 
 from dht import BadStrategy, Rule, Strategy, placement_key, slot_of
-from dht.strategy.crawl_rules import Pattern, Rules, host_matches
+from dht.strategy.crawl_rules import CrawlRules, Pattern, host_matches
 
 
-def rules(*given: Rule, min_delay_s: float = 1.0) -> Rules:
-    return Rules(
+def rules(*given: Rule, min_delay_s: float = 1.0) -> CrawlRules:
+    return CrawlRules(
         Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1, rules=given, min_delay_s=min_delay_s)
     )
 

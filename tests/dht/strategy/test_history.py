@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from bootstrap.networks import load_network, new_network
 from dht import BadStrategy, Identity, Network, Now, Strategy
 from dht.strategy.document import SignedStrategy, decode_signed, encode_document, parse_document
-from dht.strategy.history import StrategyLog
+from dht.strategy.history import StrategyHistory
 from dht.strategy.validation import sign_strategy
 
 ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)
@@ -30,7 +30,7 @@ def after(previous: SignedStrategy, version: int, **changes: object) -> SignedSt
 
 
 def test_versions_follow_each_other_and_are_served():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     two = after(network().first, 2, replicas=4)
     assert log.adopt(two)
     assert not log.adopt(two)
@@ -41,14 +41,14 @@ def test_versions_follow_each_other_and_are_served():
 
 
 def test_a_gap_is_refused():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     two = after(network().first, 2)
     with pytest.raises(BadStrategy, match="between first"):
         log.adopt(after(two, 3))
 
 
 def test_a_version_waits_until_it_is_effective():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     log.adopt(after(network().first, 2, replicas=4, effective_at=2000))
     assert log.current(NOW).version == 1
     assert log.newest.version == 2
@@ -57,7 +57,7 @@ def test_a_version_waits_until_it_is_effective():
 
 
 def test_more_work_is_asked_for_a_grace_after_it_came_into_force_and_less_at_once():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     two = after(network().first, 2, puzzle_bits=20, effective_at=2000)
     log.adopt(two)
     grace_s = log.newest.laptop_grace_s
@@ -68,14 +68,14 @@ def test_more_work_is_asked_for_a_grace_after_it_came_into_force_and_less_at_onc
 
 
 def test_an_expired_strategy_warns_and_stays_in_force():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     late = Now(9_000_001.0, 0.0)
     assert log.current(late).version == 1
     assert any("expired" in warning for warning in log.warnings(late))
 
 
 def test_the_publishers_of_the_previous_version_decide():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     two = after(network().first, 2, publishers=(B,))
     log.adopt(two)
     three = Strategy(
@@ -98,26 +98,26 @@ def test_a_fork_ends_alike_at_every_node_whatever_the_order(tmp_path: Path):
     for seed in range(5):
         order = list(rivals)
         random.Random(seed).shuffle(order)
-        log = StrategyLog(network(), tmp_path / str(seed))
+        log = StrategyHistory(network(), tmp_path / str(seed))
         for signed in order:
             log.adopt(signed)
         assert log.newest_digest == winner.digest
         assert len(log.warnings(NOW)) == 4
-        assert StrategyLog(network(), tmp_path / str(seed)).newest_digest == winner.digest
+        assert StrategyHistory(network(), tmp_path / str(seed)).newest_digest == winner.digest
 
 
 def test_a_lost_fork_takes_what_was_built_on_it_along(tmp_path: Path):
     rivals = sorted((after(network().first, 2, replicas=n) for n in (3, 4)), key=lambda signed: signed.digest)
-    log = StrategyLog(network(), tmp_path)
+    log = StrategyHistory(network(), tmp_path)
     log.adopt(rivals[1])
     log.adopt(after(rivals[1], 3))
     assert log.adopt(rivals[0])
     assert log.newest.version == 2
-    assert StrategyLog(network(), tmp_path).newest.version == 2
+    assert StrategyHistory(network(), tmp_path).newest.version == 2
 
 
 def test_removed_publishers_cannot_rewrite_history():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     rivals = sorted((after(network().first, 2, publishers=(B,), replicas=n) for n in (3, 4)), key=lambda s: s.digest)
     log.adopt(rivals[1])
     document = msgspec_replace(rivals[1])
@@ -140,13 +140,13 @@ def msgspec_replace(previous: SignedStrategy) -> Strategy:
 
 
 def test_a_restart_finds_the_chain_and_a_damaged_file_only_shortens_it(tmp_path: Path):
-    log = StrategyLog(network(), tmp_path)
+    log = StrategyHistory(network(), tmp_path)
     two = after(network().first, 2)
     log.adopt(two)
     log.adopt(after(two, 3))
-    assert StrategyLog(network(), tmp_path).newest.version == 3
+    assert StrategyHistory(network(), tmp_path).newest.version == 3
     (tmp_path / "000003.json").write_bytes(b"{")
-    assert StrategyLog(network(), tmp_path).newest.version == 2
+    assert StrategyHistory(network(), tmp_path).newest.version == 2
 
 
 @pytest.mark.parametrize("version", [0, -1, -7])
@@ -155,12 +155,12 @@ def test_a_peer_s_version_that_is_none_is_refused_and_nothing_breaks(version: in
     stated = good.document.replace(b'"version": 2', f'"version": {version}'.encode())
     assert stated != good.document
     with pytest.raises(BadStrategy) as refused:
-        StrategyLog(network()).adopt(SignedStrategy(stated, good.signatures))
+        StrategyHistory(network()).adopt(SignedStrategy(stated, good.signatures))
     assert refused.value.field == "version"
 
 
 def test_former_numberings_are_remembered_for_a_day():
-    log, chain = StrategyLog(network()), [network().first]
+    log, chain = StrategyHistory(network()), [network().first]
     for version, (slot_bits, effective_at) in enumerate([(8, 200), (9, 1000), (9, 2000), (10, 3000)], start=2):
         chain.append(after(chain[-1], version, slot_bits=slot_bits, effective_at=effective_at))
         assert log.adopt(chain[-1])
@@ -171,12 +171,12 @@ def test_former_numberings_are_remembered_for_a_day():
 
 
 def test_the_history_tells_signers_changes_of_publishers_and_forks(tmp_path: Path):
-    log = StrategyLog(network(), tmp_path)
+    log = StrategyHistory(network(), tmp_path)
     rivals = sorted((after(network().first, 2, replicas=n) for n in (3, 4)), key=lambda signed: signed.digest)
     for rival in rivals:
         log.adopt(rival)
     log.adopt(after(rivals[0], 3, publishers=(A, B), threshold=2))
-    for told in (list(log.history()), list(StrategyLog(network(), tmp_path).history())):
+    for told in (list(log.history()), list(StrategyHistory(network(), tmp_path).history())):
         assert [entry.strategy.version for entry in told] == [1, 2, 3]
         assert [entry.digest for entry in told[:2]] == [network().first.digest, rivals[0].digest]
         assert [entry.rivals for entry in told] == [(), (rivals[1].digest,), ()]
@@ -187,7 +187,7 @@ def test_the_history_tells_signers_changes_of_publishers_and_forks(tmp_path: Pat
 
 
 def test_a_version_promised_and_not_seen_is_warned_of():
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     assert not log.warnings(NOW)
     assert any("promised" in note for note in log.warnings(Now(5001.0, 0.0)))
 
@@ -199,7 +199,7 @@ PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 6)]
 @given(st.data())
 def test_a_chain_of_changing_publishers_is_accepted_exactly_by_the_thresholds(data: st.DataObject):
     """Against a model that only counts: each version is signed by whom the version before it names, or refused."""
-    log, previous, version = StrategyLog(network()), network().first, 2
+    log, previous, version = StrategyHistory(network()), network().first, 2
     named, threshold = {ALICE.public_key}, 1
     for _ in range(data.draw(st.integers(1, 6))):
         signing = data.draw(st.lists(st.sampled_from(PEOPLE), max_size=5))  # some twice
@@ -225,7 +225,7 @@ def test_a_chain_of_changing_publishers_is_accepted_exactly_by_the_thresholds(da
             previous, version = signed, version + 1
             named, threshold = {person.public_key for person in following}, next_threshold
     served = [decode_signed(v) for v in log.chain(1)]
-    newcomer = StrategyLog(network())
+    newcomer = StrategyHistory(network())
     for signed in served:
         newcomer.adopt(signed)
     assert newcomer.newest_digest == log.newest_digest == previous.digest
@@ -239,7 +239,7 @@ def test_nodes_that_hear_the_same_rivals_in_any_order_end_with_one_chain(random_
     thirds = [after(second, 3, replicas=n) for second in seconds for n in (2, 3)]
     best = min(seconds, key=lambda signed: signed.digest)
     last = min((t for t in thirds if decode(t).previous == best.digest), key=lambda signed: signed.digest)
-    log = StrategyLog(network())
+    log = StrategyHistory(network())
     for _ in range(2):  # what could not be placed at first is offered again, as peers do
         rivals = seconds + thirds
         random_.shuffle(rivals)

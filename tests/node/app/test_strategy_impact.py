@@ -1,6 +1,6 @@
 """Figures of a change, by how well they are known."""
 
-from dht import NodeId, Part, Rule, Slot, Strategy
+from dht import NodeId, Rule, Slot, SlotMove, Strategy
 from node.app.strategy_impact import Counts, HostEffect, Kept, changes_json, moved
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in range(3))
@@ -11,14 +11,14 @@ def strategy(*rules: Rule) -> Strategy:
 
 
 def test_copies_are_counted_by_who_knows_them() -> None:
-    parts = [
-        Part(Slot(0), (A,), (A,)),
-        Part(Slot(1), (A,), (B,)),
-        Part(Slot(2), (A,), (B, C)),
-        Part(Slot(3), (A, B), (B, C)),
+    placement_diff = [
+        SlotMove(Slot(0), (A,), (A,)),
+        SlotMove(Slot(1), (A,), (B,)),
+        SlotMove(Slot(2), (A,), (B, C)),
+        SlotMove(Slot(3), (A, B), (B, C)),
     ]
     counts = Counts({Slot(1): Kept(10, 30, 4000)}, {Slot(2): Kept(4, 6)})
-    told = moved(parts, counts)
+    told = moved(placement_diff, counts)
     assert told["parts"] == {"all": 4, "changed": 3, "counted": 1, "reported": 1, "estimated": 1}
     assert told["copies"] == {"all": 6, "moved": 4, "share": 0.6667}
     assert told["key_space"] == {"changed": 0.75}
@@ -28,7 +28,7 @@ def test_copies_are_counted_by_who_knows_them() -> None:
 
 def test_nothing_known_moves_nothing() -> None:
     assert moved([], Counts({}, {}))["documents"]["moved"] == 0
-    assert moved([Part(Slot(0), (A,), (B,))], Counts({}, {}))["bytes"]["moved"] == 0
+    assert moved([SlotMove(Slot(0), (A,), (B,))], Counts({}, {}))["bytes"]["moved"] == 0
 
 
 def test_urls_newly_denied_and_allowed_are_counted_by_host_and_rule() -> None:

@@ -15,7 +15,7 @@ from dht import (
     placement_key,
     slot_of,
 )
-from dht.ownership.failure_domains import traits_of
+from dht.ownership.failure_domains import domains_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.app.strategy_impact import Json
 from node.app.strategy_preview import StrategyPreview, site_range
@@ -42,12 +42,14 @@ def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int
     """(copies of documents, parts with new owners), one document and one part at a time."""
     members = sorted(NodeId(bytes.fromhex(m)) for m in ids(world) if m not in after.blocked)
     everybody = sorted(NodeId(bytes.fromhex(m)) for m in ids(world))
-    traits = {
-        node.overlay.node_id: traits_of("", [Endpoint(a.host, a.port, a.port) for a in node.addresses], AddressPolicy())
+    domains = {
+        node.overlay.node_id: domains_of(
+            "", [Endpoint(a.host, a.port, a.port) for a in node.addresses], AddressPolicy()
+        )
         for node in world.running()
     }
-    old = Placement(everybody, before.slot_bits, before.replicas, traits)
-    new = Placement(members, after.slot_bits, after.replicas, traits)
+    old = Placement(everybody, before.slot_bits, before.replicas, domains)
+    new = Placement(members, after.slot_bits, after.replicas, domains)
 
     def gained(key: bytes) -> int:
         was, now = old.owners(slot_of(key, before.slot_bits)), new.owners(slot_of(key, after.slot_bits))

@@ -7,7 +7,7 @@ import pytest
 from msgspec.structs import replace
 
 from crawl import Page
-from dht import Rule, Spreading, slot_of
+from dht import Rule, ShardPolicy, slot_of
 from node.simulation import simnode
 from node.simulation.census import take_census
 from node.simulation.simnode import SimNode
@@ -38,7 +38,7 @@ def spreading(
     monkeypatch: pytest.MonkeyPatch, story: Callable[[World], Awaitable[None]], *, least: int = 3, pages: int = PAGES
 ) -> None:
     """A story of three nodes that keep a big site, a ruled one as big, and smaller ones."""
-    bounds = Spreading(pages=pages, share=0.25, nodes=least, look_every_s=1e6)  # the story says when
+    bounds = ShardPolicy(pages=pages, share=0.25, nodes=least, look_every_s=1e6)  # the story says when
     monkeypatch.setattr(simnode, "SPREADING", bounds)
 
     async def prepared(world: World) -> None:

@@ -3,12 +3,12 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht import Balance, Load, NodeId, Slot
-from dht.leases.load_balance import Lot, Outlook
+from dht import BalanceReport, Load, NodeId, Slot
+from dht.leases.load_balance import BalanceOutlook, LeaseMove
 from node.views.balance import balance_json, balance_line, load_json, load_line
 
 PEER = NodeId(b"\x3f\x2a" + bytes(18))
-LOT = Lot(PEER, tuple(Slot(n) for n in range(12)), 4210, 310)
+LOT = LeaseMove(PEER, tuple(Slot(n) for n in range(12)), 4210, 310)
 JUNK = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=5),
     lambda inner: (
@@ -19,7 +19,9 @@ JUNK = st.recursive(
 
 
 def test_a_move_is_told_with_its_reason():
-    told = balance_json(Balance(Outlook(2000, 1900.0, 9, "2,000 URLs due here, and so on"), ((5.0, LOT),), 12, 0))
+    told = balance_json(
+        BalanceReport(BalanceOutlook(2000, 1900.0, 9, "2,000 URLs due here, and so on"), ((5.0, LOT),), 12, 0)
+    )
     assert told["moves"][0]["to"] == PEER.hex() and told["moves"][0]["k"] == 13.58
     reason = "12 slots lent to 3f2a0000…: 4,210 URLs due here, 310 there, K = 13.6, beta = 0.46"
     assert told["moves"][0]["reason"] == reason

@@ -4,7 +4,7 @@ import asyncio
 
 import pytest
 
-from dht import Places, Rule, placement_key, site_of, slot_of
+from dht import Rule, SiteShards, placement_key, site_of, slot_of
 from store import Draft, Kind
 from store.record.package import depth_of, url_of
 from store.replication.shard_mover import Mover
@@ -168,6 +168,6 @@ def test_new_rules_make_a_node_look_through_everything_once() -> None:
         looked = [mover(node).looked_at for node in net.list]
         await asyncio.sleep(120.0)
         assert [mover(node).looked_at for node in net.list] == looked
-        assert Places(net.list[0].overlay).depth(url(0)) == 3
+        assert SiteShards(net.list[0].overlay).depth(url(0)) == 3
 
     network(4, story, slot_bits=4)
