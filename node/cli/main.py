@@ -106,9 +106,7 @@ def _json(verb: argparse.ArgumentParser) -> None:
 
 
 def _add_staying(verbs: Verbs) -> None:
-    demo = _verb(
-        verbs, "demo", "daemon:demo", "show a network of real processes on this machine", "dse-node demo --once"
-    )
+    demo = _verb(verbs, "demo", "run:demo", "show a network of real processes on this machine", "dse-node demo --once")
     demo.add_argument("--nodes", type=_between(1, 9), default=5, metavar="N", help="how many nodes, 1 to 9 (default 5)")
     demo.add_argument("--once", action="store_true", help="check every promise, report and end")
     demo.add_argument("--port", type=_between(1024, 60000), default=8090, metavar="P", help="first web port (8090)")
@@ -127,8 +125,8 @@ def _add_staying(verbs: Verbs) -> None:
     simulate.add_argument("--partition", type=_lengths, metavar="T,L", help="cut in halves after T, for L: 1h,10m")
     simulate.add_argument("--nat", type=_share(0.9), default=0.0, metavar="P", help="share of nodes behind a NAT (0)")
     _json(simulate)
-    _place(_verb(verbs, "run", "daemon:run", "run the node until it is told to stop", "dse-node run"))
-    bare = _verb(verbs, "bootstrap", "daemon:bare_overlay", "run a first contact: the overlay alone, without data")
+    _place(_verb(verbs, "run", "run:run", "run the node until it is told to stop", "dse-node run"))
+    bare = _verb(verbs, "bootstrap", "run:bare_overlay", "run a first contact: the overlay alone, without data")
     bare.add_argument("--network", required=True, metavar="FILE", help="the network file")
     bare.add_argument("--port", type=_between(1, 65535), metavar="P", help="UDP and TCP port (default 8091)")
     bare.add_argument("--data-dir", metavar="DIR", help="where it keeps its identity and its peers")
@@ -163,7 +161,7 @@ def _add_setup(verbs: Verbs) -> None:
 
 def _add_asking(verbs: Verbs) -> None:
     example = "dse-node search '\"a phrase\" site:example.org' --limit 5"
-    search = _verb(verbs, "search", "ask:search", "search the network", example)
+    search = _verb(verbs, "search", "query_node:search", "search the network", example)
     search.add_argument("query", nargs="+", help="words, phrases, site:host, lang:zh, OR, -without")
     search.add_argument(
         "--limit", type=_between(1, 100), default=10, metavar="N", help="results, 1 to 100 (default 10)"
@@ -172,13 +170,13 @@ def _add_asking(verbs: Verbs) -> None:
     search.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
     search.add_argument("--explain", action="store_true", help="say how each score came about")
     _place(search, url=True, json=True)
-    _place(_verb(verbs, "status", "ask:status", "print the state of the node"), url=True, json=True)
-    _place(_verb(verbs, "peers", "ask:peers", "print the members of the network"), url=True, json=True)
+    _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
+    _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     _add_crawl(verbs)
-    pause = _verb(verbs, "pause", "ask:pause", "stop this node's fetching", "dse-node pause 2h")
+    pause = _verb(verbs, "pause", "query_node:pause", "stop this node's fetching", "dse-node pause 2h")
     pause.add_argument("duration", nargs="?", default="", metavar="DURATION", help="such as 30m or 2h; else for good")
     _place(pause, url=True)
-    _place(_verb(verbs, "resume", "ask:resume", "fetch again"), url=True)
+    _place(_verb(verbs, "resume", "query_node:resume", "fetch again"), url=True)
 
 
 def _add_crawl(verbs: Verbs) -> None:

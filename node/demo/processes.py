@@ -50,12 +50,12 @@ class Children:
     def start(self, name: str, *arguments: str) -> Child:
         """Start `python -m ARGUMENTS` in a process group of its own, so that Ctrl-C reaches only the demo.
 
-        It ends by itself where this process is killed (childprocess.py).
+        It ends by itself where this process is killed (child_process.py).
         """
         log = self.folder / f"{name}.log"
         with log.open("ab") as output:
             process = subprocess.Popen(
-                [sys.executable, "-m", "node.demo.childprocess", str(os.getpid()), *arguments],
+                [sys.executable, "-m", "node.demo.child_process", str(os.getpid()), *arguments],
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=output,

@@ -1,7 +1,9 @@
 """The command line as an operator meets it: what it prints, where, and with which exit code."""
 
+import importlib
 import json
 import os
+import re
 import stat
 import subprocess
 import sys
@@ -44,8 +46,16 @@ def test_alone_it_prints_help_with_examples(tmp_path: Path) -> None:
         assert f"\n    {verb}" in done.stdout
 
 
+def test_each_verb_has_a_function_that_does_it() -> None:
+    source = (ROOT / "node/cli/main.py").read_text()
+    targets = re.findall(r'"([a-z_]+):([a-z_]+)"', source)
+    assert len(targets) > 15
+    for module, function in targets:
+        assert callable(getattr(importlib.import_module(f"node.cli.commands.{module}"), function))
+
+
 def test_starting_is_quick_because_imports_are_lazy(tmp_path: Path) -> None:
-    program = "import sys, node.cli; node.cli.build_parser(); print(sorted(sys.modules))"
+    program = "import sys, node.cli.main as m; m.build_parser(); print(sorted(sys.modules))"
     loaded = subprocess.run(
         [sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True
     ).stdout
