@@ -23,7 +23,7 @@ from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.pipeline.fetch_outcome import read
-from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import VisitState
 from dht import Now, Slot
@@ -80,7 +80,7 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
     """Freshness under the crawler's own policy, and the visits that it took."""
     pages = len(world.rates)
     census = RevisitStatistics(config)
-    frontier = Frontier(pages, AddressTurns(pages, 0.0), census)
+    frontier = Frontier(pages, AddressLimits(pages, 0.0), census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
         first, _ = read(Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census)
         due_at = START + (first.due_at - START) * Random(page).random()

@@ -30,9 +30,9 @@ from crawl.parsing.inline import InlineParsers
 from crawl.parsing.pool import open_parsers
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import SAMPLE_EVERY_S, Crawler
-from crawl.pipeline.sink import Keeper
+from crawl.pipeline.sink import Sink
 from crawl.policy import CrawlDecision, Decide
-from crawl.politeness.site_tokens import Permit, Permits, SiteClocks
+from crawl.politeness.site_tokens import SiteTokens, TokenAnswer, TokenIssuer
 from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach
 from crawl.scope import (
     MAX_SCOPE_CHARS,
@@ -64,7 +64,6 @@ __all__ = [
     "Fetched",
     "Fetcher",
     "InlineParsers",
-    "Keeper",
     "Link",
     "Locate",
     "MirrorAlias",
@@ -76,12 +75,13 @@ __all__ = [
     "ParseTask",
     "ParserUnavailable",
     "Parsers",
-    "Permit",
-    "Permits",
     "QueuePosition",
     "RobotsAccess",
     "ScopeKind",
-    "SiteClocks",
+    "Sink",
+    "SiteTokens",
+    "TokenAnswer",
+    "TokenIssuer",
     "Trail",
     "UrlStage",
     "UrlStatus",

@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from crawl.frontier.due_work import DueWork
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.url_status import QueuePosition, UrlStage
-from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState, reach
 from dht import Now, Slot, site_of
@@ -69,7 +69,7 @@ class Frontier:
     """The due URLs of the held slots. `limit` bounds the URLs in memory, `addresses` the requests to one server;
     `census` is told which pages are known."""
 
-    def __init__(self, limit: int, addresses: AddressTurns, census: RevisitStatistics) -> None:
+    def __init__(self, limit: int, addresses: AddressLimits, census: RevisitStatistics) -> None:
         self._limit, self._addresses, self._census = limit, addresses, census
         self._slots: dict[Slot, _Held] = {}
         self._entries: dict[str, _Entry] = {}

@@ -20,7 +20,7 @@ from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.parsing.inline import InlineParsers
 from crawl.parsing.pipe import ParserPipe, started
-from crawl.parsing.worker import LENGTH_BYTES, Answer
+from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ START_TRIES = 4  # in a row; what cannot start after seconds of pauses cannot st
 START_AGAIN_S = 0.5  # the first pause; each is longer by as much
 MAX_BATCH_BYTES = 8_388_608  # what is sent at once; two pages of the largest size
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Answer)
+_decoder = msgspec.msgpack.Decoder(ParserReply)
 
 
 @dataclass(slots=True)

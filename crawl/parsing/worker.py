@@ -25,7 +25,7 @@ _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3  # of mallopt(3)
 _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all without cycles
 
 
-class Answer(msgspec.Struct, frozen=True, array_like=True):
+class ParserReply(msgspec.Struct, frozen=True, array_like=True):
     """What became of one task: a reading, or why there is none."""
 
     parsed: ParseResult | None
@@ -49,11 +49,11 @@ def main() -> None:
         _alarm(0.0)
 
 
-def _answer(task: ParseTask) -> Answer:
+def _answer(task: ParseTask) -> ParserReply:
     try:
-        return Answer(parse_once(task))
+        return ParserReply(parse_once(task))
     except PageUnreadable as error:
-        return Answer(None, error.reason, isinstance(error, BodyUnfit))
+        return ParserReply(None, error.reason, isinstance(error, BodyUnfit))
 
 
 def _receive(source: BinaryIO) -> bytes | None:

@@ -15,7 +15,7 @@ from typing import Literal
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.mirror_alias import REASON
-from crawl.politeness.host_delay import Politeness
+from crawl.politeness.host_delays import HostDelays
 from dht import Now
 
 _COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
@@ -50,7 +50,7 @@ def kind_of(reason: str) -> str:
     return _COUNTS.sub("", reason) if reason.startswith("guard") else reason.partition(":")[0]
 
 
-class Tally:
+class CrawlCounters:
     """Counts since the start."""
 
     def __init__(self) -> None:
@@ -88,11 +88,11 @@ SOON_S = 60.0  # what is due by then counts as waiting
 
 
 @dataclass(frozen=True, slots=True)
-class Situation:
+class CrawlSnapshot:
     """`late_s`: until the bandwidth limit lets a fetch begin; `pending`: pages that are not acknowledged yet."""
 
     frontier: Frontier
-    politeness: Politeness
+    politeness: HostDelays
     config: CrawlConfig
     hindrance: str
     late_s: float

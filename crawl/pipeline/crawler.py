@@ -25,17 +25,17 @@ from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_seen import UrlSeenTest
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
 from crawl.frontier.url_status import UrlStatus
-from crawl.pipeline.crawl_status import SOON_S, CrawlStatus, Situation, Tally
-from crawl.pipeline.dns_prefetch import Prefetch
-from crawl.pipeline.fetch_stage import Requests
-from crawl.pipeline.handoff import Handover
-from crawl.pipeline.mirror_twin import NoTwins, Twins
-from crawl.pipeline.process_stage import Stories
-from crawl.pipeline.sink import Keeper
-from crawl.pipeline.sitemap_state import Listed, SiteFeeds
+from crawl.pipeline.crawl_status import SOON_S, CrawlCounters, CrawlSnapshot, CrawlStatus
+from crawl.pipeline.dns_prefetch import DnsPrefetch
+from crawl.pipeline.fetch_stage import FetchStage
+from crawl.pipeline.handoff import Handoff
+from crawl.pipeline.mirror_twins import MirrorTwins, NoMirrorTwins
+from crawl.pipeline.process_stage import ProcessStage
+from crawl.pipeline.sink import Sink
+from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings
 from crawl.policy import Decide
-from crawl.politeness.address_limits import AddressTurns
-from crawl.politeness.site_tokens import Free, Permits
+from crawl.politeness.address_limits import AddressLimits
+from crawl.politeness.site_tokens import AlwaysGranted, SiteTokens
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
@@ -53,36 +53,36 @@ class Crawler:
     def __init__(
         self,
         config: CrawlConfig,
-        keeper: Keeper,
+        keeper: Sink,
         fetcher: Fetcher,
         parsers: Parsers,
         decide: Decide,
         clock: Clock,
         rng: Random,
-        permits: Permits | None = None,
+        site_tokens: SiteTokens | None = None,
         seen_folder: Path | None = None,
         locate: Locate = nowhere,
         late: BandwidthWait = lambda: 0.0,
-        twins: Twins | None = None,
+        twins: MirrorTwins | None = None,
         sample_every_s: float = SAMPLE_EVERY_S,
     ) -> None:
-        """`permits`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
+        """`site_tokens`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
         memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
         asked before each, for the bandwidth limit. `twins`: of URLs of other names of a site. `sample_every_s`: of each
         of those one URL is fetched."""
         self._config, self._clock = config, clock
-        self._permits: Permits = permits or Free()
-        self._tally = Tally()
+        self._site_tokens: SiteTokens = site_tokens or AlwaysGranted()
+        self._tally = CrawlCounters()
         census, lastmods, stats = RevisitStatistics(config), Lastmods(config.max_lastmods), TrapLearning()
         self._stats = stats
         self.aliases = aliases = MirrorDetector(Random(rng.random()), sample_every_s)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
-        addresses = AddressTurns(config.max_open_per_address, delay_s)
+        addresses = AddressLimits(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
-        self._prefetch = Prefetch(self._frontier, locate)
+        self._prefetch = DnsPrefetch(self._frontier, locate)
         self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
-        handover = Handover(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
-        self._requests = Requests(
+        handover = Handoff(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
+        self._requests = FetchStage(
             config,
             fetcher,
             decide,
@@ -90,16 +90,16 @@ class Crawler:
             lastmods,
             stats,
             aliases,
-            twins or NoTwins(),
+            twins or NoMirrorTwins(),
             self._frontier,
             clock,
             Random(rng.random()),
             locate,
         )
-        self._listed = Listed()
+        self._listed = SitemapListings()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
-        self._stories = Stories(
+        self._stories = ProcessStage(
             config=config,
             parsers=parsers,
             decide=decide,
@@ -227,9 +227,9 @@ class Crawler:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
         return self._frontier.due_work()
 
-    def _situation(self) -> Situation:
+    def _situation(self) -> CrawlSnapshot:
         pending, politeness = self._frontier.open - self._asking, self._requests.politeness
-        return Situation(self._frontier, politeness, self._config, self._hindrance, self._late(), pending)
+        return CrawlSnapshot(self._frontier, politeness, self._config, self._hindrance, self._late(), pending)
 
     @property
     def rests(self) -> bool:
@@ -296,17 +296,17 @@ class Crawler:
         """One turn from its request to its recorded outcome."""
         outcome: Visit | None = None
         try:
-            permit = await self._permits.ask(turn.visit)
-            if permit.wait_s or permit.known is not None:
-                outcome = permit.known
-                self._end_request(turn, permit.wait_s, "")
+            answer = await self._site_tokens.acquire(turn.visit)
+            if answer.wait_s or answer.known is not None:
+                outcome = answer.known
+                self._end_request(turn, answer.wait_s, "")
                 return
             if self._frontier.epoch(turn.slot) is None:  # released between the pop and now
-                await self._permits.done(turn.visit.url, 0.0)
+                await self._site_tokens.release(turn.visit.url, 0.0)
                 self._end_request(turn, 0.0, "")
                 return
             step = await self._requests.make(turn)
-            await self._permits.done(turn.visit.url, step.delay_s)  # first, or it might return the next ticket
+            await self._site_tokens.release(turn.visit.url, step.delay_s)  # first, or it might return the next token
             self._end_request(turn, step.delay_s, step.address)
             outcome = await self._stories.end(turn, step)
         except SlotLost as error:

@@ -13,7 +13,7 @@ AT_ONCE = 4
 LOOK_EVERY_S = 0.5  # for hosts that were found meanwhile
 
 
-class Prefetch:
+class DnsPrefetch:
     """Looks up the frontier's new hosts."""
 
     def __init__(self, frontier: Frontier, locate: Locate) -> None:

@@ -31,7 +31,7 @@ DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners co
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
-class Next(Enum):
+class FollowUp(Enum):
     """What to do before the outcome may be recorded."""
 
     PARSE = auto()  # read the body; then keep and discover
@@ -41,14 +41,14 @@ class Next(Enum):
     NOTHING = auto()  # record at once
 
 
-class Verdict(msgspec.Struct, frozen=True):
+class FetchOutcome(msgspec.Struct, frozen=True):
     """The visit to record once `next` is done."""
 
-    next: Next
+    next: FollowUp
     visit: Visit
 
 
-def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: RevisitStatistics) -> Verdict:
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: RevisitStatistics) -> FetchOutcome:
     """What a response means. `now`: Unix seconds."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
@@ -56,19 +56,19 @@ def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, censu
         return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
         if reason := unwanted(header_directives(fetched.headers, config.agent), now):
-            return Verdict(Next.GONE, gone(visit, reason, now, config))
-        return Verdict(Next.NOTHING, _looked(visit, now, census, changed=False))
+            return FetchOutcome(FollowUp.GONE, gone(visit, reason, now, config))
+        return FetchOutcome(FollowUp.NOTHING, _looked(visit, now, census, changed=False))
     if status in _REDIRECTS:
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
-        return Verdict(Next.GONE, gone(visit, f"status {status}", now, config))
+        return FetchOutcome(FollowUp.GONE, gone(visit, f"status {status}", now, config))
     if status in RETRIED or status >= 500:
         wait_s = fetched.retry_after_s(now)
         fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
         failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
-        return Verdict(Next.NOTHING, failure)
+        return FetchOutcome(FollowUp.NOTHING, failure)
     if status != 200:
-        return Verdict(Next.NOTHING, refused(visit, f"status {status}", now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"status {status}", now, config))
     return _answered(visit, fetched, now, config)
 
 
@@ -96,14 +96,14 @@ def spared(visit: Visit, unchanged_until: float, now: float, census: RevisitStat
     return replace(known, due_at=due_at) if due_at > now and not is_over(visit, now) else None
 
 
-def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> Verdict:
+def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
     """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
     due_at = due_after_refusal(now, config)
     reason = "guard: its parameters change nothing"
     visit = replace(
         visit, state=VisitState.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason
     )
-    return Verdict(Next.REDIRECT, visit)
+    return FetchOutcome(FollowUp.REDIRECT, visit)
 
 
 def is_outlived(before: Visit, outcome: Visit) -> bool:
@@ -171,28 +171,32 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
     return headers
 
 
-def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     location = fetched.header("Location").strip()
     if not location:
-        return Verdict(Next.NOTHING, refused(visit, "redirect without a target", now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, "redirect without a target", now, config))
     target = find_url(location, visit.url)
     if target is None:
-        return Verdict(Next.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
+        return FetchOutcome(
+            FollowUp.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config)
+        )
     if target == visit.url:
-        return Verdict(Next.NOTHING, refused(visit, "redirect to itself", now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, "redirect to itself", now, config))
     if visit.hops >= config.max_hops:
-        return Verdict(Next.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
     due_at = due_after_redirect(now, config)
     outcome = replace(visit, state=VisitState.REDIRECT, target=target, due_at=due_at, fails=0)
-    return Verdict(Next.REDIRECT, outcome)
+    return FetchOutcome(FollowUp.REDIRECT, outcome)
 
 
-def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
-        return Verdict(Next.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
+        return FetchOutcome(
+            FollowUp.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config)
+        )
     if fetched.cut:
-        return Verdict(Next.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
-    return Verdict(Next.PARSE, _found(visit, fetched, now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
+    return FetchOutcome(FollowUp.PARSE, _found(visit, fetched, now, config))
 
 
 def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Visit:
@@ -207,11 +211,11 @@ def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> V
     )
 
 
-def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Verdict:
+def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     """A sitemap that was handed in is no page: nothing of it is stored."""
     if fetched.status != 200:
-        return Verdict(Next.NOTHING, refused(visit, f"sitemap: status {fetched.status}", now, config))
-    return Verdict(Next.SITEMAP, _found(visit, fetched, now, config))
+        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"sitemap: status {fetched.status}", now, config))
+    return FetchOutcome(FollowUp.SITEMAP, _found(visit, fetched, now, config))
 
 
 def _looked(visit: Visit, now: float, census: RevisitStatistics, *, changed: bool) -> Visit:

@@ -15,8 +15,8 @@ from crawl.errors import SlotLost
 from crawl.frontier.admission import Trail, admit_urls
 from crawl.frontier.frontier import FetchTask, Frontier
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
-from crawl.pipeline.crawl_status import Tally
-from crawl.pipeline.sink import Keeper
+from crawl.pipeline.crawl_status import CrawlCounters
+from crawl.pipeline.sink import Sink
 from crawl.policy import Decide
 from crawl.schedule.url_state import Visit, rank, rank_of
 from dht import Clock, RemoteError
@@ -27,16 +27,16 @@ BATCH = 500  # found URLs in one hand-over
 MAX_WAIT_S = 30.0
 
 
-class Handover:
+class Handoff:
     """The three stages of a turn's end; each raises SlotLost."""
 
     def __init__(
         self,
         config: CrawlConfig,
-        keeper: Keeper,
+        keeper: Sink,
         frontier: Frontier,
         decide: Decide,
-        tally: Tally,
+        tally: CrawlCounters,
         clock: Clock,
         rng: Random,
         seen: AsyncUrlSeenTest,

@@ -26,11 +26,11 @@ from crawl.frontier.frontier import FetchTask, Frontier
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
-from crawl.pipeline.crawl_status import Tally
-from crawl.pipeline.fetch_outcome import Next, forgotten, gone, is_outlived, read, refused
-from crawl.pipeline.fetch_stage import Step
-from crawl.pipeline.handoff import Handover
-from crawl.pipeline.sitemap_state import Listed, SiteFeeds, SitemapQueue
+from crawl.pipeline.crawl_status import CrawlCounters
+from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, read, refused
+from crawl.pipeline.fetch_stage import FetchResult
+from crawl.pipeline.handoff import Handoff
+from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings, SitemapQueue
 from crawl.policy import Decide
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -43,26 +43,26 @@ MAX_KEPT_HEADER_BYTES = 16_384  # of a page's header fields; what comes after is
 
 
 @dataclass(frozen=True, slots=True)
-class Stories:
+class ProcessStage:
     """Ends turns."""
 
     config: CrawlConfig
     parsers: Parsers
     decide: Decide
-    handover: Handover
+    handover: Handoff
     sitemaps: SitemapQueue
-    tally: Tally
+    tally: CrawlCounters
     census: RevisitStatistics
     lastmods: Lastmods
     stats: TrapLearning
     aliases: MirrorDetector
     frontier: Frontier
-    listed: Listed
+    listed: SitemapListings
     feeds: SiteFeeds
     clock: Clock
     sitemap_thread: Executor  # a large file takes expat a tenth of a second
 
-    async def end(self, turn: FetchTask, step: Step) -> Visit | None:
+    async def end(self, turn: FetchTask, step: FetchResult) -> Visit | None:
         """The recorded outcome, or None where the URL itself was not asked for. Raises SlotLost."""
         if step.fetched is not None and step.sitemap_depth:
             sitemap = await self._read_sitemap(turn, step.fetched, self.config.max_sitemap_urls)
@@ -72,7 +72,7 @@ class Stories:
         if step.verdict is None:
             return None
         visit = step.verdict.visit
-        if step.fetched is None and step.verdict.next == Next.REDIRECT:
+        if step.fetched is None and step.verdict.next == FollowUp.REDIRECT:
             scope = scope_after_redirect(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops, scope, visit.is_sitemap)
             await self.handover.discover(turn, [visit.target], trail)
@@ -90,17 +90,17 @@ class Stories:
             self._count(visit)
         return visit
 
-    async def _take(self, turn: FetchTask, what: Next, visit: Visit, fetched: Fetched) -> Visit:
+    async def _take(self, turn: FetchTask, what: FollowUp, visit: Visit, fetched: Fetched) -> Visit:
         """Make safe what a response brought; its outcome, which reading the page may have changed."""
-        if what == Next.PARSE:
+        if what == FollowUp.PARSE:
             return await self._read(turn, visit, fetched)
-        if what == Next.GONE:
+        if what == FollowUp.GONE:
             await self.handover.keep(turn, gone_page(fetched.url, fetched.status, self.clock().wall))
-        if what == Next.REDIRECT:
+        if what == FollowUp.REDIRECT:
             scope = scope_after_redirect(visit.scope, visit.url, visit.target)
             trail = Trail(visit.depth, visit.hops + 1, scope, visit.is_sitemap)
             await self.handover.discover(turn, [visit.target], trail)
-        if what == Next.SITEMAP:
+        if what == FollowUp.SITEMAP:
             return await self._take_sitemap(turn, visit, fetched)
         return visit
 

@@ -11,7 +11,7 @@ from crawl.content.page import Page
 from crawl.schedule.url_state import Visit
 
 
-class Keeper(Protocol):
+class Sink(Protocol):
     """Where pages, found URLs and outcomes go."""
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:

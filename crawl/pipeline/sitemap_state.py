@@ -88,7 +88,7 @@ class SiteFeeds:
 MAX_LISTED = 50_000  # URLs of all lists together, about 150 bytes each
 
 
-class Listed:
+class SitemapListings:
     """Pages and further sitemaps by the URL of the list."""
 
     def __init__(self, limit: int = MAX_LISTED) -> None:

@@ -12,7 +12,7 @@ from math import inf
 AGAIN_S = 1.0
 
 
-class AddressTurns:
+class AddressLimits:
     """`most`: open requests to one address; `delay_s`: from the start of one request to the start of the next."""
 
     def __init__(self, most: int, delay_s: float) -> None:

@@ -13,7 +13,7 @@ JITTER = 0.25  # of each wait: enough to spread what one broken cable threw toge
 
 
 @dataclass(slots=True)
-class Breaker:
+class CircuitBreaker:
     """One host's. `fails`: in a row; `opened`: how often in a row; `until`: steady seconds."""
 
     fails: int = 0

@@ -45,7 +45,7 @@ _KEYS = (  # a key counts by how it begins, so that "Allowed" and "Disallow-All"
 
 
 @dataclass(frozen=True, slots=True)
-class Rule:
+class RobotsRule:
     """One line: `allow` or not what begins with `parts[0]` and has the others in order; `whole`: and ends there."""
 
     allow: bool
@@ -73,8 +73,8 @@ class Rule:
 class Robots:
     """One site's rules for us; `rules` as Google reads them, `decoded` as the RFC does, the deciding one first."""
 
-    rules: tuple[Rule, ...] = ()
-    decoded: tuple[Rule, ...] = ()
+    rules: tuple[RobotsRule, ...] = ()
+    decoded: tuple[RobotsRule, ...] = ()
     crawl_delay_s: float = 0.0
     sitemaps: tuple[str, ...] = ()
 
@@ -177,18 +177,18 @@ def _robots(group: _Group, sitemaps: tuple[str, ...]) -> Robots:
     return Robots(rules, rules if decoded == raw else _ordered(decoded), group.delay_s, sitemaps)
 
 
-def _ordered(patterns: dict[tuple[bool, str], None]) -> tuple[Rule, ...]:
+def _ordered(patterns: dict[tuple[bool, str], None]) -> tuple[RobotsRule, ...]:
     """The longest first, of equal ones those that allow: so the first that matches decides."""
     ordered = sorted(patterns, key=lambda rule: (-len(rule[1]), not rule[0]))
     return tuple(_rule(allow, pattern) for allow, pattern in ordered)
 
 
-def _rule(allow: bool, pattern: str) -> Rule:
+def _rule(allow: bool, pattern: str) -> RobotsRule:
     whole = pattern.endswith("$")
-    return Rule(allow, tuple(pattern.removesuffix("$").split("*")), whole)
+    return RobotsRule(allow, tuple(pattern.removesuffix("$").split("*")), whole)
 
 
-def _decide(rules: tuple[Rule, ...], path: str) -> bool:
+def _decide(rules: tuple[RobotsRule, ...], path: str) -> bool:
     return next((rule.allow for rule in rules if rule.matches(path)), True)
 
 

@@ -24,7 +24,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 
 @dataclass(frozen=True, slots=True)
-class Barred:
+class RobotsUnreachable:
     """A site whose rules could not be had: fetch nothing there until `until` (Unix seconds)."""
 
     reason: str
@@ -33,11 +33,11 @@ class Barred:
     for_good: bool = False  # its address is one that must not be contacted
 
 
-Access = Robots | Barred
+Access = Robots | RobotsUnreachable
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class RobotsAnswer:
     """What one request brought: the rules, None where it only led on; and what politeness needs of the answer."""
 
     access: Access | None
@@ -81,7 +81,7 @@ class RobotsCache:
         way = self._ways.get(origin)
         return way.url if way else f"{origin}/robots.txt"
 
-    async def ask(self, url: str) -> Asked:
+    async def ask(self, url: str) -> RobotsAnswer:
         """Make one request for the robots.txt of a URL's site, and keep what it says."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
@@ -90,18 +90,18 @@ class RobotsCache:
         if access is None and answer is not None:
             access = self._lead_on(origin, way, answer)
         if access is None:
-            return Asked(self.find(url), answer)
-        reason = access.reason if isinstance(access, Barred) else ""
-        if isinstance(access, Barred):
+            return RobotsAnswer(self.find(url), answer)
+        reason = access.reason if isinstance(access, RobotsUnreachable) else ""
+        if isinstance(access, RobotsUnreachable):
             access = self._barred(access, before, answer)
         now = self._clock().wall
-        until = access.until if isinstance(access, Barred) else now + self._config.robots_ttl_s
+        until = access.until if isinstance(access, RobotsUnreachable) else now + self._config.robots_ttl_s
         if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
             until = now + self._config.retry_base_s
         elif isinstance(access, Robots) and _is_robots(way.url):
             self._keep(_origin(way.url), until, access)
         self._keep(origin, until, access)
-        return Asked(access, answer, reason)
+        return RobotsAnswer(access, answer, reason)
 
     def give_up_way(self, url: str) -> None:
         """Nobody may go where the robots.txt of a URL's site redirects: as if that led nowhere."""
@@ -113,10 +113,10 @@ class RobotsCache:
             most = self._config.max_robots_bytes
             answer = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except AddressRefused as error:
-            return Barred(f"address: {error.reason}", 0.0, 0, for_good=True), None
+            return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except (FetchFailed, FamilyMissing) as error:
             reason = error.reason if isinstance(error, FetchFailed) else str(error)
-            return Barred(f"robots.txt unreachable: {reason}", 0.0, 0), None
+            return RobotsUnreachable(f"robots.txt unreachable: {reason}", 0.0, 0), None
         if answer.status in _REDIRECTS:
             return None, answer
         return await self._read(answer), answer
@@ -145,7 +145,7 @@ class RobotsCache:
 
     async def _read(self, answer: Fetched) -> Access:
         if answer.status == 429 or answer.status >= 500:
-            return Barred(f"robots.txt unreachable: status {answer.status}", 0.0, 0)
+            return RobotsUnreachable(f"robots.txt unreachable: status {answer.status}", 0.0, 0)
         if answer.status != 200:
             return ALLOW_ALL
         body = answer.body
@@ -156,16 +156,16 @@ class RobotsCache:
             return parse_robots(*args)
         return await asyncio.get_running_loop().run_in_executor(None, parse_robots, *args)
 
-    def _barred(self, barred: Barred, before: Access | None, answer: Fetched | None) -> Access:
+    def _barred(self, barred: RobotsUnreachable, before: Access | None, answer: Fetched | None) -> Access:
         """Old rules serve on; without them the wait grows with each failure, and is not shorter than Retry-After."""
         if isinstance(before, Robots) and not barred.for_good:
             return before
         now = self._clock().wall
         if barred.for_good:
-            return Barred(barred.reason, now + self._config.robots_ttl_s, 0, for_good=True)
-        fails = min((before.fails if isinstance(before, Barred) else 0) + 1, self._config.max_fails)
+            return RobotsUnreachable(barred.reason, now + self._config.robots_ttl_s, 0, for_good=True)
+        fails = min((before.fails if isinstance(before, RobotsUnreachable) else 0) + 1, self._config.max_fails)
         wait_s = answer.retry_after_s(now) if answer else 0.0
-        return Barred(barred.reason, due_after_failure(fails, now, self._config, wait_s), fails)
+        return RobotsUnreachable(barred.reason, due_after_failure(fails, now, self._config, wait_s), fails)
 
 
 def _origin(url: str) -> str:
@@ -178,6 +178,6 @@ def _is_robots(url: str) -> bool:
 
 
 def _size(access: Access) -> int:
-    if isinstance(access, Barred):
+    if isinstance(access, RobotsUnreachable):
         return 1
     return 1 + len(access.rules) + (0 if access.decoded is access.rules else len(access.decoded))

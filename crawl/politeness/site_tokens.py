@@ -1,13 +1,9 @@
-"""One clock for each site that several nodes crawl: only one of them has its ticket at a time.
+"""A site that several nodes crawl has one token, and only the node that holds it may send the site a request.
 
-Pure: `now` is steady time in seconds. The holder of the site's first place keeps the clock, and is a crawler like the
-others. A ticket is for one request; whoever had it says how long the site must rest. A ticket that is not returned runs
-out. Who has just become the holder knows nothing of the tickets before, so it waits until those have been used.
-
-Leave to ask a site, for sites that several nodes crawl: who may come in whose turn is decided elsewhere.
-
-Pure: values and a protocol; `node/delegation/site_token_exchange.py` provides it. Most sites have one crawler, which
-needs no leave.
+Pure: `now` is steady time in seconds. The holder of the site's first slot issues the token, and is a crawler like the
+others. A token is for one request; whoever had it says on its return how long the site must rest. One that is not
+returned expires. A node that has just become the issuer knows nothing of the tokens before, so it issues none until
+those have been used. Most sites have one crawler, which needs no token (`AlwaysGranted`).
 """
 
 from dataclasses import dataclass
@@ -15,71 +11,75 @@ from typing import Protocol
 
 from crawl.schedule.url_state import Visit
 
-GUARD_S = 30.0  # a new clock gives its first ticket after this; a lease changes hands within as long
-TICKET_S = 90.0  # longer than any fetch with its robots.txt
-POLL_S = 1.0  # until whoever finds the ticket given away asks again
-MAX_SITES = 4096  # clocks kept; one that was dropped begins anew, with its guard
+GUARD_S = 30.0  # a new issuer grants its first token after this; a lease changes hands within as long
+TOKEN_S = 90.0  # longer than any fetch with its robots.txt
+POLL_S = 1.0  # until whoever finds the token taken asks again
+MAX_SITES = 4096  # tokens kept; one that was dropped begins anew, with its guard
 
 
 @dataclass(slots=True)
-class _Clock:
+class _Token:
     epoch: int
     free_at: float
     holder: bytes = b""
-    until: float = 0.0  # the ticket's end
+    expires_at: float = 0.0
 
 
-class SiteClocks:
-    """The clocks of one node; `epoch` is that of its lease, under which a clock was begun."""
+class TokenIssuer:
+    """Grants the tokens of the sites that are at home on this node, each to one peer at a time."""
 
     def __init__(self) -> None:
-        self._clocks: dict[str, _Clock] = {}
+        self._tokens: dict[str, _Token] = {}
 
-    def ask(self, now: float, site: str, epoch: int, peer: bytes) -> float:
-        """Give a peer the site's ticket: 0.0; or the seconds after which to ask again."""
-        clock = self._clocks.pop(site, None)
-        if clock is None or clock.epoch != epoch:
-            clock = _Clock(epoch, now + GUARD_S)
-        self._clocks[site] = clock  # the one asked for last is last
-        if len(self._clocks) > MAX_SITES:
-            del self._clocks[next(iter(self._clocks))]
-        if clock.holder not in (b"", peer) and now < clock.until:
+    def acquire(self, now: float, site: str, epoch: int, peer: bytes) -> float:
+        """Grant a peer the site's token and return 0.0, or return the seconds after which it should ask again.
+
+        `epoch` is that of this node's lease: a token that was begun under another one is begun anew.
+        """
+        token = self._tokens.pop(site, None)
+        if token is None or token.epoch != epoch:
+            token = _Token(epoch, now + GUARD_S)
+        self._tokens[site] = token  # the one asked for last is last
+        if len(self._tokens) > MAX_SITES:
+            del self._tokens[next(iter(self._tokens))]
+        if token.holder not in (b"", peer) and now < token.expires_at:
             return POLL_S
-        if now < clock.free_at:
-            return clock.free_at - now
-        clock.holder, clock.until = peer, now + TICKET_S
+        if now < token.free_at:
+            return token.free_at - now
+        token.holder, token.expires_at = peer, now + TOKEN_S
         return 0.0
 
-    def done(self, now: float, site: str, peer: bytes, rest_s: float) -> None:
-        """A peer used its ticket, and the site must rest; of a ticket that it does not have nothing is believed."""
-        clock = self._clocks.get(site)
-        if clock is not None and clock.holder == peer:
-            clock.holder, clock.free_at = b"", max(clock.free_at, now + rest_s)
+    def release(self, now: float, site: str, peer: bytes, rest_s: float) -> None:
+        """Take a token back and let the site rest; a peer that does not hold the token is not believed."""
+        token = self._tokens.get(site)
+        if token is not None and token.holder == peer:
+            token.holder, token.free_at = b"", max(token.free_at, now + rest_s)
 
 
 @dataclass(frozen=True, slots=True)
-class Permit:
-    """`wait_s` > 0: not now, ask again then. `known`: the URL was fetched where its records lay before."""
+class TokenAnswer:
+    """What came of asking for a site's token: it was granted, or is to be asked for again after `wait_s` > 0 seconds,
+    or none is needed because the URL was fetched where its records lay before, with the outcome `known`."""
 
     wait_s: float = 0.0
     known: Visit | None = None
 
 
-class Permits(Protocol):
-    """Asked before each request to a site, and told when it is over."""
+class SiteTokens(Protocol):
+    """Provides the tokens of shared sites: acquired before each request to a site, released when it is over."""
 
-    async def ask(self, visit: Visit) -> Permit:
-        """Leave for one request to the site of a URL; never raises."""
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        """Ask for the token that one request to the site of a URL needs; never raises."""
 
-    async def done(self, url: str, rest_s: float) -> None:
-        """That request is over, and the site must be left alone for so many seconds; never raises."""
+    async def release(self, url: str, rest_s: float) -> None:
+        """Return the token after the request; the site must rest for so many seconds. Never raises."""
 
 
-class Free:
-    """Leave for everything."""
+class AlwaysGranted:
+    """Grants every request at once: these are `SiteTokens` for sites that one node crawls alone."""
 
-    async def ask(self, visit: Visit) -> Permit:
-        return Permit()
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        return TokenAnswer()
 
-    async def done(self, url: str, rest_s: float) -> None:
+    async def release(self, url: str, rest_s: float) -> None:
         return

@@ -24,7 +24,7 @@ class RecordWriter(Protocol):
 
 
 class Ingest:
-    """The crawler's `Keeper`."""
+    """The crawler's `Sink`."""
 
     def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
         """`place`: where the records of a canonical URL live now."""

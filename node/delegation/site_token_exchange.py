@@ -10,7 +10,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from crawl import Permit, SiteClocks, Visit, VisitState, decode_visit, is_canonical
+from crawl import TokenAnswer, TokenIssuer, Visit, VisitState, decode_visit, is_canonical
 from dht import (
     BadMessage,
     Clock,
@@ -57,41 +57,41 @@ class TicketDone(Message, frozen=True, array_like=True):
 
 
 class SiteTokenExchange:
-    """The crawler's `Permits`, and the clocks of the sites that are at home here."""
+    """The crawler's `SiteTokens`, and the clocks of the sites that are at home here."""
 
     def __init__(self, overlay: Overlay, places: SiteShards, replicator: Replicator, clock: Clock) -> None:
         self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
-        self._clocks = SiteClocks()
+        self._issuer = TokenIssuer()
         self._from: dict[str, NodeId] = {}  # whose ticket this node has, by site; one a site
         overlay.serve(AskTicket, self._give)
         overlay.serve(TicketDone, self._take_back)
 
-    async def ask(self, visit: Visit) -> Permit:
-        """See `crawl.Permits`."""
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        """See `crawl.SiteTokens`."""
         url = visit.url
         if not self._places.spreads:
-            return Permit()
+            return TokenAnswer()
         if known := await self._recall(visit):
-            return Permit(known=known)
+            return TokenAnswer(known=known)
         if not self._places.depth(url):
-            return Permit()
+            return TokenAnswer()
         view, home = self._overlay.view, self._home(url)
         epoch = view.leases().get(home)
         keeper = view.node_id if epoch is not None else next((p for p in view.announced(home)), None)
         if keeper is None:
-            return Permit(AGAIN_S)
+            return TokenAnswer(AGAIN_S)
         try:
             wait_s = (await self._overlay.ask(keeper, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
         except RemoteError as error:
             log.debug("no ticket site=%s from=%s reason=%s", site_of(url), keeper.hex(), error)
             self._places.hosts.wonder(site_of(url))  # it may know of other places than this node does
-            return Permit(AGAIN_S)
+            return TokenAnswer(AGAIN_S)
         if not wait_s:
             self._from[site_of(url)] = keeper
-        return Permit(wait_s)
+        return TokenAnswer(wait_s)
 
-    async def done(self, url: str, rest_s: float) -> None:
-        """See `crawl.Permits`."""
+    async def release(self, url: str, rest_s: float) -> None:
+        """See `crawl.SiteTokens`."""
         keeper = self._from.pop(site_of(url), None)
         for _ in range(TRIES if keeper is not None else 0):
             assert keeper is not None
@@ -114,11 +114,11 @@ class SiteTokenExchange:
 
     async def _give(self, peer: NodeId, asked: AskTicket) -> Ticket:
         epoch = self._epoch(peer, asked.url)
-        return Ticket(self._clocks.ask(self._clock().steady, site_of(asked.url), epoch, peer))
+        return Ticket(self._issuer.acquire(self._clock().steady, site_of(asked.url), epoch, peer))
 
     async def _take_back(self, peer: NodeId, used: TicketDone) -> Ticket:
         self._epoch(peer, used.url)
-        self._clocks.done(self._clock().steady, site_of(used.url), peer, used.rest_s)
+        self._issuer.release(self._clock().steady, site_of(used.url), peer, used.rest_s)
         return Ticket(used.rest_s)
 
     def _epoch(self, peer: NodeId, url: str) -> int:

@@ -60,7 +60,7 @@ class Web:
 
 
 class Owner:
-    """A `Keeper` that has everything, and tells the crawler what it was told, as the store's change log does."""
+    """A `Sink` that has everything, and tells the crawler what it was told, as the store's change log does."""
 
     def __init__(self) -> None:
         self.pages: dict[str, Page] = {}

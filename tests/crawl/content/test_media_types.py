@@ -5,7 +5,7 @@ import pytest
 from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
-from crawl.pipeline.fetch_outcome import Next, judge
+from crawl.pipeline.fetch_outcome import FollowUp, judge
 from crawl.pipeline.process_stage import task_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 
@@ -14,16 +14,16 @@ CENSUS = RevisitStatistics(CONFIG)
 JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256))
 
 
-def outcome(kind: str | None, body: bytes) -> tuple[Next, str]:
+def outcome(kind: str | None, body: bytes) -> tuple[FollowUp, str]:
     headers = (("Content-Type", kind),) if kind is not None else ()
     fetched = Fetched("http://a.test/", 200, headers, body, False, 0.1, "192.0.2.1")
     verdict = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
-    assert (verdict.visit.state == VisitState.REFUSED) == (verdict.next == Next.NOTHING)
-    if verdict.next == Next.PARSE:
+    assert (verdict.visit.state == VisitState.REFUSED) == (verdict.next == FollowUp.NOTHING)
+    if verdict.next == FollowUp.PARSE:
         try:
             parse_once(task_of(fetched, CONFIG))
         except BodyUnfit as error:
-            return Next.NOTHING, error.reason
+            return FollowUp.NOTHING, error.reason
         except PageUnreadable:
             pass  # it was read as what it says: a PDF that ends early
     return verdict.next, verdict.visit.reason
@@ -50,7 +50,7 @@ def outcome(kind: str | None, body: bytes) -> tuple[Next, str]:
     ],
 )
 def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None:
-    assert outcome(kind, body) == (Next.PARSE, "")
+    assert outcome(kind, body) == (FollowUp.PARSE, "")
 
 
 @pytest.mark.parametrize(
@@ -68,4 +68,4 @@ def test_what_may_be_what_it_says_is_read(kind: str | None, body: bytes) -> None
     ],
 )
 def test_what_cannot_be_is_refused_with_the_reason(kind: str | None, body: bytes, reason: str) -> None:
-    assert outcome(kind, body) == (Next.NOTHING, reason)
+    assert outcome(kind, body) == (FollowUp.NOTHING, reason)

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from crawl import CrawlConfig, Visit, VisitState
 from crawl.frontier.frontier import BUSY_S, FetchTask, Frontier
-from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot, site_of
 
@@ -51,7 +51,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
     rng, oracle, frontier = (
         Random(seed),
         Oracle(),
-        Frontier(10_000, AddressTurns(100, 0.0), RevisitStatistics(CrawlConfig())),
+        Frontier(10_000, AddressLimits(100, 0.0), RevisitStatistics(CrawlConfig())),
     )
     asking: list[FetchTask] = []
     handing: list[FetchTask] = []
@@ -114,7 +114,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
 
 
 def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
-    frontier = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
@@ -132,7 +132,7 @@ def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
 
 
 def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
-    frontier, now, borrowed = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig())), 0.0, ""
+    frontier, now, borrowed = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig())), 0.0, ""
     frontier.hold(Slot(1), 1, [visit(1, 1), visit(2, 1)], at(0))
     while not borrowed:
         assert now < 10
@@ -149,7 +149,7 @@ def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
 
 
 def test_somebody_elses_outcome_counts() -> None:
-    frontier = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     frontier.observe(Slot(1), visit(1, 1, state=VisitState.FETCHED, visited_at=START, due_at=START + 100), at(0))
     frontier.observe(Slot(1), visit(1, 1), at(0))
@@ -160,7 +160,7 @@ def test_somebody_elses_outcome_counts() -> None:
 
 
 def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
-    frontier = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     visits = [visit(1, page) for page in range(5)]
     frontier.hold(Slot(1), 1, visits, at(0))
     frontier.drop(Slot(1))
@@ -171,7 +171,7 @@ def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
 
 
 def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
-    frontier = Frontier(100, AddressTurns(2, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(2, 0.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(host, page) for host in range(5) for page in range(2)], at(0))
     first = [turn for _ in range(5) if (turn := frontier.pop(at(0)))]
     for turn in first:
@@ -190,7 +190,7 @@ def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
 
 
 def test_hosts_that_were_never_asked_are_counted_at_the_address_that_dns_says() -> None:
-    frontier = Frontier(100, AddressTurns(2, 5.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(2, 5.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(host, 0) for host in range(6)], at(0))
     named = [frontier.unplaced() for _ in range(7)]
     assert named == [f"h{host}.test" for host in range(6)] + [None]
@@ -213,13 +213,13 @@ def test_hosts_that_were_never_asked_are_counted_at_the_address_that_dns_says() 
 
 
 def test_what_does_not_fit_is_told() -> None:
-    frontier = Frontier(3, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(3, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, page) for page in range(5)], at(0))
     assert (len(frontier), frontier.incomplete) == (3, (Slot(1),))
 
 
 def test_the_deepest_scope_comes_first() -> None:
-    frontier = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     frontier.hold(Slot(1), 1, [visit(1, 1, depth=0), visit(1, 2, depth=4), visit(1, 3, depth=2)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
@@ -227,7 +227,7 @@ def test_the_deepest_scope_comes_first() -> None:
 
 
 def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
-    frontier = Frontier(100, AddressTurns(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
     later = replace(Visit(url="http://h0.test/", depth=1), due_at=1e6)
     frontier.hold(Slot(0), 1, [later], Now(0.0, 0.0))
     assert frontier.pop(Now(0.0, 0.0)) is None

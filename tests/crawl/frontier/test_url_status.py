@@ -7,14 +7,14 @@ from aiohttp import web
 from crawl import QueuePosition, RobotsAccess, UrlStage, Visit
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
-from crawl.politeness.address_limits import AddressTurns
+from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
 from tests.crawl.world import SLOT, Crawl, Web, seed
 
 
 def test_a_urls_place_in_the_frontier() -> None:
-    frontier, now = Frontier(100, AddressTurns(4, 0.0), RevisitStatistics(CrawlConfig())), Now(1e6, 10.0)
+    frontier, now = Frontier(100, AddressLimits(4, 0.0), RevisitStatistics(CrawlConfig())), Now(1e6, 10.0)
     url = "http://a.test/{}".format
     visits = [Visit(url(n), 1) for n in range(3)] + [Visit(url("deep"), 2), Visit(url("late"), 1, due_at=2e6)]
     frontier.hold(Slot(0), 1, visits, now)

@@ -10,7 +10,7 @@ import uvloop
 
 from crawl import CrawlConfig, ParseTask
 from crawl.parsing.pipe import ParserPipe, started
-from crawl.parsing.worker import LENGTH_BYTES, Answer
+from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 CONFIG = CrawlConfig(parser_stall_s=1.0)
 
@@ -47,12 +47,12 @@ def test_nonsense_ends_it_and_nothing_is_heard_after_that(nonsense: bytes) -> No
     assert heard == [b"one"] and ended and pipe.has_ended
 
 
-async def say(task: ParseTask) -> list[Answer]:
+async def say(task: ParseTask) -> list[ParserReply]:
     """What a process answers to three tasks, and then something that is none, by which it ends."""
-    heard, ended = list[Answer](), asyncio.Event()
+    heard, ended = list[ParserReply](), asyncio.Event()
 
     def take(frame: memoryview) -> None:
-        heard.append(msgspec.msgpack.decode(frame, type=Answer))
+        heard.append(msgspec.msgpack.decode(frame, type=ParserReply))
 
     async with asyncio.timeout(20), started(CONFIG, take, ended.set) as pipe:
         pipe.send(framed(msgspec.msgpack.encode(task)) * 3 + framed(b"?"))

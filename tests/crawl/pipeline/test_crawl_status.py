@@ -2,7 +2,7 @@
 
 import pytest
 
-from crawl.pipeline.crawl_status import Tally, kind_of
+from crawl.pipeline.crawl_status import CrawlCounters, kind_of
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ def test_reasons_are_counted_without_their_details(reason: str, kind: str) -> No
 
 
 def test_a_trap_that_goes_on_fills_one_line_alone() -> None:
-    tally = Tally()
+    tally = CrawlCounters()
     for pages in range(20, 300):
         tally.count_refusal(f"guard: {pages} of {pages + 1} pages like it say nothing new")
     tally.count_refusal("media type: image/png")

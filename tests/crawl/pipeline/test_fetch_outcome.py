@@ -6,7 +6,7 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.config import DAY_S
 from crawl.frontier.mirror_alias import REASON
-from crawl.pipeline.fetch_outcome import KEEP_AGAIN_S, Next, failed, gone, is_outlived, judge, read, validators
+from crawl.pipeline.fetch_outcome import KEEP_AGAIN_S, FollowUp, failed, gone, is_outlived, judge, read, validators
 from crawl.schedule.change_rate import History
 from crawl.schedule.revisit_policy import RevisitStatistics
 
@@ -25,22 +25,22 @@ def response(status: int, **headers: str) -> Fetched:
 @pytest.mark.parametrize(
     ("status", "headers", "then", "state", "due_s"),
     [
-        (200, {"Content_Type": "text/html"}, Next.PARSE, VisitState.FETCHED, 7 * DAY_S),
-        (200, {}, Next.PARSE, VisitState.FETCHED, 7 * DAY_S),
-        (200, {"Content_Type": "image/png"}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
-        (304, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),  # we did not ask for it
-        (301, {"Location": "/x"}, Next.REDIRECT, VisitState.REDIRECT, 7 * DAY_S),
-        (301, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
-        (302, {"Location": "ftp://a.test/"}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
-        (404, {}, Next.GONE, VisitState.GONE, 30 * DAY_S),
-        (403, {}, Next.NOTHING, VisitState.REFUSED, 30 * DAY_S),
-        (503, {"Retry_After": "120"}, Next.NOTHING, VisitState.FAILED, 120),
-        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, Next.NOTHING, VisitState.FAILED, 3600),
-        (500, {"Retry_After": "-5"}, Next.NOTHING, VisitState.FAILED, 30),
-        (429, {"Retry_After": "9" * 400}, Next.NOTHING, VisitState.FAILED, DAY_S),
+        (200, {"Content_Type": "text/html"}, FollowUp.PARSE, VisitState.FETCHED, 7 * DAY_S),
+        (200, {}, FollowUp.PARSE, VisitState.FETCHED, 7 * DAY_S),
+        (200, {"Content_Type": "image/png"}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (304, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),  # we did not ask for it
+        (301, {"Location": "/x"}, FollowUp.REDIRECT, VisitState.REDIRECT, 7 * DAY_S),
+        (301, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (302, {"Location": "ftp://a.test/"}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (404, {}, FollowUp.GONE, VisitState.GONE, 30 * DAY_S),
+        (403, {}, FollowUp.NOTHING, VisitState.REFUSED, 30 * DAY_S),
+        (503, {"Retry_After": "120"}, FollowUp.NOTHING, VisitState.FAILED, 120),
+        (503, {"Retry_After": "Tue, 14 Nov 2023 23:13:20 GMT"}, FollowUp.NOTHING, VisitState.FAILED, 3600),
+        (500, {"Retry_After": "-5"}, FollowUp.NOTHING, VisitState.FAILED, 30),
+        (429, {"Retry_After": "9" * 400}, FollowUp.NOTHING, VisitState.FAILED, DAY_S),
     ],
 )
-def test_statuses(status: int, headers: dict[str, str], then: Next, state: VisitState, due_s: float) -> None:
+def test_statuses(status: int, headers: dict[str, str], then: FollowUp, state: VisitState, due_s: float) -> None:
     verdict = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
     assert (verdict.next, verdict.visit.state) == (then, state)
     assert verdict.visit.due_at == NOW + due_s
@@ -70,7 +70,7 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
 def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
     visit, _ = look(VISIT, OLD, NOW)
     verdict = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
-    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (Next.GONE, VisitState.GONE, "noindex")
+    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (FollowUp.GONE, VisitState.GONE, "noindex")
 
 
 def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:

@@ -6,9 +6,9 @@ import pytest
 
 from crawl import CrawlConfig, Visit, span
 from crawl.frontier.frontier import Frontier
-from crawl.pipeline.crawl_status import Situation
-from crawl.politeness.address_limits import AddressTurns
-from crawl.politeness.host_delay import Politeness
+from crawl.pipeline.crawl_status import CrawlSnapshot
+from crawl.politeness.address_limits import AddressLimits
+from crawl.politeness.host_delays import HostDelays
 from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
 
@@ -18,12 +18,12 @@ NOW = Now(1e9, 100.0)
 
 def situation(
     *due_at: float, holds: bool = True, hindrance: str = "", late_s: float = 0.0, pending: int = 0
-) -> Situation:
-    frontier = Frontier(100, AddressTurns(4, 0.0), RevisitStatistics(CONFIG))
+) -> CrawlSnapshot:
+    frontier = Frontier(100, AddressLimits(4, 0.0), RevisitStatistics(CONFIG))
     if holds:
         visits = [Visit(f"http://h{n}.test/", 1, due_at=at) for n, at in enumerate(due_at)]
         frontier.hold(Slot(0), 1, visits, NOW)
-    return Situation(frontier, Politeness(CONFIG, Random(1)), CONFIG, hindrance, late_s, pending)
+    return CrawlSnapshot(frontier, HostDelays(CONFIG, Random(1)), CONFIG, hindrance, late_s, pending)
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def situation(
         (situation(), "idle", "no URL is known"),
     ],
 )
-def test_the_first_thing_that_stands_in_the_way_is_told(now: Situation, state: str, says: str) -> None:
+def test_the_first_thing_that_stands_in_the_way_is_told(now: CrawlSnapshot, state: str, says: str) -> None:
     told, reason = now.told(NOW)
     assert told == state and reason.startswith(says)
 

@@ -6,7 +6,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.politeness.address_limits import AGAIN_S, AddressTurns
+from crawl.politeness.address_limits import AGAIN_S, AddressLimits
 
 
 @settings(max_examples=100, deadline=None)
@@ -14,7 +14,7 @@ from crawl.politeness.address_limits import AGAIN_S, AddressTurns
 def test_an_address_has_few_requests_and_nobody_waits_for_ever(seed: int) -> None:
     rng = Random(seed)
     most, delay_s = rng.randrange(1, 5), rng.choice((0.0, 0.1, 2.0))
-    turns, now = AddressTurns(most, delay_s), 0.0
+    turns, now = AddressLimits(most, delay_s), 0.0
     addresses = {site: f"192.0.2.{rng.randrange(3)}" for site in "abcdefghijkl"}
     racing, waiting = sorted(addresses), set[str]()
     open_at: dict[str, list[str]] = {}
@@ -56,7 +56,7 @@ def test_an_address_has_few_requests_and_nobody_waits_for_ever(seed: int) -> Non
 
 
 def test_the_next_one_is_let_in_at_once_and_after_a_while_where_the_first_went_elsewhere() -> None:
-    turns = AddressTurns(1, 0.0)
+    turns = AddressLimits(1, 0.0)
     turns.begin("x", 0.0)
     for site in ("a", "b"):
         assert turns.wait_s("x", 0.0) is None

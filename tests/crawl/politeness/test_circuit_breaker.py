@@ -2,15 +2,15 @@
 
 from random import Random
 
-from crawl.politeness.circuit_breaker import JITTER, Breaker
+from crawl.politeness.circuit_breaker import JITTER, CircuitBreaker
 
 
-def failed(breaker: Breaker, now: float, rng: Random) -> float:
+def failed(breaker: CircuitBreaker, now: float, rng: Random) -> float:
     return breaker.failed(now, "status 503", 3, 10.0, 100.0, rng)
 
 
 def test_it_opens_after_failures_in_a_row_alone() -> None:
-    breaker, rng = Breaker(), Random(1)
+    breaker, rng = CircuitBreaker(), Random(1)
     for _ in range(5):
         assert failed(breaker, 0.0, rng) == failed(breaker, 1.0, rng) == 0.0
         breaker.answered()
@@ -23,7 +23,7 @@ def test_it_opens_after_failures_in_a_row_alone() -> None:
 
 
 def test_each_probe_that_fails_doubles_the_wait_up_to_a_bound_and_one_answer_ends_it() -> None:
-    breaker, rng = Breaker(), Random(2)
+    breaker, rng = CircuitBreaker(), Random(2)
     waits = [failed(breaker, 0.0, rng) for _ in range(40)][2:]
     for n, wait_s in enumerate(waits):
         most_s = min(10.0 * 2**n, 100.0)

@@ -2,8 +2,8 @@
 
 from dataclasses import dataclass, field
 
-from crawl import Permit, Visit, VisitState
-from crawl.politeness.site_tokens import Free
+from crawl import TokenAnswer, Visit, VisitState
+from crawl.politeness.site_tokens import AlwaysGranted
 from tests.crawl.world import Crawl, Web, seed
 
 
@@ -16,15 +16,15 @@ class Turnstile:
     given: list[str] = field(default_factory=list)
     back: list[tuple[str, float]] = field(default_factory=list)
 
-    async def ask(self, visit: Visit) -> Permit:
+    async def ask(self, visit: Visit) -> TokenAnswer:
         assert len(self.given) == len(self.back), "one leave at a time, as there is one site"
         self.asked.append(visit.url)
         if visit.url in self.known:
-            return Permit(known=self.known[visit.url])
+            return TokenAnswer(known=self.known[visit.url])
         if self.asked.count(visit.url) < 2:
-            return Permit(wait_s=0.03)
+            return TokenAnswer(wait_s=0.03)
         self.given.append(visit.url)
-        return Permit()
+        return TokenAnswer()
 
     async def done(self, url: str, rest_s: float) -> None:
         self.back.append((url, rest_s))
@@ -53,5 +53,5 @@ async def test_a_url_that_was_fetched_where_it_lay_before_is_not_asked_again(sit
 
 
 async def test_most_sites_need_no_leave() -> None:
-    assert await Free().ask(seed("https://a.test/")) == Permit(0.0, None)
-    await Free().done("https://a.test/", 1.0)
+    assert await AlwaysGranted().ask(seed("https://a.test/")) == TokenAnswer(0.0, None)
+    await AlwaysGranted().done("https://a.test/", 1.0)

@@ -7,7 +7,7 @@ from msgspec.structs import replace as with_fields
 
 from crawl import AddressRefused, CrawlConfig, Fetched, FetchFailed
 from crawl.politeness.robots import ALLOW_ALL, Robots
-from crawl.politeness.robots_cache import Barred, RobotsCache
+from crawl.politeness.robots_cache import RobotsCache, RobotsUnreachable
 from dht import Now
 
 HERE = "http://a.test/robots.txt"
@@ -71,7 +71,7 @@ async def test_unreachable_rules_bar_the_site_longer_each_time(status: int, scri
     script.say(HERE, status)
     for wait_s in (30, 120, 480):
         access = (await cache.ask(PAGE)).access
-        assert isinstance(access, Barred)
+        assert isinstance(access, RobotsUnreachable)
         assert access.until == script.now + wait_s
         assert cache.find(PAGE) is access
         script.now = access.until
@@ -93,11 +93,11 @@ async def test_old_rules_serve_on_while_new_ones_cannot_be_had(script: Script, c
 async def test_a_private_address_bars_for_good(script: Script, cache: RobotsCache) -> None:
     script.answers[HERE] = AddressRefused("a.test", "10.0.0.1", "a private address")
     access = (await cache.ask(PAGE)).access
-    assert isinstance(access, Barred)
+    assert isinstance(access, RobotsUnreachable)
     assert access.for_good
 
 
-async def ask_on(cache: RobotsCache, url: str) -> Robots | Barred:
+async def ask_on(cache: RobotsCache, url: str) -> Robots | RobotsUnreachable:
     while (access := (await cache.ask(url)).access) is None:
         pass
     return access
@@ -164,10 +164,10 @@ async def test_rules_kept_of_all_sites_are_bounded(
 async def test_rules_are_not_asked_for_before_the_site_wants(script: Script, cache: RobotsCache, value: str) -> None:
     script.answers[HERE] = Fetched(HERE, 503, (("Retry-After", value),), b"", False, 0.1, "")
     asked = await cache.ask(PAGE)
-    assert isinstance(asked.access, Barred)
+    assert isinstance(asked.access, RobotsUnreachable)
     assert asked.access.until == 600.0
     script.answers[HERE] = Fetched(HERE, 503, (("Retry-After", "9" * 9),), b"", False, 0.1, "")
     script.now = 601.0
     asked = await cache.ask(PAGE)
-    assert isinstance(asked.access, Barred)
+    assert isinstance(asked.access, RobotsUnreachable)
     assert asked.access.until == 601.0 + CONFIG.max_retry_s, "bounded"

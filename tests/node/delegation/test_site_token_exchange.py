@@ -23,15 +23,15 @@ def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock
         await world.pass_time(60.0)  # until the first hand-backs are over
         keeper = home_keeper(world)
         others = [node for node in world.running() if node is not keeper]
-        permit = await others[0].node_core.crawler._permits.ask(Visit(url=URLS[0], depth=1))
-        assert not permit.wait_s, "a site that is not spread needs no ticket"
+        answer = await others[0].node_core.crawler._site_tokens.acquire(Visit(url=URLS[0], depth=1))
+        assert not answer.wait_s, "a site that is not spread needs no ticket"
         world.publish(rules=(SPREAD,))
         await world.pass_time(10.0)
         with pytest.raises(RemoteError, match="not leased"):
             await keeper.overlay.ask(others[0].overlay.node_id, AskTicket(URLS[0]), Ticket, timeout_s=5.0)
         refused = granted = 0
         for url in URLS:  # the first who may ask begins the clock
-            assert (await others[0].node_core.crawler._permits.ask(Visit(url=url, depth=1))).wait_s > 0
+            assert (await others[0].node_core.crawler._site_tokens.acquire(Visit(url=url, depth=1))).wait_s > 0
         await world.pass_time(31.0)
         for url in URLS:
             for node in others:
@@ -61,8 +61,9 @@ def test_without_the_keeper_nobody_asks_the_site_until_another_is_there():
         await world.kill(keeper)
         began = world.loop.time()
         while True:
-            permits = [await n.node_core.crawler._permits.ask(Visit(url=URLS[0], depth=1)) for n in world.running()]
-            if not all(permit.wait_s for permit in permits):
+            tokens = [n.node_core.crawler._site_tokens for n in world.running()]
+            answers = [await each.acquire(Visit(url=URLS[0], depth=1)) for each in tokens]
+            if not all(answer.wait_s for answer in answers):
                 break
             await world.pass_time(1.0)
         assert 30.0 < world.loop.time() - began < 150.0

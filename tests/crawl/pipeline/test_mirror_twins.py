@@ -5,7 +5,7 @@ import pytest
 from crawl import CrawlConfig, CrawlDecision, Visit, VisitState
 from crawl.config import DAY_S
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias
-from crawl.pipeline.mirror_twin import LOOK_S, left_to_twin, may_stand_in
+from crawl.pipeline.mirror_twins import LOOK_S, left_to_twin, may_stand_in
 
 CONFIG, NOW = CrawlConfig(), 1e9
 ALIAS = MirrorAlias("http://www.a.example/", "https://b.example/", 1.0)

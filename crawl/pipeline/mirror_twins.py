@@ -21,13 +21,13 @@ LOOK_S = 300.0  # until the first look at a twin that nobody has fetched yet, ea
 _BACKOFF = 4.0  # the others wait longer and longer, up to a day
 
 
-class Twins(Protocol):
+class MirrorTwins(Protocol):
     """Visits of any URLs, from their owners; what nobody knows, or answers for, is missing."""
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]: ...
 
 
-class NoTwins:
+class NoMirrorTwins:
     """Nothing is known of URLs elsewhere."""
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:

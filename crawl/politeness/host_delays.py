@@ -14,7 +14,7 @@ from math import inf
 from random import Random
 
 from crawl.config import DAY_S, CrawlConfig
-from crawl.politeness.circuit_breaker import Breaker
+from crawl.politeness.circuit_breaker import CircuitBreaker
 
 _SMOOTHING = 0.3  # weight of the newest latency
 _SLOWER = 2.0  # by a failure, or a site that says it is too much
@@ -33,16 +33,16 @@ class _Host:
     factor: float = 1.0  # by which errors slow us down
     relax: float = _RELAX
     crawl_delay_s: float = 0.0
-    breaker: Breaker = field(default_factory=Breaker)
+    breaker: CircuitBreaker = field(default_factory=CircuitBreaker)
 
 
-class Politeness:
+class HostDelays:
     """What was learned about each host."""
 
     def __init__(self, config: CrawlConfig, rng: Random) -> None:
         self._config, self._rng = config, rng
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
-        self._broken: dict[str, Breaker] = {}  # open breakers, of hosts in `_hosts`
+        self._broken: dict[str, CircuitBreaker] = {}  # open breakers, of hosts in `_hosts`
 
     def asked_delay(self, site: str, crawl_delay_s: float) -> None:
         """The site's robots.txt names a delay (0: none)."""
