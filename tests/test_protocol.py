@@ -1,13 +1,17 @@
-"""PROTOCOL.md's formulas, written again from its words alone, give what the code gives."""
+"""PROTOCOL.md's formulas, written again from its words alone, give what the code gives; its tables are the code's."""
 
 import json
+import re
+from collections.abc import Iterator
 from hashlib import blake2b, sha256
+from pathlib import Path
 
 import msgspec
 import pytest
 from nacl.bindings import crypto_scalarmult, crypto_sign_ed25519_pk_to_curve25519, crypto_sign_ed25519_sk_to_curve25519
 from nacl.signing import SigningKey, VerifyKey
 
+import node.process.run_node  # noqa: F401  imports every package, and so every message
 from dht import (
     DocumentId,
     Identity,
@@ -23,16 +27,48 @@ from dht import (
 )
 from dht.leases.succession import preference
 from dht.leases.voter import team_digest
+from dht.messages import Claim, LeaseRequest, Message
 from dht.strategy.document import SignedStrategy
 from dht.transport.request_auth import RequestTarget, sign_request
-from dht.wire.packets import PacketHeader, Ping, encode_packet
+from dht.wire import packets
+from dht.wire.heartbeat import Heartbeat, Load
+from dht.wire.packets import Packed, PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
+from dht.wire.value_record import ValueRecord
+from index.search.messages import HitRow
 from store import Kind, Version
-from store.record.range_reconciliation import FORM, Mode, Range, item, mark
-from store.replication.messages import ReconcileStep
+from store.record import package
+from store.record.range_reconciliation import FORM, Entry, Mode, Range, item, mark
+from store.replication.messages import ReconcileStep, Refused, SlotState, Wanted
+from tests.protocol_tables import rows_of
 from tests.store.support import draft, records
 
+DOCUMENT = (Path(__file__).parents[1] / "PROTOCOL.md").read_text()
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)
 URL = "http://host.example:8080/path/x?q=1"
+
+
+def messages(base: type[Message] = Message) -> Iterator[type[Message]]:
+    for message in base.__subclasses__():
+        if message.__module__.split(".")[0] in ("dht", "store", "index", "node"):  # not a test's own
+            yield message
+        yield from messages(message)
+
+
+def tables() -> dict[str, list[tuple[str, ...]]]:
+    """The rows of each table of PROTOCOL.md that describes a struct, by the struct's name."""
+    found = {}
+    for name, rows in re.findall(r"^\| `(\w+)` \| type \| bytes \| bound \|\n\|[-|]+\|\n((?:\|.*\n)+)", DOCUMENT, re.M):
+        found[name] = [tuple(cell.strip() for cell in row.strip("|").split(" | ")) for row in rows.splitlines()]
+    return found
+
+
+def worked_example(name: str) -> bytes:
+    """The bytes of the hex lines that follow the worked example in whose words a name stands."""
+    for part in DOCUMENT.split("**Worked example.**")[1:]:
+        words, lines = part.split("\n\n")[:2]
+        if name in words:
+            return bytes.fromhex("".join(line.split()[0] for line in lines.splitlines()))
+    raise AssertionError(f"no worked example of {name}")
 
 
 def h(data: bytes) -> bytes:
@@ -49,6 +85,36 @@ def shared() -> bytes:
     s = crypto_scalarmult(crypto_sign_ed25519_sk_to_curve25519(secret), point)
     both = min(A.public_key, B.public_key) + max(A.public_key, B.public_key)
     return blake2b(both, key=s, digest_size=32, person=b"dse-node shared").digest()
+
+
+def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
+    found, named = tables(), {m.__name__: m for m in messages()}
+    assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
+    structs = named | {c.__name__: c for c in (*packets._BODIES, Packed, Heartbeat, Load, ValueRecord, Range, Entry)}
+    structs |= {"PackageRecord": package._Wire, "Refused": Refused, "Wanted": Wanted, "SlotState": SlotState}
+    structs |= {"HitRow": HitRow}
+    assert found.keys() <= structs.keys()
+    for name, rows in found.items():
+        expected = rows_of(structs[name])
+        assert [row[:2] for row in rows] == [row[:2] for row in expected], name
+        if name in named:
+            assert [row[2] for row in rows] == [row[2] for row in expected], name
+        assert all(row[3] for row in rows), f"{name}: each field says its bound"
+
+
+def test_no_line_but_a_tables_row_is_longer_than_100_columns() -> None:
+    assert [line for line in DOCUMENT.splitlines() if len(line) > 100 and not line.startswith("|")] == []
+
+
+def test_the_worked_examples_decode() -> None:
+    packet = decode_packet(worked_example("STORED"))
+    assert packet is not None and is_from(packet, shared())
+    assert (packet.kind, packet.network, packet.transaction) == (packets.PacketKind.STORED, b"netw", b"transact")
+    assert (packet.public_key, packet.strategy_version, packet.strategy_digest) == (A.public_key, 7, b"digest!!")
+    assert decode_body(packet) == Stored(True)
+    request = msgspec.msgpack.decode(worked_example("LeaseRequest"), type=LeaseRequest)
+    assert request == LeaseRequest(8, (Claim(37, 1_700_000_000, b"team1234", False),))
+    assert msgspec.msgpack.encode(request) == worked_example("LeaseRequest")
 
 
 def test_identity_keys_and_ids() -> None:
