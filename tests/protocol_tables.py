@@ -1,6 +1,7 @@
 """The wire types of messages in the words of PROTOCOL.md, computed from the code, to be held against the document."""
 
 import types
+from collections.abc import Iterator
 from enum import IntEnum
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -16,6 +17,17 @@ def rows_of(struct: type[Struct]) -> list[tuple[str, str, str]]:
     hints = get_type_hints(struct, include_extras=True)
     names = [field.name for field in msgspec.structs.fields(struct)]
     return [(name, type_word(hints[name]), size_word(*size_of(hints[name]))) for name in names]
+
+
+def structs_in(hint: Any) -> Iterator[type[Struct]]:
+    """Yield a struct and those that its fields hold, however deep."""
+    base, _ = _parts(hint)
+    if isinstance(base, type) and issubclass(base, Struct):
+        yield base
+        for inner in get_type_hints(base, include_extras=True).values():
+            yield from structs_in(inner)
+    for argument in get_args(base):
+        yield from structs_in(argument)
 
 
 def type_word(hint: Any) -> str:

@@ -31,15 +31,14 @@ from dht.messages import Claim, LeaseRequest, Message
 from dht.strategy.document import SignedStrategy
 from dht.transport.request_auth import RequestTarget, sign_request
 from dht.wire import packets
-from dht.wire.heartbeat import Heartbeat, Load
-from dht.wire.packets import Packed, PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
+from dht.wire.heartbeat import Heartbeat
+from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
 from dht.wire.value_record import ValueRecord
-from index.search.messages import HitRow
 from store import Kind, Version
 from store.record import package
-from store.record.range_reconciliation import FORM, Entry, Mode, Range, item, mark
-from store.replication.messages import ReconcileStep, Refused, SlotState, Wanted
-from tests.protocol_tables import rows_of
+from store.record.range_reconciliation import FORM, Mode, Range, item, mark
+from store.replication.messages import ReconcileStep
+from tests.protocol_tables import rows_of, structs_in
 from tests.store.support import draft, records
 
 DOCUMENT = (Path(__file__).parents[1] / "PROTOCOL.md").read_text()
@@ -90,9 +89,9 @@ def shared() -> bytes:
 def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
-    structs = named | {c.__name__: c for c in (*packets._BODIES, Packed, Heartbeat, Load, ValueRecord, Range, Entry)}
-    structs |= {"PackageRecord": package._Wire, "Refused": Refused, "Wanted": Wanted, "SlotState": SlotState}
-    structs |= {"HitRow": HitRow}
+    structs = named | {"PackageRecord": package._Wire}
+    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord):
+        structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():
         expected = rows_of(structs[name])
