@@ -32,9 +32,9 @@ from crawl.frontier.mirror_alias import origin_of
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.schedule.change_rate import History
 from crawl.schedule.url_state import Visit, VisitState
-from node.demo.samplereply import Budget
-from node.demo.samplesite import Site, Times
-from node.demo.sampleweb import unpack_sample
+from node.demo.sample_reply import CacheBudget
+from node.demo.sample_site import SampleSite, Times
+from node.demo.sample_web import unpack_sample
 
 LATER_S = 6 * 3_600
 LEAST_CHARS = 200  # a page with less says nothing to compare
@@ -53,7 +53,7 @@ class PageTexts:
     near: list[tuple[ParseResult, ParseResult]]
 
 
-def read(site: Site, path: str, now: float) -> ParseResult:
+def read(site: SampleSite, path: str, now: float) -> ParseResult:
     body = site.answer(path, {}, ("", ""), now).bodies[""]
     return extract(ParseTask(f"http://{site.name}{path}", body, "text/html", "", 1, 400_000))
 
@@ -78,12 +78,12 @@ def texts_of(root: Path, most: int) -> PageTexts:
     return PageTexts(pages, near)
 
 
-def sites_of(root: Path) -> list[Site]:
+def sites_of(root: Path) -> list[SampleSite]:
     times = Times(time.time(), 1.0)
-    return [Site(f.name, root, times, "1", Budget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
+    return [SampleSite(f.name, root, times, "1", CacheBudget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
 
 
-def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Site, path: str) -> Visit | None:
+def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: SampleSite, path: str) -> Visit | None:
     """What a crawl makes of a path; what the page names is noted, and its signature."""
     url = f"http://{site.name}:{site.port}{path}"
     answer = site.answer(path, {}, ("", ""), 0.0)
@@ -98,7 +98,7 @@ def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Site, 
     return None
 
 
-def mirrors_found(sites: Sequence[Site], most: int) -> dict[str, str]:
+def mirrors_found(sites: Sequence[SampleSite], most: int) -> dict[str, str]:
     """Which origins a crawl of all sites takes for which others."""
     aliases, visits, found = MirrorDetector(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
     signatures: dict[str, bytes] = {}
@@ -115,7 +115,7 @@ def mirrors_found(sites: Sequence[Site], most: int) -> dict[str, str]:
     return found
 
 
-def mirror_rows(sites: Sequence[Site], most: int) -> list[Row]:
+def mirror_rows(sites: Sequence[SampleSite], most: int) -> list[Row]:
     known = {
         origin_of(f"http://{s.name}:{PORT}/"): origin_of(f"http://{s.settings.mirror_of}:{PORT}/")
         for s in sites

@@ -1,6 +1,6 @@
 """One node crawls a web full of traps until nothing waits: does it end, in which memory, and why was what not taken?
 
-A web is a folder with one subfolder per host (node/demo/sampleweb.py), whose `_site.toml` may set calendars, facets,
+A web is a folder with one subfolder per host (node/demo/sample_web.py), whose `_site.toml` may set calendars, facets,
 endless paths, session ids, bombs, drips, huge pages, redirect loops, lying charsets, slow, failing and limiting hosts.
 The node is a process with its parser and its durable store, as operators run it; its waits between retries alone are
 shortened, so that the last one comes within minutes. What the site saw is told by the server's log, what became of each
@@ -30,9 +30,9 @@ from crawl.pipeline.crawl_status import kind_of
 from dht import Slot, slot_start, system_clock
 from node.demo.layout import DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.processes import Children, free_ports, start_web
-from node.demo.sampleweb import start_urls
+from node.demo.sample_web import start_urls
 from node.process.run_node import has_ipv6
 from store import Kind, RecordStore, StoreConfig
 
@@ -82,11 +82,11 @@ async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path)
         (node.data_dir / "config.toml").write_text(text)
         child = children.start(node.name, "node", "run", "--config", str(node.data_dir / "config.toml"))
         async with aiohttp.ClientSession() as session:
-            asker = Asker(session)
-            await _started(asker, node)
+            client = NodeClient(session)
+            await _started(client, node)
             found.idle_pss_mb = pss_mb(child.process.pid)
-            await asker.crawl(node, start_urls(served), DEPTH)
-            await _watch(found, asker, node, child.process.pid, within_s)
+            await client.crawl(node, start_urls(served), DEPTH)
+            await _watch(found, client, node, child.process.pid, within_s)
     finally:
         await children.stop()
     _read_store(found, node.data_dir / "store")
@@ -94,22 +94,22 @@ async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path)
     return found
 
 
-async def _started(asker: Asker, node: DemoNode) -> None:
+async def _started(client: NodeClient, node: DemoNode) -> None:
     until = time.monotonic() + START_WITHIN_S
     while time.monotonic() < until:
-        status = await asker.status(node)
+        status = await client.status(node)
         if status and status["slots"]["leased"] == status["slots"]["all"]:
             return
         await asyncio.sleep(0.3)
     raise OSError(f"the node held no lease within {START_WITHIN_S:.0f} s")
 
 
-async def _watch(found: Crawl, asker: Asker, node: DemoNode, pid: int, within_s: float) -> None:
+async def _watch(found: Crawl, client: NodeClient, node: DemoNode, pid: int, within_s: float) -> None:
     """Until nothing waits, or the time is over."""
     began, quiet, said = time.monotonic(), 0, 0.0
     while found.seconds < within_s and quiet < QUIET_LOOKS:
         found.peak_pss_mb = max(found.peak_pss_mb, pss_mb(pid))
-        status = await asker.status(node)
+        status = await client.status(node)
         if status:
             waits = status["crawl"]["frontier"] or status["crawl"]["open"] or not status["settled"]
             quiet = 0 if waits else quiet + 1

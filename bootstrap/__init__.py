@@ -1,13 +1,13 @@
 """Networks and first contact. Imports `dht` only.
 
-Nouns: network file (`networks.py`; behind a URL: `seedurl.py`), first contact (`contact.py`; by name: `names.py`), and
+Nouns: network file (`networks.py`; behind a URL: `seed_url.py`), first contact (`contact.py`; by name: `names.py`), and
 the bare bootstrap node (`__main__.py`).
 """
 
 from bootstrap.contact import first_contacts
 from bootstrap.names import look_up, parse_name
 from bootstrap.networks import address_text, format_network, load_network, new_network, with_bootstrap
-from bootstrap.seedurl import fetch_network, is_url, url_flaw
+from bootstrap.seed_url import fetch_network, is_url, url_flaw
 
 __all__ = [
     "address_text",

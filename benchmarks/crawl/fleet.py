@@ -19,7 +19,7 @@ from benchmarks.crawl.judged import Visitor, judge
 from benchmarks.crawl.slowweb import host_name, lines_of
 from node.demo.layout import DemoNode
 from node.demo.network import REPLICAS, write_network
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
 
 AGENT = "dse-node"
@@ -72,17 +72,17 @@ async def crawl(
         port = await _serve(children, web, folder)
         fleet = await _start(children, web, nodes, delay_s, folder, replicas)
         async with aiohttp.ClientSession() as session:
-            asker, pids = Asker(session), [child.process.pid for child in children.running[1:]]
-            await _until(children.running, asker, fleet, _are_ready, READY_WITHIN_S)
+            client, pids = NodeClient(session), [child.process.pid for child in children.running[1:]]
+            await _until(children.running, client, fleet, _are_ready, READY_WITHIN_S)
             if nodes > 1:
                 await asyncio.sleep(CALM_AFTER_S)
             before, said = _cpu_s(pids), _said(folder, nodes)
             seeds = [f"http://{host_name(n)}:{port}/p0" for n in range(web.hosts)]
             with capped(pids, share) if share is not None else nullcontext():
                 for first in range(0, len(seeds), A_REQUEST):
-                    await asker.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
-                await _until(children.running, asker, fleet, _are_done, within_s, QUIET_LOOKS)
-            cpu_s, statuses = _cpu_s(pids) - before, await asker.statuses(fleet)
+                    await client.crawl(fleet[first // A_REQUEST % nodes], seeds[first : first + A_REQUEST], DEPTH)
+                await _until(children.running, client, fleet, _are_done, within_s, QUIET_LOOKS)
+            cpu_s, statuses = _cpu_s(pids) - before, await client.statuses(fleet)
         await asyncio.sleep(1.5)  # the counts are written once a second
         spoken = [after - earlier for after, earlier in zip(_said(folder, nodes), said, strict=True)]
     finally:
@@ -184,7 +184,7 @@ def _are_done(statuses: Sequence[dict[str, Any]]) -> bool:
 
 async def _until(
     running: Sequence[Child],
-    asker: Asker,
+    client: NodeClient,
     fleet: Sequence[DemoNode],
     check: Callable[[Sequence[dict[str, Any]]], bool],
     within_s: float,
@@ -195,9 +195,9 @@ async def _until(
         for child in running:
             if not child.is_running:
                 raise RuntimeError(f"{child.name} ended by itself: {child.last_words()}")
-        statuses = [status for status in await asker.statuses(fleet[:1]) if status]
+        statuses = [status for status in await client.statuses(fleet[:1]) if status]
         if check is _are_ready or (statuses and check(statuses)):
-            statuses = [status for status in await asker.statuses(fleet) if status]
+            statuses = [status for status in await client.statuses(fleet) if status]
         seen = seen + 1 if len(statuses) == len(fleet) and check(statuses) else 0
         if seen == times:
             return

@@ -20,7 +20,7 @@ from benchmarks.crawl.fleet import lone_config
 from benchmarks.figures import Row, row
 from node.demo.layout import DemoNode
 from node.demo.network import write_network
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
 
 URLS, QUICK_URLS = 1_000_000, 20_000
@@ -64,12 +64,12 @@ async def measured(folder: Path, count: int) -> list[Row]:
     try:
         child = children.start("node-1", "node", "run", "--config", str(config))
         async with aiohttp.ClientSession(connector=aiohttp.TCPConnector(limit=AT_ONCE)) as session:
-            asker, pid = Asker(session), child.process.pid
-            await _until(child, asker, node, lambda status: status["slots"]["leased"] == status["slots"]["all"])
+            client, pid = NodeClient(session), child.process.pid
+            await _until(child, client, node, lambda status: status["slots"]["leased"] == status["slots"]["all"])
             await _ask(session, node, "pause", {"paused": True})
             empty_bytes, empty_s = pss_bytes(pid), tree_s(pid)
             text_bytes = await _hand_in(session, node, made_up(count, Random(SEED)))
-            await _until(child, asker, node, lambda status: status["settled"] and status["crawl"]["frontier"] > 0)
+            await _until(child, client, node, lambda status: status["settled"] and status["crawl"]["frontier"] > 0)
             spent_s, full_bytes = tree_s(pid) - empty_s, pss_bytes(pid)
         kept = sum(path.stat().st_size for path in (node.data_dir / "store").rglob("*") if path.is_file())
         index = sum(path.stat().st_size for path in (node.data_dir / "store").glob("catalog.sqlite*"))
@@ -113,12 +113,12 @@ async def _ask(session: aiohttp.ClientSession, node: DemoNode, verb: str, body: 
     answer.raise_for_status()
 
 
-async def _until(child: Child, asker: Asker, node: DemoNode, check: object) -> None:
+async def _until(child: Child, client: NodeClient, node: DemoNode, check: object) -> None:
     end = time.monotonic() + WITHIN_S
     while time.monotonic() < end:
         if not child.is_running:
             raise RuntimeError(f"the node ended by itself: {child.last_words()}")
-        status = await asker.status(node)
+        status = await client.status(node)
         if status and check(status):  # type: ignore[operator]
             return
         await asyncio.sleep(1.0)

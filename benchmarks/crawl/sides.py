@@ -13,9 +13,9 @@ import aiohttp
 from benchmarks.crawl.cpu import process_s, threads_s, tree_s
 from node.demo.layout import DemoNode, config_text
 from node.demo.network import write_network
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.processes import Child, Children, free_ports
-from node.demo.sampleweb import ServedWeb, start_urls
+from node.demo.sample_web import ServedWeb, start_urls
 
 DEPTH = 60
 SETTLED_WITHIN_S = 900.0
@@ -50,11 +50,11 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
     try:
         child = children.start("node-1", "benchmarks.crawl.named", "node", "run", "--config", str(config))
         async with aiohttp.ClientSession() as session:
-            asker, pid = Asker(session), child.process.pid
-            await _until(child, asker, node, _is_ready)
+            client, pid = NodeClient(session), child.process.pid
+            await _until(child, client, node, _is_ready)
             before, alone, threads = tree_s(pid), process_s(pid), threads_s(pid)
-            await asker.crawl(node, start_urls(web), DEPTH)
-            await _until(child, asker, node, _is_done, QUIET_LOOKS)
+            await client.crawl(node, start_urls(web), DEPTH)
+            await _until(child, client, node, _is_done, QUIET_LOOKS)
             cpu_s, node_s, after = tree_s(pid) - before, process_s(pid) - alone, threads_s(pid)
         spent = {name: after[name] - threads.get(name, 0.0) for name in after}
         index_s = sum(s for name, s in spent.items() if name.startswith(INDEX_THREADS))
@@ -105,12 +105,12 @@ def _write(order: dict[str, object], path: Path) -> Path:
     return report
 
 
-async def _until(child: Child, asker: Asker, node: DemoNode, check: object, times: int = 1) -> None:
+async def _until(child: Child, client: NodeClient, node: DemoNode, check: object, times: int = 1) -> None:
     end, seen = time.monotonic() + SETTLED_WITHIN_S, 0
     while time.monotonic() < end:
         if not child.is_running:
             raise SideFailed(f"the node ended by itself: {child.last_words()}")
-        status = await asker.status(node)
+        status = await client.status(node)
         seen = seen + 1 if status and check(status) else 0  # type: ignore[operator]
         if seen == times:
             return

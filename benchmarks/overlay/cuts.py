@@ -4,7 +4,7 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
-from node.simulation.lookup_trial import Questions
+from node.simulation.lookup_trial import LookupTrial
 from node.simulation.swarm import Swarm
 
 SETTLE_S, STEP_S, WITHIN_S = 30.0, 5.0, 300.0
@@ -35,7 +35,7 @@ def joined_again(seed: int, nodes: int, cut_s: float) -> float:
     healed = swarm.time
     while swarm.time - healed < WITHIN_S:
         asked_at = swarm.time
-        questions = Questions(swarm, (seed, asked_at))
+        questions = LookupTrial(swarm, (seed, asked_at))
         questions.ask_often(ASKS, 0.0)
         swarm.run(asked_at + STEP_S)
         right = len(questions.answers) == ASKS and all(a.right and a.share >= 0.9 for a in questions.answers)

@@ -10,8 +10,8 @@ from itertools import groupby
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from node.simulation.scriptedfetch import Visited
-from node.simulation.world import Plan, World, simulate
+from node.simulation.scripted_fetch import Visited
+from node.simulation.world import World, WorldPlan, simulate
 
 START_S, CUT_S, QUICK_CUT_S, AFTER_S = 60.0, 600.0, 60.0, 120.0  # crawl before, cut, and look on afterwards
 SETTLED_S = 30.0  # after the cut; from then on nothing is fetched twice
@@ -47,7 +47,7 @@ def rows(extent: Extent) -> list[Row]:
 def doubled(seed: int, nodes: int, cut_s: float) -> Doubled:
     """The story."""
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         up = await world.add(nodes)
         await world.pass_time(20.0)
         await world.crawl()
@@ -59,7 +59,7 @@ def doubled(seed: int, nodes: int, cut_s: float) -> Doubled:
         await world.pass_time(AFTER_S)
 
     cuts = list[float]()
-    world = simulate(story, Plan(seed=seed, hosts=HOSTS, pages=PAGES))
+    world = simulate(scenario, WorldPlan(seed=seed, hosts=HOSTS, pages=PAGES))
     return count(world.log, {f"n{n}" for n in range(nodes // 3)}, cuts[0], cuts[0] + cut_s)
 
 

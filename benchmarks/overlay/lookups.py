@@ -11,7 +11,7 @@ from benchmarks.overlay import goals, stock
 from benchmarks.overlay.extent import Extent
 from dht import Identity, Key, ValueRecord, sign_record
 from node.simulation.forming import form
-from node.simulation.lookup_trial import Questions, quantile
+from node.simulation.lookup_trial import LookupTrial, quantile
 from node.simulation.loop import EPOCH
 from node.simulation.swarm import NETWORK, Swarm
 
@@ -55,7 +55,7 @@ def looked_up(seed: int, asks: int, nodes: int = 1_000, dead: float = 0.0, loss:
     """Random lookups by random nodes, the first right after the deaths."""
     swarm = _swarm(seed, nodes, loss)
     swarm.kill(*Random(seed).sample(swarm.bees, int(nodes * dead)))
-    questions = Questions(swarm, seed)
+    questions = LookupTrial(swarm, seed)
     questions.ask_often(asks, PACE_S)
     swarm.run(swarm.time + asks * PACE_S + PATIENCE_S)
     if len(questions.answers) < asks:

@@ -68,7 +68,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     aliases: list[tuple[str, str, str]]
 
 
-class Page(msgspec.Struct, frozen=True):
+class SamplePage(msgspec.Struct, frozen=True):
     """A page as the package has it, cleaned, and its time in the package (Unix seconds)."""
 
     body: bytes
@@ -87,7 +87,7 @@ def fetch_package(package: str, cache: Path) -> Path:
     return next(cache.glob(f"{package}_*.deb"))
 
 
-def read_pages(deb: Path, folder: str) -> dict[str, Page]:
+def read_pages(deb: Path, folder: str) -> dict[str, SamplePage]:
     """Read all HTML pages under one folder of a package, by path from that folder."""
     feed = subprocess.run(["dpkg-deb", "--fsys-tarfile", str(deb)], capture_output=True, check=True).stdout
     pages = {}
@@ -97,7 +97,7 @@ def read_pages(deb: Path, folder: str) -> dict[str, Page]:
             if member.isfile() and name.startswith(folder + "/") and PAGE.search(name):
                 file = tar.extractfile(member)
                 assert file is not None
-                pages[name.removeprefix(folder)] = Page(LOADED.sub(b"", file.read()), int(member.mtime))
+                pages[name.removeprefix(folder)] = SamplePage(LOADED.sub(b"", file.read()), int(member.mtime))
     return pages
 
 
@@ -119,7 +119,7 @@ def link_text(match: re.Match[bytes]) -> str:
     return match.group(3)[1:-1].decode("utf-8", "replace").strip()
 
 
-def choose(host: HostRecipe, files: dict[str, Page]) -> list[str]:
+def choose(host: HostRecipe, files: dict[str, SamplePage]) -> list[str]:
     """Return the pages to keep: a crawl's first ones, in seeded random order; each is linked from an earlier one."""
     small = {p for p, page in files.items() if len(page.body) <= host.biggest_kb * 1000 and not DULL.search(p)}
     allowed = (small - set(host.orphans)) | {host.front}
@@ -140,7 +140,7 @@ def choose(host: HostRecipe, files: dict[str, Page]) -> list[str]:
 class Rewriter:
     """Points links at what the sample web has."""
 
-    def __init__(self, recipe: Recipe, files: dict[str, dict[str, Page]], kept: dict[str, list[str]]) -> None:
+    def __init__(self, recipe: Recipe, files: dict[str, dict[str, SamplePage]], kept: dict[str, list[str]]) -> None:
         self._files, self._kept = files, {host: set(paths) for host, paths in kept.items()}
         self._orphans = {host.name: set(host.orphans) for host in recipe.host}
         self._aliases = sorted(recipe.aliases, key=lambda row: -len(row[0]))
@@ -222,7 +222,7 @@ def title_of(raw: bytes) -> str:
     return " ".join(unescape(found.group(1).decode()).split()) if found else ""
 
 
-def pack(members: dict[str, Page]) -> bytes:
+def pack(members: dict[str, SamplePage]) -> bytes:
     """Pack the members into a .tar.zst: sorted, nobody's, the same bytes each time."""
     plain = io.BytesIO()
     with tarfile.open(fileobj=plain, mode="w", format=tarfile.USTAR_FORMAT) as tar:
@@ -263,13 +263,13 @@ def main() -> None:
     rewriter, members = Rewriter(recipe, files, kept), {}
     for host in recipe.host:
         for path in kept[host.name]:
-            members[host.name + path] = Page(rewriter.page(host.name, path), files[host.name][path].mtime)
-        members[f"{host.name}/_site.toml"] = Page(write_toml({"front": host.front, **host.settings}), 0)
+            members[host.name + path] = SamplePage(rewriter.page(host.name, path), files[host.name][path].mtime)
+        members[f"{host.name}/_site.toml"] = SamplePage(write_toml({"front": host.front, **host.settings}), 0)
     for extra in recipe.extra:
-        members[f"{extra.name}/_site.toml"] = Page(write_toml(extra.settings), 0)
+        members[f"{extra.name}/_site.toml"] = SamplePage(write_toml(extra.settings), 0)
     newest = max(page.mtime for page in members.values())
     titles = {host.name: title_of(files[host.name][host.front].body) for host in recipe.host}
-    members["portal.test/index.html"] = Page(portal(recipe, titles, old_addresses(recipe, kept)), newest)
+    members["portal.test/index.html"] = SamplePage(portal(recipe, titles, old_addresses(recipe, kept)), newest)
     archive = pack(members)
     assert len(archive) <= LARGEST_BYTES, len(archive)
     (HERE / "sample.tar.zst").write_bytes(archive)

@@ -20,9 +20,9 @@ from dht import DocumentId, InputError, Key
 from index import BruteForce, Text
 from node.demo.judge import Fetches, judge_fetches, same_order
 from node.demo.layout import DemoNode
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.report import AfterKill, DemoReport, QueryReport
-from node.demo.sampleweb import ServedWeb
+from node.demo.sample_web import ServedWeb
 
 TOP = 10
 FULL_AGAIN_WITHIN_S = 10.0
@@ -35,19 +35,19 @@ class BadQueries(InputError):
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
+class ExpectedQuery:
     """A query and a URL that must be among its first ten."""
 
     q: str
     expect: str
 
 
-def load_queries(file: Path | None, web: Path | None, served: ServedWeb, texts: Sequence[Text]) -> list[Query]:
+def load_queries(file: Path | None, web: Path | None, served: ServedWeb, texts: Sequence[Text]) -> list[ExpectedQuery]:
     """The queries of --queries, of the bundled sample, or for an unknown web some titles of its own pages."""
     if file is None and web is not None:
         return title_queries(texts)
     queries = read_queries(file or SAMPLE_QUERIES)
-    return [Query(query.q, as_served(query.expect, served)) for query in queries]
+    return [ExpectedQuery(query.q, as_served(query.expect, served)) for query in queries]
 
 
 def as_served(url: str, served: ServedWeb) -> str:
@@ -61,11 +61,11 @@ def as_served(url: str, served: ServedWeb) -> str:
     return url
 
 
-def read_queries(file: Path) -> list[Query]:
+def read_queries(file: Path) -> list[ExpectedQuery]:
     """The queries in a file; raises BadQueries."""
     remedy = 'give a JSON list of {"q": "words", "expect": "http://host/path"}'
     try:
-        queries = msgspec.json.decode(file.read_bytes(), type=list[Query])
+        queries = msgspec.json.decode(file.read_bytes(), type=list[ExpectedQuery])
     except OSError as error:
         raise BadQueries(f"{file}: {error.strerror}; give --queries a file that can be read") from error
     except msgspec.DecodeError as error:
@@ -75,13 +75,13 @@ def read_queries(file: Path) -> list[Query]:
     return queries
 
 
-def title_queries(texts: Sequence[Text], count: int = 8) -> list[Query]:
+def title_queries(texts: Sequence[Text], count: int = 8) -> list[ExpectedQuery]:
     """Queries for a web never seen before: titles that only one page has, as words on that page's site."""
     titles = Counter(text.title for text in texts)
     alone = [text for text in sorted(texts, key=lambda t: t.id) if titles[text.title] == 1 and len(text.title) > 8]
     step = max(1, len(alone) // count)
     words = [("".join(c if c.isalnum() else " " for c in text.title), text) for text in alone[::step][:count]]
-    return [Query(" ".join(title.split()[:6]), text.url) for title, text in words if title.split()]
+    return [ExpectedQuery(" ".join(title.split()[:6]), text.url) for title, text in words if title.split()]
 
 
 def check_fetches(log: Path, rule_s: float, report: DemoReport) -> Fetches:
@@ -97,20 +97,20 @@ def check_fetches(log: Path, rule_s: float, report: DemoReport) -> Fetches:
 
 
 async def check_documents(
-    asker: Asker, nodes: Sequence[DemoNode], web: ServedWeb, fetches: Fetches, report: DemoReport
+    client: NodeClient, nodes: Sequence[DemoNode], web: ServedWeb, fetches: Fetches, report: DemoReport
 ) -> list[Text]:
     """Ask each node for each document; returns every live one once."""
     urls = sorted(f"http://{host}:{web.port}{path}" for host, path in fetches.paths)
     async with asyncio.TaskGroup() as tasks:
-        asked = [tasks.create_task(asker.local_documents(node, urls)) for node in nodes]
+        asked = [tasks.create_task(client.local_documents(node, urls)) for node in nodes]
     copies: dict[str, list[dict[str, Any]]] = {}
     for found in (row for task in asked for row in task.result()):
         if found and not found["gone"]:
             copies.setdefault(found["url"], []).append(found)
     newest = {url: max(found, key=lambda row: row["version"]) for url, found in copies.items()}
     counts = [sum(row["version"] == newest[url]["version"] for row in found) for url, found in copies.items()]
-    status = await asker.status(nodes[0])
-    strategy = await asker.strategy(nodes[0])
+    status = await client.status(nodes[0])
+    strategy = await client.strategy(nodes[0])
     wanted = min(strategy["replicas"], len(nodes))
     report.families = {
         "ipv4": sum(4 in node.families for node in nodes),
@@ -142,7 +142,11 @@ def text_of_row(row: dict[str, Any]) -> Text:
 
 
 async def check_queries(
-    asker: Asker, nodes: Sequence[DemoNode], queries: Sequence[Query], texts: Sequence[Text], report: DemoReport
+    client: NodeClient,
+    nodes: Sequence[DemoNode],
+    queries: Sequence[ExpectedQuery],
+    texts: Sequence[Text],
+    report: DemoReport,
 ) -> None:
     """Ask every query at every node and compare each order with brute force."""
     oracle = BruteForce(texts)
@@ -151,7 +155,7 @@ async def check_queries(
         if query.expect not in expected:
             report.failures.append(f"{query.q}: {query.expect} is not among the first {TOP} by brute force")
         for node in nodes:
-            answer = await asker.search(node, query.q, TOP)
+            answer = await client.search(node, query.q, TOP)
             if answer is None:
                 report.failures.append(f"{query.q}: {node.name} did not answer")
                 continue
@@ -160,7 +164,7 @@ async def check_queries(
             report.failures += [f"{query.q}: {node.name}: {reason}" for reason in faults_of(row, query, expected)]
 
 
-def query_row(query: Query, node: DemoNode, answer: dict[str, Any]) -> QueryReport:
+def query_row(query: ExpectedQuery, node: DemoNode, answer: dict[str, Any]) -> QueryReport:
     """One answer, as the report shows it."""
     return QueryReport(
         q=query.q,
@@ -173,7 +177,7 @@ def query_row(query: Query, node: DemoNode, answer: dict[str, Any]) -> QueryRepo
     )
 
 
-def faults_of(row: QueryReport, query: Query, expected: Sequence[str]) -> list[str]:
+def faults_of(row: QueryReport, query: ExpectedQuery, expected: Sequence[str]) -> list[str]:
     """What an answer promised and did not keep."""
     faults = []
     if row.coverage < 1:
@@ -193,11 +197,11 @@ def coverage_of(answer: dict[str, Any]) -> float:
 
 
 async def check_kill(
-    asker: Asker,
+    client: NodeClient,
     survivor: DemoNode,
     victim: str,
     kill: Callable[[], None],
-    queries: Sequence[Query],
+    queries: Sequence[ExpectedQuery],
     report: DemoReport,
 ) -> None:
     """Kill one node's processes without warning; measure until another one answers everything as before."""
@@ -205,7 +209,7 @@ async def check_kill(
     kill()
     killed_at = time.monotonic()
     while True:
-        answers = [await asker.search(survivor, query.q, TOP) for query in queries]
+        answers = [await client.search(survivor, query.q, TOP) for query in queries]
         coverage = min((coverage_of(answer) if answer else 0.0) for answer in answers)
         same = [[r["url"] for r in answer["results"]] if answer else [] for answer in answers] == [
             before.get(query.q) for query in queries

@@ -13,7 +13,7 @@ ASK_WITHIN = aiohttp.ClientTimeout(total=15)
 URLS_A_REQUEST = 20
 
 
-class Asker:
+class NodeClient:
     """One HTTP session for all nodes."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:

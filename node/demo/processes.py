@@ -16,7 +16,7 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from node.demo.sampleweb import ServedWeb, unpack_sample
+from node.demo.sample_web import ServedWeb, unpack_sample
 from node.process.run_node import has_ipv6
 
 STOP_WITHIN_S = 8.0
@@ -129,7 +129,7 @@ async def start_web(children: Children, root: Path | None, folder: Path, ipv6: b
     hosts = folder / "hosts"
     family = [] if ipv6 else ["--no-ipv6"]
     child = children.start(
-        *("web", "node.demo.sampleweb", "--root", str(root), "--port", "0", "--admin-port", "0"),
+        *("web", "node.demo.sample_web", "--root", str(root), "--port", "0", "--admin-port", "0"),
         *("--log", str(folder / "web.jsonl"), "--hosts-file", str(hosts), *family),
     )
     port, admin_port = await ready_ports(child)

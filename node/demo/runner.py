@@ -20,7 +20,7 @@ import msgspec
 
 from dht import when_told_to_stop
 from node.demo.checks import (
-    Query,
+    ExpectedQuery,
     check_documents,
     check_fetches,
     check_kill,
@@ -30,10 +30,10 @@ from node.demo.checks import (
 )
 from node.demo.layout import HOST_DELAY_S, DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
-from node.demo.nodes import Asker
+from node.demo.nodes import NodeClient
 from node.demo.processes import Children, free_ports, kill_group, start_web
 from node.demo.report import DemoReport, progress_line, summary
-from node.demo.sampleweb import ServedWeb, check_root, start_urls
+from node.demo.sample_web import ServedWeb, check_root, start_urls
 from node.process.run_node import has_ipv6
 
 FORMED_WITHIN_S = 60.0
@@ -49,7 +49,7 @@ class DemoFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Options:
+class DemoOptions:
     """The demo's command line."""
 
     nodes: int = 5
@@ -69,7 +69,7 @@ class Demo:
     nodes: list[DemoNode]
     web: ServedWeb
     children: Children
-    asker: Asker
+    client: NodeClient
     say: Say
     began: float
     first_search_s: float = 0.0
@@ -85,7 +85,7 @@ class Demo:
         """
         while self.seconds() < FORMED_WITHIN_S:
             self.check_processes()
-            statuses = await self.asker.statuses(self.nodes)
+            statuses = await self.client.statuses(self.nodes)
             if all(s and s["members"] == len(self.nodes) and has_its_slots(s["slots"]) for s in statuses):
                 return
             await asyncio.sleep(0.3)
@@ -93,7 +93,7 @@ class Demo:
 
     async def start_crawl(self) -> None:
         """Hand the front page of every host to one node; it passes them to their owners."""
-        answer = await self.asker.crawl(self.nodes[0], start_urls(self.web), CRAWL_DEPTH)
+        answer = await self.client.crawl(self.nodes[0], start_urls(self.web), CRAWL_DEPTH)
         if answer["refused"]:
             raise DemoFailed(f"seeds refused: {answer['refused'][:3]}")
 
@@ -104,7 +104,7 @@ class Demo:
         settled, said, useful = 0, 0.0, False
         while self.seconds() < within_s:
             self.check_processes()
-            statuses = await self.asker.statuses(self.alive())
+            statuses = await self.client.statuses(self.alive())
             useful = useful or self.tell_when_useful(statuses)
             quiet = all(
                 s and s["settled"] and s["crawl"]["frontier"] == 0 and s["crawl"]["open"] == 0 for s in statuses
@@ -158,7 +158,7 @@ def has_its_slots(slots: dict[str, int]) -> bool:
 
 
 @asynccontextmanager
-async def running_demo(options: Options, say: Say) -> AsyncIterator[Demo]:
+async def running_demo(options: DemoOptions, say: Say) -> AsyncIterator[Demo]:
     """Start a web and a network; stop all of it, and remove its files, on the way out."""
     began = time.monotonic()
     ipv6 = has_ipv6()
@@ -172,7 +172,7 @@ async def running_demo(options: Options, say: Say) -> AsyncIterator[Demo]:
                 web = await start_web(children, options.web, folder, ipv6)
                 ports = free_ports(options.nodes, options.port), free_ports(options.nodes, options.port + 1000)
                 nodes = plan_nodes(options.nodes, *ports, folder, ipv6)
-                demo = Demo(folder, nodes, web, children, Asker(session), say, began)
+                demo = Demo(folder, nodes, web, children, NodeClient(session), say, began)
                 start_nodes(demo, options.delay_s)
                 yield demo
         finally:
@@ -189,7 +189,7 @@ def start_nodes(demo: Demo, delay_s: float) -> None:
         demo.say(f"  {node.name}  {node.url}  {node.family_words}")
 
 
-async def run(options: Options, say: Say) -> DemoReport:
+async def run(options: DemoOptions, say: Say) -> DemoReport:
     """The whole demo; returns the report, whose `failures` are empty where every promise was kept."""
     if options.web is not None:  # what cannot be used is better refused now than after the crawl
         check_root(options.web)
@@ -214,17 +214,17 @@ async def run(options: Options, say: Say) -> DemoReport:
         return report
 
 
-async def check_all(demo: Demo, options: Options, report: DemoReport) -> None:
+async def check_all(demo: Demo, options: DemoOptions, report: DemoReport) -> None:
     """Fill the report and its failures from outside."""
     demo.say("Settled. Checking every promise from outside ...")
     fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, report)
-    texts = await check_documents(demo.asker, demo.nodes, demo.web, fetches, report)
-    queries: list[Query] = load_queries(options.queries, options.web, demo.web, texts)
-    await check_queries(demo.asker, demo.nodes, queries, texts, report)
+    texts = await check_documents(demo.client, demo.nodes, demo.web, fetches, report)
+    queries: list[ExpectedQuery] = load_queries(options.queries, options.web, demo.web, texts)
+    await check_queries(demo.client, demo.nodes, queries, texts, report)
     if len(demo.nodes) > 1:
         victim = demo.nodes[1]
         demo.say(f"Killing {victim.name} without warning ...")
-        await check_kill(demo.asker, demo.nodes[0], victim.name, lambda: demo.kill(victim), queries, report)
+        await check_kill(demo.client, demo.nodes[0], victim.name, lambda: demo.kill(victim), queries, report)
 
 
 async def stay(demo: Demo, report: DemoReport) -> None:
@@ -237,7 +237,9 @@ async def stay(demo: Demo, report: DemoReport) -> None:
 
 def run_demo(arguments: Namespace) -> int:
     """The command: 0 when every promise was kept, 1 with a plain reason when not, 130 after Ctrl-C."""
-    options = Options(arguments.nodes, arguments.once, arguments.json, arguments.port, arguments.web, arguments.queries)
+    options = DemoOptions(
+        arguments.nodes, arguments.once, arguments.json, arguments.port, arguments.web, arguments.queries
+    )
     say: Say = lambda text: print(text, file=sys.stderr if options.json else sys.stdout, flush=True)  # noqa: E731
     try:
         report = asyncio.run(_until_signalled(options, say))
@@ -256,7 +258,7 @@ def run_demo(arguments: Namespace) -> int:
     return 1 if report.failures else 0
 
 
-async def _until_signalled(options: Options, say: Say) -> DemoReport:
+async def _until_signalled(options: DemoOptions, say: Say) -> DemoReport:
     """Run; SIGTERM ends it like Ctrl-C, and neither does anything a second time."""
     task = asyncio.current_task()
     assert task is not None

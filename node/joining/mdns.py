@@ -29,7 +29,7 @@ MAX_ADDRESSES = 8  # of one neighbour
 ADVICE = "node.lan_discovery = false ends this"
 
 
-class Lan:
+class MdnsDiscovery:
     """Announces one node and finds its neighbours, whose addresses go to `join`."""
 
     def __init__(

@@ -21,7 +21,7 @@ DAY_S = 86_400.0
 LookUp = Callable[[str], Awaitable[Sequence[Address]]]
 
 
-class Introducer:
+class Rejoiner:
     """One node's. `seed_url`: "" for none."""
 
     def __init__(

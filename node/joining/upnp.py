@@ -64,7 +64,7 @@ class Mapped:
         return ", ".join([*parts, *([f"{len(self.pinholes)} IPv6 pinholes"] if self.pinholes else [])]) or "nothing"
 
 
-class PortMap:
+class UpnpMapping:
     """Keeps the mappings of one node."""
 
     def __init__(

@@ -35,12 +35,11 @@ from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
 from node.crawling.machine_load import read_machine
 from node.errors import ConfigError
-from node.joining.mdns import Lan, on_lan
-from node.joining.rejoin import Introducer
-from node.joining.upnp import PortMap, listens_everywhere
+from node.joining.mdns import MdnsDiscovery, on_lan
+from node.joining.rejoin import Rejoiner
+from node.joining.upnp import UpnpMapping, listens_everywhere
 from node.version import VERSION
-from node.web import Crawler as CrawlerCard
-from node.web import WebServer
+from node.web import CrawlerIdentity, WebServer
 from store import RecordStore
 
 log = logging.getLogger(__name__)
@@ -94,7 +93,9 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 async def _serve(config: Config, data: DataDir, network: Network) -> None:
     async with _running_daemon(config, data, network) as (node_core, overlay):
         answers = NodeService(node_core, overlay, network, config.store.quota_bytes, system_clock)
-        card = CrawlerCard(config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url)
+        card = CrawlerIdentity(
+            config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url
+        )
         web = WebServer(answers, config.node, data.read_token(), VERSION, card)
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
@@ -103,13 +104,13 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
             tasks.create_task(node_core.run(), name="daemon")
             tasks.create_task(web.run(), name="web")
             tasks.create_task(_keep_diary(node_core), name="diary")
-            introducer = Introducer(overlay, network, config.node.seed_url, system_clock)
-            tasks.create_task(introducer.run(), name="introducer")
+            rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
+            tasks.create_task(rejoiner.run(), name="introducer")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
-                ports = PortMap(listening(config.node), lambda: overlay.own_addresses)
+                ports = UpnpMapping(listening(config.node), lambda: overlay.own_addresses)
                 tasks.create_task(ports.run(), name="portmap")
             if config.node.lan_discovery and (places := on_lan(listening(config.node))):
-                lan = Lan(overlay.view.node_id, network.id, places, overlay.join)
+                lan = MdnsDiscovery(overlay.view.node_id, network.id, places, overlay.join)
                 tasks.create_task(lan.run(), name="lan")
 
 

@@ -8,7 +8,7 @@ from dht import Contact, InputError, NodeId, RemoteError
 from node.simulation.network import Answerer, SimNetwork
 
 
-class Route(Protocol):
+class SimRoute(Protocol):
     """Whom to ask; families and relays do not matter here."""
 
     @property
@@ -53,7 +53,7 @@ class SimCarrier:
         finally:
             self._network.leave(self._own, answer)
 
-    async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
+    async def ask(self, route: SimRoute, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message; raises PeerTimeout or BadMessage."""
         host = self._network.host_of(self._name, route.peer.families)
         return await self._network.ask(

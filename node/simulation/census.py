@@ -11,8 +11,8 @@ from crawl import Visit, VisitState, decode_visit
 from dht import Slot, placement_key, slot_of
 from index import BruteForce, Text
 from node.crawling.store_change_feed import text_of
-from node.simulation.scriptedfetch import Visited
-from node.simulation.simnode import SimNode
+from node.simulation.scripted_fetch import Visited
+from node.simulation.sim_node import SimNode
 from store import HostRecord, Kind, Record, decode_host
 
 FIRST, LAST = bytes(20), b"\xff" * 20

@@ -17,7 +17,7 @@ FOUND = 16  # contacts that a lookup is for
 
 
 @dataclass(slots=True)
-class Answer:
+class EndedLookup:
     """One lookup that ended. `right`: its nearest contact is the nearest node; `share`: of the nearest 16 that are up,
     those that it found."""
 
@@ -26,14 +26,14 @@ class Answer:
     share: float
 
 
-class Questions:
+class LookupTrial:
     """Asks for points at random, by nodes at random. `asked` minus `answers` never ended, or its asker is gone."""
 
     def __init__(self, swarm: Swarm, seed: object) -> None:
         self._swarm = swarm
         self._rng = Random(f"questions {seed}")
         self.asked = 0
-        self.answers: list[Answer] = []
+        self.answers: list[EndedLookup] = []
 
     def ask(self) -> None:
         """One lookup, now."""
@@ -46,7 +46,7 @@ class Questions:
             nearest = truth(self._swarm, asker, target)
             found = [contact.node_id for contact in contacts]
             share = len(set(found) & set(nearest)) / max(1, len(nearest))
-            self.answers.append(Answer(now.steady - began, found[:1] == nearest[:1], share))
+            self.answers.append(EndedLookup(now.steady - began, found[:1] == nearest[:1], share))
 
         self.asked += 1
         asker.core.start_lookup(self._swarm.now, target, done)
@@ -76,7 +76,7 @@ def quantile(values: Sequence[float], share: float) -> float | None:
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
-def figures_of(answers: Sequence[Answer], asked: int, hops: float | None) -> dict[str, Any]:
+def figures_of(answers: Sequence[EndedLookup], asked: int, hops: float | None) -> dict[str, Any]:
     """How many lookups there were, the share that found the node nearest to their point, how long they took."""
     took = [answer.took_s * 1000 for answer in answers]
     p50, p95 = quantile(took, 0.5), quantile(took, 0.95)

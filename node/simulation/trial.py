@@ -18,9 +18,9 @@ from crawl import VisitState
 from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.conditions import SPREAD, Conditions
-from node.simulation.lookup_trial import Answer, figures_of
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.lookup_trial import EndedLookup, figures_of
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 
 JOIN_S = 20.0  # until a network that has just started is asked for anything
 DEATH_EVERY_S, DEAD_S = 600.0, 120.0
@@ -31,7 +31,7 @@ HEALED_S = 30.0  # after a cut; from then on no slot may have two holders
 
 
 @dataclass(slots=True)
-class Tally:
+class TrialFigures:
     """What was seen on the way. Shares are 0 … 1."""
 
     doubles: int = 0  # slot-seconds with two holders that reach each other
@@ -39,24 +39,24 @@ class Tally:
     sides: dict[str, int] = field(default_factory=dict)  # of the cut that is now, by node
     held_on: dict[str, int] = field(default_factory=dict)  # the same, until leases had time to settle after it
     asked: int = 0
-    lookups: list[Answer] = field(default_factory=list)
+    lookups: list[EndedLookup] = field(default_factory=list)
     agree_5s: list[float] = field(default_factory=list)  # share of nodes that see the same teams after a return
     agree_10s: list[float] = field(default_factory=list)
     spread_s: float | None = None
 
 
-def plan_for(nodes: int, seed: int, loss: float) -> Plan:
+def plan_for(nodes: int, seed: int, loss: float) -> WorldPlan:
     """A world whose web and slots fit a number of nodes."""
     slot_bits = max(4, min(12, (nodes - 1).bit_length()))
-    return Plan(seed=seed, hosts=max(4, nodes * 6 // 5), pages=10, slot_bits=slot_bits, loss=loss)
+    return WorldPlan(seed=seed, hosts=max(4, nodes * 6 // 5), pages=10, slot_bits=slot_bits, loss=loss)
 
 
 def run_trial(asked: Conditions) -> dict[str, Any]:
     """Simulate whole nodes and report; time counts from the first node's start."""
-    began, tally = time.perf_counter(), Tally()
+    began, tally = time.perf_counter(), TrialFigures()
     reports: list[dict[str, Any]] = []
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         hidden, pause_s = asked.hidden(), min(0.3, JOIN_S / asked.nodes)
         for number in range(asked.nodes):
             await (world.add_client() if number in hidden else world.add(1, pause_s))
@@ -76,14 +76,14 @@ def run_trial(asked: Conditions) -> dict[str, Any]:
         await gather_all(world)
         reports.append(report(world, tally))
 
-    world = simulate(story, plan_for(asked.nodes, asked.seed, asked.loss))
+    world = simulate(scenario, plan_for(asked.nodes, asked.seed, asked.loss))
     wall_s = round(time.perf_counter() - began, 1)
     about = {"what": "whole nodes", "seed": asked.seed, "nodes": asked.nodes}
     took = {"simulated_s": round(world.loop.time(), 1), "wall_s": wall_s, "trace_hash": world.wire.trace_hash}
     return about | took | reports[0]
 
 
-async def watch(world: World, tally: Tally) -> None:
+async def watch(world: World, tally: TrialFigures) -> None:
     """Look each second whether a slot has two holders, on one side of a cut or on both."""
     while True:
         await world.pass_time(1.0)
@@ -95,7 +95,7 @@ async def watch(world: World, tally: Tally) -> None:
                 tally.doubles_across += 1
 
 
-async def look_up(world: World, tally: Tally) -> None:
+async def look_up(world: World, tally: TrialFigures) -> None:
     """One lookup after the other, by nodes at random for points at random."""
     rng = Random(f"lookups {world.plan.seed}")
     while True:
@@ -109,7 +109,7 @@ async def look_up(world: World, tally: Tally) -> None:
             near = [n for n in up if tally.sides.get(n.name, 0) == tally.sides.get(asker.name, 0)]
             ids = sorted((n.identity.node_id for n in near), key=lambda peer: distance(peer, target))
             right = [contact.node_id for contact in contacts][:1] == ids[:1]
-            tally.lookups.append(Answer(now.steady - began, right, 1.0))
+            tally.lookups.append(EndedLookup(now.steady - began, right, 1.0))
 
         tally.asked += 1
         asker.core.start_lookup(asker.clock(), target, done)
@@ -128,7 +128,7 @@ async def churn(world: World, lengths: tuple[float, float], number: int) -> None
         await world.pass_time(session_s * rng.uniform(*SPREAD))
 
 
-async def partition(world: World, asked: Conditions, lengths: tuple[float, float], tally: Tally) -> None:
+async def partition(world: World, asked: Conditions, lengths: tuple[float, float], tally: TrialFigures) -> None:
     """Cut the network into halves for a while."""
     start_s, length_s = lengths
     await world.pass_time(max(0.0, start_s - world.loop.time()))
@@ -151,7 +151,7 @@ async def gather_all(world: World) -> None:
         await world.pass_time(GATHER_S)
 
 
-async def deaths(world: World, tally: Tally) -> None:
+async def deaths(world: World, tally: TrialFigures) -> None:
     """Kill and restart one node after another."""
     rng = Random(f"deaths {world.plan.seed}")
     while True:
@@ -190,7 +190,7 @@ def agreement(nodes: list[SimNode]) -> float:
     return sum(len(teams) == 1 for teams in seen.values()) / len(seen) if seen else 1.0
 
 
-def report(world: World, tally: Tally) -> dict[str, Any]:
+def report(world: World, tally: TrialFigures) -> dict[str, Any]:
     """The figures, in the shape that DESIGN gives."""
     nodes = world.running()
     census, outcomes = take_census(nodes), world.web.outcomes()

@@ -1,6 +1,6 @@
 """A world of nodes under virtual time: one network, one scripted web, one seed; nodes are killed, wiped and cut off.
 
-`simulate(story)` runs a story, an async function of its `World`, and ends when the story does.
+`simulate(scenario)` runs a scenario, an async function of its `World`, and ends when the scenario does.
 """
 
 import asyncio
@@ -19,20 +19,20 @@ from crawl import Visit
 from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
 from node.simulation.loop import EPOCH, PLACE, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
-from node.simulation.scriptedfetch import Visited
-from node.simulation.scriptedweb import ScriptedWeb
-from node.simulation.simnode import PORT, SimNode, Surroundings, addresses_of
+from node.simulation.scripted_fetch import Visited
+from node.simulation.scripted_web import ScriptedWeb
+from node.simulation.sim_node import PORT, SimEnvironment, SimNode, addresses_of
 from store import MemoryDisk, TooFewCopies
 
 DAY_S = 86_400
-DOORS = 3  # the first nodes are in the network file
+BOOTSTRAP_NODES = 3  # the first nodes are in the network file
 SKEW_S = 1.0  # wall clocks are up to this much ahead or behind
 FAMILIES: tuple[tuple[Family, ...], ...] = ((4, 6), (4,), (4, 6), (6,))
 CRAWL_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class WorldPlan:
     """What a world is made of."""
 
     seed: int = 1
@@ -46,7 +46,7 @@ class Plan:
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class NodeLoss:
     """A node that died or fell asleep without a word, and how many URLs it had in flight then."""
 
     name: str
@@ -57,10 +57,10 @@ class Loss:
 class World:
     """All nodes of one simulation, by name: n0, n1, …"""
 
-    def __init__(self, loop: SimLoop, tasks: asyncio.TaskGroup, plan: Plan, folder: Path) -> None:
+    def __init__(self, loop: SimLoop, tasks: asyncio.TaskGroup, plan: WorldPlan, folder: Path) -> None:
         self.plan, self.loop = plan, loop
         self.nodes: dict[str, SimNode] = {}
-        self.losses: list[Loss] = []
+        self.node_losses: list[NodeLoss] = []
         self._groups: dict[str, int] = {}
         self._sleeping: list[SimNode] = []
         self.publisher = Identity(Random(f"publisher {plan.seed}").randbytes(32))
@@ -68,7 +68,7 @@ class World:
         self.wire = SimNetwork(loop, plan.seed, loss=plan.loss)
         self.log: list[Visited] = []
         self._tasks, self._folder = tasks, folder
-        self._around = Surroundings(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
+        self._around = SimEnvironment(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
 
     async def add(self, count: int = 1, pause_s: float = 0.3, *, stable: bool = True) -> list[SimNode]:
         """Start new nodes, one after the other; laptops where they are not `stable`."""
@@ -79,13 +79,13 @@ class World:
         self.wire.hide(f"n{len(self.nodes)}")
         return await self._add(families=families, mode=mode)
 
-    async def add_finder(self, families: tuple[Family, ...]) -> SimNode:
+    async def add_auto(self, families: tuple[Family, ...]) -> SimNode:
         """Start a node that has to find out whether it is reached."""
         return await self._add(families=families, mode="auto")
 
-    async def add_doors(self) -> list[SimNode]:
+    async def add_bootstrap_nodes(self) -> list[SimNode]:
         """Start the nodes of the network file as bare bootstrap nodes; before any other."""
-        return [await self._add(is_bare=True) for _ in range(DOORS)]
+        return [await self._add(is_bare=True) for _ in range(BOOTSTRAP_NODES)]
 
     async def crawl(self, *urls: str, by: SimNode | None = None) -> None:
         """Have a node hand seeds to their owners, by default the one that leads everywhere."""
@@ -202,7 +202,7 @@ class World:
         return node
 
     def _lose(self, node: SimNode) -> None:
-        self.losses.append(Loss(node.name, self.loop.time(), node.node_core.crawler.status().open))
+        self.node_losses.append(NodeLoss(node.name, self.loop.time(), node.node_core.crawler.status().open))
 
     def _cut(self) -> None:
         self.wire.cut(self._groups | {node.name: -1 - n for n, node in enumerate(self._sleeping)})
@@ -219,16 +219,18 @@ class World:
             slot_bits=plan.slot_bits,
             min_acks=plan.min_acks,
         )
-        doors = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(DOORS)]
-        doors += [f"[{a.host}]:{PORT}" for n in range(DOORS) for a in addresses_of(n, (6,)) if 6 in FAMILIES[n]]
-        return load_network(new_network("simulated", [self.publisher], strategy, bootstrap=doors))
+        contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
+        contacts += [
+            f"[{a.host}]:{PORT}" for n in range(BOOTSTRAP_NODES) for a in addresses_of(n, (6,)) if 6 in FAMILIES[n]
+        ]
+        return load_network(new_network("simulated", [self.publisher], strategy, bootstrap=contacts))
 
 
-Story = Callable[[World], Awaitable[None]]
+Scenario = Callable[[World], Awaitable[None]]
 
 
-def simulate(story: Story, plan: Plan = Plan()) -> World:
-    """Run a story to its end; the world as it was then, its nodes stopped."""
+def simulate(scenario: Scenario, plan: WorldPlan = WorldPlan()) -> World:
+    """Run a scenario to its end; the world as it was then, its nodes stopped."""
     loop, worlds = SimLoop(), list[World]()
 
     async def main(folder: Path) -> None:
@@ -236,7 +238,7 @@ def simulate(story: Story, plan: Plan = Plan()) -> World:
             world = World(loop, tasks, plan, folder)
             worlds.append(world)
             try:
-                await story(world)
+                await scenario(world)
             finally:
                 world.end()
 

@@ -32,13 +32,13 @@ class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
-class Asked(msgspec.Struct, forbid_unknown_fields=True):
+class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/crawl/progress."""
 
     urls: list[Followed]
 
 
-class Pause(msgspec.Struct, forbid_unknown_fields=True):
+class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/pause."""
 
     paused: bool
@@ -116,7 +116,7 @@ class Api:
         return json_response(found)
 
     async def progress(self, request: web.Request) -> web.Response:
-        asked = await _body(request, Asked)
+        asked = await _body(request, ProgressRequest)
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
@@ -126,7 +126,7 @@ class Api:
         return json_response(await self._service.explain(values.text("url")))
 
     async def pause(self, request: web.Request) -> web.Response:
-        order = await _body(request, Pause)
+        order = await _body(request, PauseRequest)
         reason = self._service.pause(order.paused, order.for_s)
         return json_response({"paused": order.paused, "reason": reason})
 

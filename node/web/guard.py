@@ -13,7 +13,7 @@ from aiohttp import web
 from node.config.settings import NodeConfig
 from node.web.monitoring import Metrics
 from node.web.problems import MEDIA_TYPE, Problem, problem_of
-from node.web.routes import Route
+from node.web.routes import HttpRoute
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ class Guard:
         self._page = page
         self._open = 0
 
-    def wrap(self, route: Route, handler: Handler) -> Handler:
+    def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
         """The handler with all checks around it."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
@@ -87,7 +87,7 @@ class Guard:
             return name.lower().rstrip(".") in self._names
         return True
 
-    async def _answer(self, request: web.Request, route: Route, handler: Handler) -> web.StreamResponse:
+    async def _answer(self, request: web.Request, route: HttpRoute, handler: Handler) -> web.StreamResponse:
         if route.needs_token and not self._has_token(request):
             detail = "This needs the header Authorization: Bearer TOKEN, the token being in admin.token of the node."
             response = self._show(request, Problem(401, detail))

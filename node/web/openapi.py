@@ -6,7 +6,7 @@ Pure: values only.
 from typing import Any
 
 from crawl import SCOPE_KINDS
-from node.web.routes import JSON, ROUTES, Parameter, Route
+from node.web.routes import JSON, ROUTES, HttpRoute, Parameter
 
 Json = dict[str, Any]
 
@@ -35,7 +35,7 @@ def openapi(version: str) -> Json:
     }
 
 
-def _operation(entry: Route) -> Json:
+def _operation(entry: HttpRoute) -> Json:
     answer = {"schema": _reference(entry.schema)} if entry.schema else {"schema": {"type": "string"}}
     operation: Json = {
         "operationId": entry.name,

@@ -29,7 +29,7 @@ ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="n
 
 
 @dataclass(frozen=True, slots=True)
-class Crawler:
+class CrawlerIdentity:
     """How this node's crawler names itself to the sites that it visits: its name in robots.txt, its full header, its
     network and that network's page for site owners."""
 
@@ -42,7 +42,7 @@ class Crawler:
 class Pages:
     """The handlers, named as in the table of routes."""
 
-    def __init__(self, service: Service, crawler: Crawler) -> None:
+    def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
         self._service = service
         self._crawler = crawler
         here = files("node.web")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from node.web.problems import BadParameter
-from node.web.routes import MAX_URL, Parameter, Route
+from node.web.routes import MAX_URL, HttpRoute, Parameter
 
 _TRUE, _FALSE = frozenset({"1", "true", "yes", "on", ""}), frozenset({"0", "false", "no", "off"})
 
@@ -32,7 +32,7 @@ class Values:
         return value if isinstance(value, tuple) else ()
 
 
-def read_parameters(route: Route, query: Sequence[tuple[str, str]]) -> Values:
+def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Values:
     """The values of a route's parameters from (name, value) pairs; names that it does not know are ignored."""
     return Values({parameter.name: _value(parameter, query) for parameter in route.parameters})
 

@@ -28,7 +28,7 @@ class Parameter:
 
 
 @dataclass(frozen=True, slots=True)
-class Route:
+class HttpRoute:
     """A method and a path, the name of its handler, and what the OpenAPI document says about it."""
 
     method: Literal["GET", "POST"]
@@ -70,17 +70,17 @@ _SEARCH_PAGE = (
     Parameter("format", "json for the body of /api/v1/search", most=8),
 )
 
-ROUTES: tuple[Route, ...] = (
-    Route("GET", "/", "home", "The front page", HTML, parameters=(_INTERFACE,)),
-    Route("GET", "/search", "results", "Results as a page", HTML, parameters=_SEARCH_PAGE),
-    Route("GET", "/status", "status_page", "The state of this node as a page", HTML, parameters=(_INTERFACE,)),
-    Route("GET", "/cache", "cache", "A stored copy of a page, framed", HTML, parameters=(_URL, _INTERFACE)),
-    Route("GET", "/cache/raw", "cache_raw", "The stored copy itself, with no rights", HTML, parameters=(_URL,)),
-    Route("GET", "/bot", "bot", "Who crawls, and how to slow or stop it", HTML, parameters=(_INTERFACE,)),
-    Route("GET", "/api/v1/search", "search", "Search the network", JSON, "Search", parameters=_SEARCH),
-    Route("GET", "/api/v1/status", "status", "The state of this node", JSON, "Status"),
-    Route("GET", "/api/v1/peers", "peers", "The members of the network, as this node sees them", JSON, "Peers"),
-    Route(
+ROUTES: tuple[HttpRoute, ...] = (
+    HttpRoute("GET", "/", "home", "The front page", HTML, parameters=(_INTERFACE,)),
+    HttpRoute("GET", "/search", "results", "Results as a page", HTML, parameters=_SEARCH_PAGE),
+    HttpRoute("GET", "/status", "status_page", "The state of this node as a page", HTML, parameters=(_INTERFACE,)),
+    HttpRoute("GET", "/cache", "cache", "A stored copy of a page, framed", HTML, parameters=(_URL, _INTERFACE)),
+    HttpRoute("GET", "/cache/raw", "cache_raw", "The stored copy itself, with no rights", HTML, parameters=(_URL,)),
+    HttpRoute("GET", "/bot", "bot", "Who crawls, and how to slow or stop it", HTML, parameters=(_INTERFACE,)),
+    HttpRoute("GET", "/api/v1/search", "search", "Search the network", JSON, "Search", parameters=_SEARCH),
+    HttpRoute("GET", "/api/v1/status", "status", "The state of this node", JSON, "Status"),
+    HttpRoute("GET", "/api/v1/peers", "peers", "The members of the network, as this node sees them", JSON, "Peers"),
+    HttpRoute(
         "GET",
         "/api/v1/strategy",
         "strategy",
@@ -89,8 +89,8 @@ ROUTES: tuple[Route, ...] = (
         "Object",
         parameters=(Parameter("version", "a number, or newest; default: the one in force", most=16),),
     ),
-    Route("GET", "/api/v1/strategy/log", "strategy_log", "Every accepted version, and its forks", JSON, "Object"),
-    Route(
+    HttpRoute("GET", "/api/v1/strategy/log", "strategy_log", "Every accepted version, and its forks", JSON, "Object"),
+    HttpRoute(
         "POST",
         "/api/v1/strategy/preview",
         "preview_strategy",
@@ -101,7 +101,7 @@ ROUTES: tuple[Route, ...] = (
         (),
         True,
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/api/v1/document",
         "document",
@@ -113,8 +113,8 @@ ROUTES: tuple[Route, ...] = (
             Parameter("local", "only what lies on this node's own disk", "flag", False),
         ),
     ),
-    Route("POST", "/api/v1/crawl", "crawl", "Hand URLs to their owners", JSON, "Crawled", "CrawlOrder", (), True),
-    Route(
+    HttpRoute("POST", "/api/v1/crawl", "crawl", "Hand URLs to their owners", JSON, "Crawled", "CrawlOrder", (), True),
+    HttpRoute(
         "POST",
         "/api/v1/crawl/progress",
         "progress",
@@ -125,7 +125,7 @@ ROUTES: tuple[Route, ...] = (
         (),
         True,
     ),
-    Route(
+    HttpRoute(
         "GET",
         "/api/v1/explain",
         "explain",
@@ -134,8 +134,10 @@ ROUTES: tuple[Route, ...] = (
         "Explained",
         parameters=(_URL,),
     ),
-    Route("POST", "/api/v1/pause", "pause", "Stop or resume this node's fetching", JSON, "Pause", "Pause", (), True),
-    Route(
+    HttpRoute(
+        "POST", "/api/v1/pause", "pause", "Stop or resume this node's fetching", JSON, "Pause", "Pause", (), True
+    ),
+    HttpRoute(
         "POST",
         "/api/v1/strategy",
         "publish_strategy",
@@ -146,22 +148,22 @@ ROUTES: tuple[Route, ...] = (
         (),
         True,
     ),
-    Route("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
-    Route("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),
-    Route("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
-    Route("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
-    Route(
+    HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
+    HttpRoute("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),
+    HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
+    HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
+    HttpRoute(
         "GET",
         "/opensearchdescription.xml",
         "opensearch",
         "Lets a browser add this search engine",
         "application/opensearchdescription+xml",
     ),
-    Route("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
-    Route("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
+    HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
+    HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )
 
 
-def route(name: str) -> Route:
+def route(name: str) -> HttpRoute:
     """The route of a handler's name; raises StopIteration where there is none."""
     return next(entry for entry in ROUTES if entry.name == name)

@@ -13,7 +13,7 @@ from node.errors import PortInUse
 from node.web.api import Api
 from node.web.guard import Guard, Handler
 from node.web.monitoring import Health, Metrics
-from node.web.pages import Crawler, Pages
+from node.web.pages import CrawlerIdentity, Pages
 from node.web.routes import ROUTES
 from node.web.snapshots import Snapshots
 
@@ -27,7 +27,9 @@ BACKLOG = 128
 class WebServer:
     """Serves a node to people and programs. Build it, then `run()`; `listening` is set once requests are taken."""
 
-    def __init__(self, service: Service, config: NodeConfig, token: str, version: str, crawler: Crawler) -> None:
+    def __init__(
+        self, service: Service, config: NodeConfig, token: str, version: str, crawler: CrawlerIdentity
+    ) -> None:
         self._config = config
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)

@@ -10,7 +10,7 @@ from benchmarks.crawl.cpu import threads_s, tree_s
 from benchmarks.crawl.judged import judge
 from benchmarks.crawl.parts import LANES, PARTS
 from benchmarks.crawl.web import NAMES, find_tier
-from node.demo.samplesettings import SiteSettings, calmed
+from node.demo.sample_settings import SiteSettings, calmed
 
 
 def line(t: float, host: str, path: str, ms: float = 10.0, status: int = 200, ua: str = "ours/1") -> dict[str, object]:

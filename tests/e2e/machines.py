@@ -175,7 +175,7 @@ def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: in
             file = folder / "web" / host / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_text(text.replace("PORT", str(port)))
-    command = [sys.executable, "-m", "node.demo.sampleweb", "--root", str(folder / "web"), "--port", str(port)]
+    command = [sys.executable, "-m", "node.demo.sample_web", "--root", str(folder / "web"), "--port", str(port)]
     command += ["--admin-port", str(ports.pop(0)), "--log", str(folder / "web.jsonl")]
     web = subprocess.Popen(
         [*command, "--hosts-file", str(folder / "hosts")], env=_environment(folder), stdout=subprocess.PIPE, text=True

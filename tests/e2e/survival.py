@@ -17,7 +17,7 @@ from node.demo.checks import check_documents
 from node.demo.judge import NOT_PAGES, judge_fetches
 from node.demo.layout import HOST_DELAY_S, DemoNode
 from node.demo.report import DemoReport
-from node.demo.runner import Demo, Options, running_demo
+from node.demo.runner import Demo, DemoOptions, running_demo
 
 ROOT = Path(__file__).parents[2]
 KILL_FROM, KILL_BY = 120, 200  # requests in the web's log: about a third of the crawl
@@ -66,7 +66,7 @@ async def demo(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, port: int, **opt
     """A formed network that crawls; its files are below tmp_path."""
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
-    async with running_demo(Options(port=port, **options), print) as running:
+    async with running_demo(DemoOptions(port=port, **options), print) as running:
         await running.wait_formed()
         await running.start_crawl()
         yield running
@@ -90,7 +90,7 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
     while True:
         demo.check_processes()
         looked_at = clock()
-        status = await demo.asker.status(node)
+        status = await demo.client.status(node)
         assert status is not None, f"{node.name} does not answer"
         if status["crawl"]["open"] + status["crawl"]["frontier"] > 0 or len(log_of(demo)) >= KILL_BY:
             break
@@ -112,7 +112,7 @@ async def finished(demo: Demo) -> Crawled:
         if row["path"] not in NOT_PAGES and row["status"] < 400:
             requests[row["host"], row["path"]].append(row["t"])
     fetches, report = judge_fetches(rows, HOST_DELAY_S), DemoReport()
-    texts = await check_documents(demo.asker, demo.alive(), demo.web, fetches, report)
+    texts = await check_documents(demo.client, demo.alive(), demo.web, fetches, report)
     stored = frozenset((url.hostname or "", url.path) for url in (urlsplit(text.url) for text in texts))
     return Crawled(dict(requests), stored, texts, report.replicas_min, fetches.gaps_under_rule, report)
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from survival import Crawled, Killed, demo, finished, kill_in_mid_crawl
 
-from node.demo.checks import FULL_AGAIN_WITHIN_S, Query, check_queries, load_queries, query_row
+from node.demo.checks import FULL_AGAIN_WITHIN_S, ExpectedQuery, check_queries, load_queries, query_row
 from node.demo.layout import DemoNode
 from node.demo.report import DemoReport
 from node.demo.runner import Demo
@@ -113,7 +113,7 @@ async def test_any_settled_node_may_be_killed(monkeypatch: pytest.MonkeyPatch, t
         queries = load_queries(None, None, running.web, crawled.texts)
         for victim in running.nodes:
             report = DemoReport()
-            await check_queries(running.asker, running.nodes, queries, crawled.texts, report)
+            await check_queries(running.client, running.nodes, queries, crawled.texts, report)
             assert report.failures == [], f"before {victim.name} is killed"
             killed_at = time.monotonic()
             running.kill(victim)
@@ -123,18 +123,18 @@ async def test_any_settled_node_may_be_killed(monkeypatch: pytest.MonkeyPatch, t
             assert await running.wait_settled(running.seconds() + 90), f"not settled with {victim.name} back"
 
 
-async def asked_by_all(running: Demo, queries: list[Query], before: DemoReport) -> None:
+async def asked_by_all(running: Demo, queries: list[ExpectedQuery], before: DemoReport) -> None:
     """Until every survivor answers as before, at most for the promised time."""
     async with asyncio.timeout(FULL_AGAIN_WITHIN_S), asyncio.TaskGroup() as tasks:
         for node in running.alive():
             tasks.create_task(same_as_before(running, node, queries, before))
 
 
-async def same_as_before(running: Demo, node: DemoNode, queries: list[Query], before: DemoReport) -> None:
+async def same_as_before(running: Demo, node: DemoNode, queries: list[ExpectedQuery], before: DemoReport) -> None:
     expected = {row.q: row.results for row in before.queries if row.node == node.name}
     for query in queries:
         while True:
-            answer = await running.asker.search(node, query.q)
+            answer = await running.client.search(node, query.q)
             row = query_row(query, node, answer) if answer else None
             if row and row.coverage == 1 and row.results == expected[query.q]:
                 break

@@ -16,7 +16,7 @@ from index import Question
 from node.app.service import Json
 from node.config.settings import NodeConfig
 from node.jobs.job_progress import Followed
-from node.web import Crawler, WebServer
+from node.web import CrawlerIdentity, WebServer
 
 TOKEN = "a-token-of-the-tests-0123456789abcdef"
 NODE_ID = "c0ffee0123456789c0ffee0123456789c0ffee01"
@@ -308,7 +308,9 @@ def site(start: Start) -> Site:
 def _start(config: NodeConfig) -> tuple[Site, Callable[[], None]]:
     loop = asyncio.new_event_loop()
     service = FakeService()
-    crawler = Crawler("dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot")
+    crawler = CrawlerIdentity(
+        "dse-node", "dse-node/0.1 (+https://example.org/bot)", "campus", "https://example.org/bot"
+    )
     server = WebServer(service, config, TOKEN, "0.1.0", crawler)
     task = loop.create_task(server.run())
     thread = threading.Thread(target=loop.run_until_complete, args=(_until_cancelled(task),), daemon=True)

@@ -44,10 +44,10 @@ def assert_complete(world: World) -> None:
 def assert_fetched_once(world: World) -> None:
     """Only what a node had in flight when it was killed was fetched a second time."""
     twice = repeated(world.log)
-    lost = {loss.name for loss in world.losses}
+    lost = {loss.name for loss in world.node_losses}
     assert all(visit.node in lost for visits in twice.values() for visit in visits[:-1]), f"without a kill: {twice}"
-    assert sum(len(visits) - 1 for visits in twice.values()) <= sum(loss.open for loss in world.losses), (
-        f"{world.losses} {twice}"
+    assert sum(len(visits) - 1 for visits in twice.values()) <= sum(loss.open for loss in world.node_losses), (
+        f"{world.node_losses} {twice}"
     )
 
 

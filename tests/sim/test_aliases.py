@@ -9,10 +9,10 @@ import pytest
 
 from crawl import AliasEvidence, Visit, VisitState, twins
 from dht import slot_of
-from node.simulation import simnode
+from node.simulation import sim_node
 from node.simulation.census import take_census
-from node.simulation.scriptedweb import Reply
-from node.simulation.world import Plan, World, simulate
+from node.simulation.scripted_web import ScriptedReply
+from node.simulation.world import World, WorldPlan, simulate
 from node.sites.mirror_finder import Sampling
 from store import HostAlias, host_name
 from tests.sim.judged import assert_polite, crawled
@@ -30,16 +30,16 @@ class Manual:
     words: Sequence[str]
     edition: str = "first"
 
-    def serve(self, url: str) -> Reply:
+    def serve(self, url: str) -> ScriptedReply:
         parts = urlsplit(url)
         if parts.path == "/robots.txt":
-            return Reply(404, HTML, b"", 0.2)
+            return ScriptedReply(404, HTML, b"", 0.2)
         if parts.netloc == LINKS:
             return page("links", "somewhere else", [f"http://{MANUAL}{path(n)}" for n in range(PAGES)])
         if parts.scheme == "http":
-            return Reply(301, (("Location", f"https://{parts.netloc}{parts.path}"),), b"", 0.2)
+            return ScriptedReply(301, (("Location", f"https://{parts.netloc}{parts.path}"),), b"", 0.2)
         if parts.path in ONLY and parts.netloc == MANUAL:
-            return Reply(404, HTML, b"", 0.2)
+            return ScriptedReply(404, HTML, b"", 0.2)
         if parts.path in ONLY:
             return page(parts.path, f"a page that the mirror alone has, {parts.path}", [])
         number = 0 if parts.path == "/" else int(parts.path.removeprefix("/page"))
@@ -51,9 +51,9 @@ class Manual:
         return " ".join(Random(f"{number} {edition}").choices(self.words, k=30))
 
 
-def page(title: str, text: str, links: Sequence[str]) -> Reply:
+def page(title: str, text: str, links: Sequence[str]) -> ScriptedReply:
     nav = " ".join(f'<a href="{link}">next</a>' for link in links)
-    return Reply(200, HTML, f"<title>{title}</title><main><p>{text}</p></main><nav>{nav}</nav>".encode(), 0.2)
+    return ScriptedReply(200, HTML, f"<title>{title}</title><main><p>{text}</p></main><nav>{nav}</nav>".encode(), 0.2)
 
 
 def path(number: int) -> str:
@@ -69,7 +69,7 @@ def visits(world: World, origin: str) -> dict[str, Visit]:
     return {url: visit for url, visit in take_census(world.running()).visits.items() if url.startswith(origin)}
 
 
-def holder(world: World, site: str) -> simnode.SimNode:
+def holder(world: World, site: str) -> sim_node.SimNode:
     home = slot_of(host_name(site)[1], world.plan.slot_bits)
     return next(node for node in world.running() if home in node.overlay.view.leases())
 
@@ -79,11 +79,11 @@ def asked(world: World, origin: str, since: int = 0) -> set[str]:
 
 
 def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(simnode, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=12.0))
+    monkeypatch.setattr(sim_node, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=12.0))
     monkeypatch.setattr(twins, "LOOK_S", 20.0)
-    plan = Plan(seed=31, hosts=1, pages=2)
+    plan = WorldPlan(seed=31, hosts=1, pages=2)
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         manual = Manual(world.web.words)
         world.web.others |= dict.fromkeys((MANUAL, COPY, LINKS), manual.serve)
         await world.add(3)
@@ -120,4 +120,4 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         assert {v.state for v in visits(world, f"https://{COPY}/").values()} == {VisitState.FETCHED}
         assert_polite(world)
 
-    simulate(story, plan)
+    simulate(scenario, plan)

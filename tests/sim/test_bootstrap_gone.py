@@ -1,18 +1,18 @@
 """Bootstrap peers hold nothing that may not be lost: with all of them dead for good, the network lives and restarts."""
 
-from node.simulation.world import Plan, World, simulate
+from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, crawled
 
 
 def test_a_network_outlives_its_bootstrap_peers_restarts_included():
-    async def story(world: World) -> None:
-        doors = await world.add_doors()
+    async def scenario(world: World) -> None:
+        bootstrap_nodes = await world.add_bootstrap_nodes()
         members = await world.add(5)
         await world.pass_time(8.0)
-        assert not any(door.overlay.view.owned() for door in doors)
+        assert not any(door.overlay.view.owned() for door in bootstrap_nodes)
         await world.crawl(by=members[0])
         await world.pass_time(70.0)  # the peer cache is written each minute
-        for door in doors:
+        for door in bootstrap_nodes:
             await world.kill(door)
         await world.pass_time(60.0)
         for node in members[:4]:  # one after the other, then all that are left of the first network at once
@@ -30,4 +30,4 @@ def test_a_network_outlives_its_bootstrap_peers_restarts_included():
         assert_complete(world)
         assert_fetched_once(world)
 
-    simulate(story, Plan(seed=9))
+    simulate(scenario, WorldPlan(seed=9))

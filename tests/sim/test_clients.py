@@ -9,8 +9,8 @@ from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key
 from index import Question
 from node.simulation.census import is_idle, repeated, take_census
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_polite
 
@@ -27,7 +27,7 @@ async def crawl_ends(world: World) -> None:
 
 
 def test_a_client_behind_a_nat_learns_the_members_and_stands_in_no_table():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(4)
         client = await world.add_client()
         await world.pass_time(SETTLE_S)
@@ -38,11 +38,11 @@ def test_a_client_behind_a_nat_learns_the_members_and_stands_in_no_table():
             assert node.overlay.view.contact(client.identity.node_id) is None
             assert client.identity.node_id not in node.overlay.view.live()
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_a_client_publishes_seeds_fetches_by_order_and_searches():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(4)
         client = await world.add_client((4, 6))
         await world.pass_time(SETTLE_S)
@@ -65,7 +65,7 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         assert answer["exact"]
         assert not client.node_core.index.documents
 
-    simulate(story)
+    simulate(scenario)
 
 
 class Liar:
@@ -83,7 +83,7 @@ class Liar:
 
 
 def test_a_client_that_makes_pages_up_is_found_out_by_its_first_one_and_gets_no_more_orders():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(2)
         client = await world.add_client((4, 6))
         liar = client.node_core._fetcher._fetcher = Liar(client.node_core._fetcher._fetcher)
@@ -99,11 +99,11 @@ def test_a_client_that_makes_pages_up_is_found_out_by_its_first_one_and_gets_no_
         kept = {url for url, state in world.web.outcomes().items() if state.name == "FETCHED"}
         assert texts.keys() == kept
 
-    simulate(story, Plan(hosts=4, pages=8))
+    simulate(scenario, WorldPlan(hosts=4, pages=8))
 
 
 def test_a_client_that_goes_away_with_its_orders_costs_only_time():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(3)
         client = await world.add_client()
         await world.pass_time(SETTLE_S)
@@ -117,15 +117,15 @@ def test_a_client_that_goes_away_with_its_orders_costs_only_time():
         kept = {url for url, state in world.web.outcomes().items() if state.name == "FETCHED"}
         assert sum(1 for document in await documents(node, sorted(kept)) if document) == len(kept)
 
-    simulate(story, Plan(seed=2))
+    simulate(scenario, WorldPlan(seed=2))
 
 
 @pytest.mark.parametrize("families", [(4,), (6,), (4, 6)])
 def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(families: tuple[Family, ...]):
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(4)
         await world.pass_time(SETTLE_S)
-        node = await world.add_finder(families)
+        node = await world.add_auto(families)
         await world.until(lambda: node.overlay.takes_part, 10.0, every_s=0.2)
         await world.pass_time(5.0)
         assert all(node.identity.node_id in other.overlay.view.live() for other in members)
@@ -135,12 +135,12 @@ def test_a_node_that_strangers_reach_becomes_a_member_within_seconds(families: t
         assert all(each.tried == 3 for each in found.values())
         assert node.overlay.view.owned()
 
-    simulate(story)
+    simulate(scenario)
 
 
 @pytest.mark.parametrize("count", [1, 4])
 def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(count: int):
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(count)
         await world.pass_time(SETTLE_S)
         node = await world.add_client((4,), mode="auto")
@@ -150,32 +150,32 @@ def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(count: int):
             assert all(other.overlay.view.contact(node.identity.node_id) is None for other in members)
         assert node.overlay.reachability()[4].shown.startswith("behind a firewall, ")
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_only_the_family_that_works_is_announced():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         members = await world.add(4)
         await world.pass_time(SETTLE_S)
-        node = await world.add_finder((4, 6))
+        node = await world.add_auto((4, 6))
         world.wire.hide(node.name, families=(6,))
         await world.pass_time(40.0)
         assert node.overlay.reachability()[6].shown == "behind a firewall, 3 peers tried"
         contact = members[0].overlay.view.contact(node.identity.node_id)
         assert contact is not None and contact.families == {4}
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_a_network_whose_nodes_all_wait_for_a_word_begins_anyway():
-    async def story(world: World) -> None:
-        nodes = [await world.add_finder((4,)) for _ in range(3)]
+    async def scenario(world: World) -> None:
+        nodes = [await world.add_auto((4,)) for _ in range(3)]
         await world.pass_time(60.0)
         assert all(len(node.overlay.view.live()) == 3 for node in nodes)
         await world.crawl()
         await world.until(lambda: bool(world.log), 60.0)
 
-    simulate(story)
+    simulate(scenario)
 
 
 async def documents(node: SimNode, urls: list[str]) -> list[object]:

@@ -13,16 +13,16 @@ NODES, CALM_S, HOUR_S = 50, 360.0, 3600.0
 
 
 def test_fifty_nodes_live_through_six_minutes() -> None:
-    simulate(partial(story, CALM_S), plan_for(NODES, seed=1, loss=0.0))
+    simulate(partial(scenario, CALM_S), plan_for(NODES, seed=1, loss=0.0))
 
 
 @pytest.mark.prove
 def test_fifty_nodes_live_through_an_hour() -> None:
     """What the hour costs is measured by `dse-node simulate --nodes 50 --hours 1`, not here."""
-    simulate(partial(story, HOUR_S), plan_for(NODES, seed=1, loss=0.0))
+    simulate(partial(scenario, HOUR_S), plan_for(NODES, seed=1, loss=0.0))
 
 
-async def story(until_s: float, world: World) -> None:
+async def scenario(until_s: float, world: World) -> None:
     await world.add(NODES)
     await world.pass_time(20.0)
     await world.crawl()

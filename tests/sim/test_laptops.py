@@ -9,8 +9,8 @@ from functools import partial
 import pytest
 
 from node.simulation.census import take_census
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_complete, crawled
 
@@ -58,7 +58,7 @@ async def live_on(world: World, laptops: list[SimNode], hours: int) -> None:
         world.wake(laptops[number])
 
 
-async def story(servers: int, laptops: int, hours: int, share: float, world: World) -> None:
+async def scenario(servers: int, laptops: int, hours: int, share: float, world: World) -> None:
     """Crawl; then nothing new comes, so that whatever is carried is moved because of the sleep."""
     await world.add(servers)
     sleepers = await world.add(laptops, stable=False)
@@ -80,9 +80,9 @@ async def story(servers: int, laptops: int, hours: int, share: float, world: Wor
 
 
 def test_a_day_of_laptops_moves_no_data() -> None:
-    simulate(partial(story, 1, 6, DAY_HOURS, MOVED_PER_BYTE / 7), Plan(seed=11))
+    simulate(partial(scenario, 1, 6, DAY_HOURS, MOVED_PER_BYTE / 7), WorldPlan(seed=11))
 
 
 @pytest.mark.prove
 def test_a_week_of_laptops_moves_no_data() -> None:
-    simulate(partial(story, 3, 12, 7 * DAY_HOURS, MOVED_PER_BYTE), Plan(seed=12))
+    simulate(partial(scenario, 3, 12, 7 * DAY_HOURS, MOVED_PER_BYTE), WorldPlan(seed=12))

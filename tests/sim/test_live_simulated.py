@@ -109,10 +109,10 @@ class World:
         return all(len(self.holders(slot)) == 1 for slot in self.slots)
 
 
-def simulate(world: World, story: Callable[[World, asyncio.TaskGroup], Awaitable[None]]) -> World:
+def simulate(world: World, scenario: Callable[[World, asyncio.TaskGroup], Awaitable[None]]) -> World:
     async def main() -> None:
         async with asyncio.TaskGroup() as group:
-            await story(world, group)
+            await scenario(world, group)
             for task in world.tasks.values():
                 task.cancel()
 
@@ -127,7 +127,7 @@ async def grow(world: World, group: asyncio.TaskGroup, count: int, pause_s: floa
 
 
 def test_twelve_nodes_share_the_slots_and_replace_a_killed_holder():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 12)
         await world.watch(60)
         assert world.complete()
@@ -138,12 +138,12 @@ def test_twelve_nodes_share_the_slots_and_replace_a_killed_holder():
         await world.watch(38)
         assert world.complete()
 
-    world = simulate(World(SimLoop(), 5, loss=0.02), story)
+    world = simulate(World(SimLoop(), 5, loss=0.02), scenario)
     assert not world.doubles
 
 
 def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 30, 0.1)
         await asyncio.sleep(20)
         first = world.nodes[7].strategies
@@ -152,15 +152,15 @@ def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
         await asyncio.sleep(20)
         assert {node.view.strategy.version for node in world.nodes} == {2}
 
-    simulate(World(SimLoop(), 6, slot_bits=4, loss=0.05), story)
+    simulate(World(SimLoop(), 6, slot_bits=4, loss=0.05), scenario)
 
 
 def test_the_same_seed_gives_the_same_trace():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 6)
         await world.watch(60)
 
-    traces = {simulate(World(SimLoop(), 7, loss=0.1), story).wire.trace_hash for _ in range(2)}
+    traces = {simulate(World(SimLoop(), 7, loss=0.1), scenario).wire.trace_hash for _ in range(2)}
     assert len(traces) == 1
 
 

@@ -96,7 +96,7 @@ class World:
 
 
 def simulate(
-    story: Callable[[World, asyncio.TaskGroup], Awaitable[None]], seed: int = 1, *, loss: float = 0.0
+    scenario: Callable[[World, asyncio.TaskGroup], Awaitable[None]], seed: int = 1, *, loss: float = 0.0
 ) -> World:
     loop = SimLoop()
     worlds: list[World] = []
@@ -104,7 +104,7 @@ def simulate(
     async def main() -> None:
         worlds.append(World(loop, seed, loss=loss))
         async with asyncio.TaskGroup() as tasks:
-            await story(worlds[0], tasks)
+            await scenario(worlds[0], tasks)
             for peer in worlds[0].peers:
                 if peer.task:
                     peer.task.cancel()
@@ -125,7 +125,7 @@ async def hour(world: World, tasks: asyncio.TaskGroup, nodes: int = 50, seconds:
 
 
 def test_five_nodes_of_mixed_families_know_each_other_within_three_seconds() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for families in ("both", "both", "4", "4", "6"):
             world.add(tasks, families)
         await asyncio.sleep(3.0)
@@ -133,11 +133,11 @@ def test_five_nodes_of_mixed_families_know_each_other_within_three_seconds() -> 
         for peer in world.peers:
             assert peer.core.members.members(world.clock()) == tuple(sorted(p.core.node_id for p in world.peers))
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_a_death_is_seen_within_thirty_seconds_and_a_return_within_six() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for n in range(12):
             world.add(tasks, ("both", "4", "6")[n % 3])
         await asyncio.sleep(60.0)
@@ -152,13 +152,13 @@ def test_a_death_is_seen_within_thirty_seconds_and_a_return_within_six() -> None
         await asyncio.sleep(6.0)
         assert world.live_pairs(world.peers) == 1.0
 
-    simulate(story, loss=0.01)
+    simulate(scenario, loss=0.01)
 
 
 def test_news_of_one_reach_all_within_seconds() -> None:
     slots = encode_slots(Slot(s) for s in range(40))
 
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for _ in range(40):
             world.add(tasks)
         await asyncio.sleep(30.0)
@@ -169,11 +169,11 @@ def test_news_of_one_reach_all_within_seconds() -> None:
         known = [p.core.members.find(teller.core.node_id) for p in world.peers if p is not teller]
         assert all(k and len(k.opened.ready) == 40 for k in known)
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_clocks_that_differ_do_not_matter() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for n in range(9):
             world.add(tasks, ("both", "4", "6")[n % 3], skew_s=(-40.0, 0.0, 60.0, -3000.0)[n % 4])
         await asyncio.sleep(300.0)
@@ -181,11 +181,11 @@ def test_clocks_that_differ_do_not_matter() -> None:
         near = [p for n, p in enumerate(world.peers) if n % 4 != 3]
         assert world.live_pairs(near) == 1.0
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_a_cut_heals_and_a_restarted_bootstrap_peer_is_found() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for _ in range(16):
             world.add(tasks)
         await asyncio.sleep(30.0)
@@ -196,11 +196,11 @@ def test_a_cut_heals_and_a_restarted_bootstrap_peer_is_found() -> None:
         await asyncio.sleep(90.0)
         assert world.live_pairs(world.peers) == 1.0
 
-    simulate(story, loss=0.01)
+    simulate(scenario, loss=0.01)
 
 
 def test_nodes_find_their_network_again_from_the_cache_without_any_bootstrap_peer() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for _ in range(6):
             world.add(tasks)
         await asyncio.sleep(20.0)
@@ -213,11 +213,11 @@ def test_nodes_find_their_network_again_from_the_cache_without_any_bootstrap_pee
         await asyncio.sleep(5.0)
         assert sum(late.core.members.is_live(p.core.node_id, world.clock()) for p in world.peers[1:6]) == 5
 
-    simulate(story)
+    simulate(scenario)
 
 
 def test_lookups_are_right_and_records_survive_loss_and_the_dead() -> None:
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         for _ in range(60):
             world.add(tasks)
         await asyncio.sleep(40.0)
@@ -244,16 +244,16 @@ def test_lookups_are_right_and_records_survive_loss_and_the_dead() -> None:
         await asyncio.sleep(15.0)
         assert read == [[b"v2"]]
 
-    simulate(story, loss=0.02)
+    simulate(scenario, loss=0.02)
 
 
 def test_fifty_nodes_live_cheaply() -> None:
     shares: list[float] = []
 
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         shares.extend(await hour(world, tasks, seconds=240.0))
 
-    world = simulate(story, loss=0.01)
+    world = simulate(scenario, loss=0.01)
     assert min(shares[1:]) >= 0.999
     assert world.network.sent / 50 / world.clock().steady <= 3.0
     assert not sum((Counter(p.core.refused) for p in world.peers), start=Counter())
@@ -281,10 +281,10 @@ def main() -> None:
     begun = time.process_time()
     shares: list[float] = []
 
-    async def story(world: World, tasks: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, tasks: asyncio.TaskGroup) -> None:
         shares.extend(await hour(world, tasks, nodes, seconds))
 
-    world = simulate(story, seed, loss=loss)
+    world = simulate(scenario, seed, loss=loss)
     print(f"processor {time.process_time() - begun:.1f} s")
     print(f"packets a node and second {world.network.sent / nodes / world.clock().steady:.2f}")
     print(f"live pairs, least {min(shares):.5f} mean {sum(shares) / len(shares):.5f}")

@@ -8,7 +8,7 @@ import pytest
 
 from index import Question
 from node.simulation.census import repeated, take_census
-from node.simulation.world import Plan, World, simulate
+from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
 
 
@@ -35,17 +35,17 @@ async def watch(world: World, seen: Watch, query: str, wanted: list[str] | None)
         await world.pass_time(1.0)
 
 
-async def watched(world: World, seen: Watch, query: str, wanted: list[str] | None, story: Awaitable[None]) -> None:
+async def watched(world: World, seen: Watch, query: str, wanted: list[str] | None, scenario: Awaitable[None]) -> None:
     async with asyncio.TaskGroup() as tasks:
         task = tasks.create_task(watch(world, seen, query, wanted))
-        await story
+        await scenario
         task.cancel()
 
 
 def test_slots_doubled_in_a_settled_network_move_little_and_every_answer_stays_whole():
     seen = Watch()
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(8)
         await world.pass_time(8.0)
         await world.crawl()
@@ -66,7 +66,7 @@ def test_slots_doubled_in_a_settled_network_move_little_and_every_answer_stays_w
         assert_complete(world)
         await assert_one_answer(world, world.web.words[:2], 8)
 
-    simulate(story, Plan(seed=11))
+    simulate(scenario, WorldPlan(seed=11))
     assert min(seen.coverage) == 1.0
     assert not seen.wrong
 
@@ -84,7 +84,7 @@ def test_slots_doubled_at_any_time_in_networks_of_any_size(seed: int):
 def check_doubling_in_mid_crawl(seed: int, nodes: int, after_s: float = 12.0, between_s: float = 40.0) -> None:
     seen = Watch()
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(nodes)
         await world.pass_time(8.0)
         await world.crawl()
@@ -101,5 +101,5 @@ def check_doubling_in_mid_crawl(seed: int, nodes: int, after_s: float = 12.0, be
         assert not repeated(world.log)
         assert_polite(world)
 
-    simulate(story, Plan(seed=seed, hosts=16, pages=12))
+    simulate(scenario, WorldPlan(seed=seed, hosts=16, pages=12))
     assert min(seen.coverage) == 1.0

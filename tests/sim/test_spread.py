@@ -6,9 +6,9 @@ from dataclasses import replace
 import pytest
 
 from dht import Rule, ShardPolicy, slot_of
-from node.simulation import simnode
+from node.simulation import sim_node
 from node.simulation.census import repeated, take_census
-from node.simulation.world import Plan, World, simulate
+from node.simulation.world import World, WorldPlan, simulate
 from store import Kind, decode_document
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
 
@@ -33,7 +33,7 @@ def keepers(world: World) -> set[str]:
 
 
 def test_a_site_spread_from_the_beginning_is_crawled_by_several_as_if_by_one():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(6)
         await world.pass_time(8.0)
         world.publish(rules=(SPREAD,))
@@ -46,7 +46,7 @@ def test_a_site_spread_from_the_beginning_is_crawled_by_several_as_if_by_one():
         assert len(crawlers(world)) >= 3, crawlers(world)
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 6)
 
-    simulate(story, Plan(seed=21, hosts=2, pages=80, slot_bits=6))
+    simulate(scenario, WorldPlan(seed=21, hosts=2, pages=80, slot_bits=6))
 
 
 @pytest.mark.parametrize(("move_every_s", "replicas"), [(10.0, 3), (200.0, 1)])
@@ -54,9 +54,9 @@ def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
     move_every_s: float, replicas: int, monkeypatch: pytest.MonkeyPatch
 ):
     """Also where the move takes long, and crawlers find at the old place what is not at the new one yet."""
-    monkeypatch.setattr(simnode, "STORE", replace(simnode.STORE, move_every_s=move_every_s))
+    monkeypatch.setattr(sim_node, "STORE", replace(sim_node.STORE, move_every_s=move_every_s))
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(6)
         await world.pass_time(8.0)
         await world.crawl()
@@ -80,7 +80,7 @@ def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
                 assert record.key == place(decode_document(record.body).url), "nothing stays behind"
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 6)
 
-    simulate(story, Plan(seed=22, hosts=2, pages=80, slot_bits=6, replicas=replicas, min_acks=min(2, replicas)))
+    simulate(scenario, WorldPlan(seed=22, hosts=2, pages=80, slot_bits=6, replicas=replicas, min_acks=min(2, replicas)))
 
 
 def spread_sites(world: World) -> dict[str, int]:
@@ -94,9 +94,9 @@ def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
 ):
     """Sites by Zipf: the biggest alone is more than a quarter of what a node keeps on average."""
     bounds = ShardPolicy(pages=pages * 5 // 9, nodes=nodes, look_every_s=20.0)
-    monkeypatch.setattr(simnode, "SPREADING", bounds)
+    monkeypatch.setattr(sim_node, "SPREADING", bounds)
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(nodes)
         await world.pass_time(30.0)
         await world.crawl()
@@ -113,7 +113,7 @@ def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
         assert_nothing_astray(world)
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 4)
 
-    simulate(story, Plan(seed=23, hosts=hosts, pages=pages, slot_bits=6, zipf=True))
+    simulate(scenario, WorldPlan(seed=23, hosts=hosts, pages=pages, slot_bits=6, zipf=True))
 
 
 def assert_nothing_astray(world: World) -> None:

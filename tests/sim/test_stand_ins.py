@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 
 from dht import Slot, slot_of
 from node.simulation.census import holders_of, repeated, take_census, thin_records
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import crawled
 from tests.sim.test_laptops import GRACES, HOUR_S, moved_bytes
@@ -31,7 +31,7 @@ def records_in(world: World, slots: set[Slot]) -> dict[tuple[Kind, str], set[str
 
 
 def test_stand_ins_crawl_what_comes_while_all_owners_of_a_slot_sleep():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         servers, laptops = await world.add(3), await world.add(6, stable=False)
         await world.pass_time(10.0)
         world.publish(**GRACES)
@@ -60,4 +60,4 @@ def test_stand_ins_crawl_what_comes_while_all_owners_of_a_slot_sleep():
         assert not any(held & names for held in kept.values()), "handed over, and forgotten by who stood in"
         assert not repeated(world.log)
 
-    simulate(story, Plan(seed=3, hosts=8, pages=4))
+    simulate(scenario, WorldPlan(seed=3, hosts=8, pages=4))

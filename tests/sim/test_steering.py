@@ -6,11 +6,11 @@ from crawl import CrawlConfig, VisitState
 from dht import NodeId, Rule, Strategy, encode_document, placement_key, sign_strategy, slot_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.simulation.census import repeated, take_census
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_polite, crawled
 
-SMALL = Plan(seed=5, hosts=10, pages=4)
+SMALL = WorldPlan(seed=5, hosts=10, pages=4)
 
 
 def publish(world: World, wishes: DraftRequest, node: SimNode | None = None) -> Strategy:
@@ -30,7 +30,7 @@ def node_id(node: SimNode) -> NodeId:
 
 
 def test_a_preferred_node_fetches_where_it_is_a_live_owner_and_the_owners_fetch_the_rest():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(8.0)
         wanted = nodes[3]
@@ -49,11 +49,11 @@ def test_a_preferred_node_fetches_where_it_is_a_live_owner_and_the_owners_fetch_
         assert not repeated(world.log)
         assert_polite(world)
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)
 
 
 def test_where_the_preferred_node_is_gone_the_owners_crawl():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(8.0)
         publish(world, DraftRequest({}, rules=[Rule(action="prefer", host="*.example", peer=node_id(nodes[3]).hex())]))
@@ -64,7 +64,7 @@ def test_where_the_preferred_node_is_gone_the_owners_crawl():
         assert {visit.node for visit in world.log} <= {"n0", "n1", "n2"}
         assert_complete(world)
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)
 
 
 async def refusing(world: World, node: SimNode, *entries: str) -> None:
@@ -75,7 +75,7 @@ async def refusing(world: World, node: SimNode, *entries: str) -> None:
 
 
 def test_who_refuses_fetches_nothing_and_loses_nothing_for_the_others():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(5)
         await refusing(world, nodes[1], "*.example")
         await refusing(world, nodes[2], "/site[0-4]\\.example/")
@@ -90,11 +90,11 @@ def test_who_refuses_fetches_nothing_and_loses_nothing_for_the_others():
         assert_complete(world)
         assert_polite(world)
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)
 
 
 def test_what_every_owner_refuses_is_fetched_by_nobody_and_the_reason_stands():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(3)
         for node in nodes:
             await refusing(world, node, "*.example")
@@ -109,11 +109,11 @@ def test_what_every_owner_refuses_is_fetched_by_nobody_and_the_reason_stands():
         assert sum(sum(refused.values()) for refused in counted) == 1
         assert 'refused here by crawl.refuse "*.example"' in next(filter(None, counted))
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)
 
 
 def test_a_blocked_node_is_no_member_and_nobody_answers_it():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(20.0)
         blocked, others = nodes[3], nodes[:3]  # the last one is no first contact, on whose doors all knock for ever
@@ -130,11 +130,11 @@ def test_a_blocked_node_is_no_member_and_nobody_answers_it():
         await world.until(lambda: obey(world, 3), 200.0)
         await world.until(lambda: all(len(node.overlay.view.live()) == 4 for node in nodes), 200.0)
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)
 
 
 def test_a_strategy_reaches_who_was_cut_off():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(20.0)
         world.cut(nodes[:3], nodes[3:])
@@ -144,4 +144,4 @@ def test_a_strategy_reaches_who_was_cut_off():
         world.heal()
         await world.until(lambda: obey(world, 2), 200.0)
 
-    simulate(story, SMALL)
+    simulate(scenario, SMALL)

@@ -9,7 +9,7 @@ import pytest
 
 from crawl import VisitState
 from node.simulation.census import repeated, take_census
-from node.simulation.world import Plan, World, simulate
+from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_fetched_once, assert_one_answer, assert_polite, crawled
 
 
@@ -20,7 +20,7 @@ async def start(world: World, count: int) -> None:
 
 
 def test_five_nodes_crawl_a_web_once_politely_and_answer_alike():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 5)
         await crawled(world)
         assert_complete(world)
@@ -29,7 +29,7 @@ def test_five_nodes_crawl_a_web_once_politely_and_answer_alike():
         words = world.web.words
         await assert_one_answer(world, [*words[:3], f"{words[0]} -{words[1]}", f'"{words[0]} {words[0]}"'], 5)
 
-    simulate(story)
+    simulate(scenario)
 
 
 @pytest.mark.parametrize("victim", range(6))
@@ -45,7 +45,7 @@ def test_killing_any_node_at_any_time_loses_no_url(seed: int, victim: int):
 
 
 def check_a_kill(seed: int, victim: int, nodes: int = 6, after_s: float = 12.0) -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, nodes)
         await world.pass_time(after_s)
         await world.kill(world.nodes[f"n{victim}"])
@@ -54,11 +54,11 @@ def check_a_kill(seed: int, victim: int, nodes: int = 6, after_s: float = 12.0) 
         assert_fetched_once(world)
         assert_polite(world)
 
-    simulate(story, Plan(seed=seed))
+    simulate(scenario, WorldPlan(seed=seed))
 
 
 def test_a_killed_node_comes_back_and_fetches_nothing_that_it_has():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 5)
         await world.pass_time(12.0)
         node = max(world.running(), key=lambda n: len(n.overlay.view.leases()))
@@ -72,11 +72,11 @@ def test_a_killed_node_comes_back_and_fetches_nothing_that_it_has():
         assert_fetched_once(world)
         assert not held & {visited.url for visited in world.log[mark:]}
 
-    simulate(story, Plan(seed=3))
+    simulate(scenario, WorldPlan(seed=3))
 
 
 def test_all_nodes_killed_at_once_go_on_from_their_disks():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 4)
         await world.pass_time(12.0)
         nodes = world.running()
@@ -89,11 +89,11 @@ def test_all_nodes_killed_at_once_go_on_from_their_disks():
         assert_complete(world)
         assert_fetched_once(world)
 
-    simulate(story, Plan(seed=4))
+    simulate(scenario, WorldPlan(seed=4))
 
 
 def test_two_of_three_disks_wiped_at_once_lose_nothing():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 6)
         await crawled(world)
         before = take_census(world.running())
@@ -109,11 +109,11 @@ def test_two_of_three_disks_wiped_at_once_lose_nothing():
         assert_complete(world)
         assert not repeated(world.log)
 
-    simulate(story, Plan(seed=5))
+    simulate(scenario, WorldPlan(seed=5))
 
 
 def test_a_network_of_one_grows_to_two_and_five_and_data_spread():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 1)
         await crawled(world)
         assert_complete(world)
@@ -125,11 +125,11 @@ def test_a_network_of_one_grows_to_two_and_five_and_data_spread():
         assert not repeated(world.log)
         assert all(node.node_core.index.documents for node in world.running())
 
-    simulate(story, Plan(seed=6))
+    simulate(scenario, WorldPlan(seed=6))
 
 
 def test_a_partition_of_ten_minutes_heals_into_one_network_with_the_same_data():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 6)
         await world.pass_time(10.0)
         nodes = world.running()
@@ -141,11 +141,11 @@ def test_a_partition_of_ten_minutes_heals_into_one_network_with_the_same_data():
         assert_complete(world)
         await assert_one_answer(world, world.web.words[:2], 6)
 
-    simulate(story, Plan(seed=7))
+    simulate(scenario, WorldPlan(seed=7))
 
 
 def test_a_laptop_sleeps_through_the_crawl_and_catches_up():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await start(world, 5)
         await world.pass_time(10.0)
         laptop = world.nodes["n2"]
@@ -158,7 +158,7 @@ def test_a_laptop_sleeps_through_the_crawl_and_catches_up():
         assert_polite(world)
         assert_fetched_once(world)
 
-    simulate(story, Plan(seed=8))
+    simulate(scenario, WorldPlan(seed=8))
 
 
 def test_the_same_seed_gives_the_same_trace_whatever_python_hashes_with():

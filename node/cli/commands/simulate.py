@@ -5,7 +5,7 @@ from typing import Any
 
 from node.cli.commands.output import print_facts, print_json
 from node.simulation.conditions import WHOLE_NODES, Conditions
-from node.simulation.swarmtrial import run_swarm_trial
+from node.simulation.swarm_trial import run_swarm_trial
 from node.simulation.trial import run_trial
 
 

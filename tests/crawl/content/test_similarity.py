@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from crawl.content.extract import extract
 from crawl.content.parse_task import ParseTask
 from crawl.content.similarity import BINS, NEAR_BITS, RUN_BYTES, SIGNATURE_BYTES, are_near, different_bits, signature
-from node.demo.sampleweb import unpack_sample
+from node.demo.sample_web import unpack_sample
 
 
 def jaccard(one: str, other: str) -> float:

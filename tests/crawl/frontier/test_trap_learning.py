@@ -10,9 +10,9 @@ from crawl.content.extract import extract
 from crawl.content.fingerprint import steady_text
 from crawl.content.parse_task import ParseResult, ParseTask
 from crawl.frontier.trap_learning import PARAMETER_PAIRS, TrapLearning, pattern_of
-from node.demo.samplereply import Reply
-from node.demo.sampletraps import ENTRANCES, spring, trap_at
-from node.demo.sampleweb import unpack_sample
+from node.demo.sample_reply import SampleReply
+from node.demo.sample_traps import ENTRANCES, spring, trap_at
+from node.demo.sample_web import unpack_sample
 
 SITE = "a.test"
 
@@ -21,7 +21,7 @@ def text(number: int) -> bytes:
     return Random(number).randbytes(8)
 
 
-def read(url: str, reply: Reply) -> ParseResult:
+def read(url: str, reply: SampleReply) -> ParseResult:
     return extract(ParseTask(url, reply.bodies[""], "text/html", "utf-8", 100, 10_000))
 
 

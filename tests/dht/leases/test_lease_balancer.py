@@ -29,7 +29,7 @@ def half(slots: set[Slot]) -> int:
 
 
 def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 2)
         busy, idle = world.nodes
         works = [Work(busy, 100), Work(idle, 0)]
@@ -50,21 +50,21 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
         assert idle.balance().borrowed == busy.balance().lent == half(before)
         assert "not above N" in idle.balance().outlook.reason
 
-    world = simulate(World(SimLoop(), 5), story)
+    world = simulate(World(SimLoop(), 5), scenario)
     assert not world.doubles
 
 
 def test_nothing_moves_in_a_network_without_work():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 3)
         await world.watch(150)
         assert all(not node.balance().moves and not node.balance().borrowed for node in world.nodes)
 
-    simulate(World(SimLoop(), 6), story)
+    simulate(World(SimLoop(), 6), scenario)
 
 
 def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro():
-    async def story(world: World, group: asyncio.TaskGroup) -> None:
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 3)
         resting, *others = world.nodes
         works = {node: Work(node, 10) for node in world.nodes}
@@ -91,5 +91,5 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
             await pass_s(4)
             assert [set(node.view.leases()) for node in world.nodes] == held, "nobody plays ball with them"
 
-    world = simulate(World(SimLoop(), 7), story)
+    world = simulate(World(SimLoop(), 7), scenario)
     assert not world.doubles

@@ -19,13 +19,13 @@ from dht.ownership.failure_domains import domains_of
 from node.app.strategy_draft import DraftRequest, draft
 from node.app.strategy_impact import Json
 from node.app.strategy_preview import StrategyPreview, site_range
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import crawled
 
 ALL = bytes(20), b"\xff" * 20
-PLAN = Plan(seed=3, hosts=8, pages=4, replicas=2)
+PLAN = WorldPlan(seed=3, hosts=8, pages=4, replicas=2)
 
 
 def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
@@ -66,7 +66,7 @@ def ids(world: World) -> list[str]:
 
 
 def test_what_moves_and_what_is_denied_is_what_the_disks_say():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(8.0)
         await world.crawl()
@@ -95,11 +95,11 @@ def test_what_moves_and_what_is_denied_is_what_the_disks_say():
             assert told["denied_urls"] == len(denied) and told["urls"] == len(here)
             assert not denied or told["denied"][0]["host"] == "site3.example"
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_peers_that_do_not_answer_leave_estimates_and_it_says_so():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(6)
         await world.pass_time(8.0)
         await world.crawl()
@@ -109,11 +109,11 @@ def test_peers_that_do_not_answer_leave_estimates_and_it_says_so():
         assert told["parts"]["reported"] == 0 and told["parts"]["estimated"] > 0
         assert told["documents"]["estimated"] > 0
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_the_hosts_that_another_node_will_crawl_are_named():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(3)
         await world.pass_time(8.0)
         await world.crawl()
@@ -125,11 +125,11 @@ def test_the_hosts_that_another_node_will_crawl_are_named():
         assert {entry["after"] for entry in told["fetched_by_others"]} == {wanted.hex()}
         assert wanted.hex() not in {entry["before"] for entry in told["fetched_by_others"]}
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         (node,) = await world.add(1)
         await world.pass_time(5.0)
         after = drafted(node, DraftRequest({}))
@@ -144,7 +144,7 @@ def test_what_could_not_be_published_is_said_and_what_is_none_is_refused():
         with pytest.raises(BadStrategy, match="replicas: is 99"):
             await previewed(node, Strategy(**fields | {"replicas": 99}))
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_a_site_s_range_holds_its_pages():

@@ -35,7 +35,7 @@ class Desk:
         await self.handlers[OrderDone](client, OrderDone(number, answer))
 
 
-def story(told: Callable[[Desk, asyncio.TaskGroup], Awaitable[None]]) -> None:
+def scenario(told: Callable[[Desk, asyncio.TaskGroup], Awaitable[None]]) -> None:
     loop = SimLoop()
 
     async def main() -> None:
@@ -59,7 +59,7 @@ def test_a_waiting_client_gets_the_order_and_its_page_is_the_answer() -> None:
         assert await page == ClientAnswer(ONE, PAGE)
         assert desk.rooms[-1] == 0
 
-    story(told)
+    scenario(told)
 
 
 def test_a_poll_without_work_ends_in_time() -> None:
@@ -68,7 +68,7 @@ def test_a_poll_without_work_ends_in_time() -> None:
         assert await desk.poll(ONE) == OrderBatch()
         assert asyncio.get_running_loop().time() - began == POLL_S
 
-    story(told)
+    scenario(told)
 
 
 def test_who_brings_nothing_costs_a_timeout_and_rests() -> None:
@@ -83,7 +83,7 @@ def test_who_brings_nothing_costs_a_timeout_and_rests() -> None:
         await asyncio.sleep(REST_S)
         assert (await desk.poll(ONE)).rest_s == 0
 
-    story(told)
+    scenario(told)
 
 
 def test_only_who_took_an_order_brings_it_and_once() -> None:
@@ -100,7 +100,7 @@ def test_only_who_took_an_order_brings_it_and_once() -> None:
         with pytest.raises(BadMessage):
             await desk.bring(ONE, number)
 
-    story(told)
+    scenario(told)
 
 
 def test_polls_are_bounded_and_one_a_client() -> None:
@@ -114,7 +114,7 @@ def test_polls_are_bounded_and_one_a_client() -> None:
         assert desk.clients.waiting == MAX_POLLS
         assert await again == OrderBatch()
 
-    story(told)
+    scenario(told)
 
 
 def test_a_client_is_given_no_more_than_it_has_room_for() -> None:
@@ -129,7 +129,7 @@ def test_a_client_is_given_no_more_than_it_has_room_for() -> None:
             await desk.bring(ONE, given.number)
         assert [await page for page in pages] == [ClientAnswer(ONE, PAGE), ClientAnswer(ONE, PAGE), None]
 
-    story(told)
+    scenario(told)
 
 
 def test_a_client_that_lied_waits_in_vain_and_the_reason_is_told() -> None:
@@ -142,4 +142,4 @@ def test_a_client_that_lied_waits_in_vain_and_the_reason_is_told() -> None:
         assert await desk.clients.carry(ORDER) is None
         assert desk.clients.distrusted == {ONE.hex(): "brought http://a.test/ with another text than the site's"}
 
-    story(told)
+    scenario(told)

@@ -5,8 +5,8 @@ import pytest
 from crawl import Visit
 from dht import BadMessage, RemoteError, Rule, placement_key, slot_of
 from node.delegation.site_token_exchange import AskTicket, Ticket, TicketDone
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 
 SPREAD = Rule(action="spread", host="big.example", depth=3)
 URLS = [f"https://big.example/{n}" for n in range(40)]
@@ -18,7 +18,7 @@ def home_keeper(world: World) -> SimNode:
 
 
 def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(5)
         await world.pass_time(60.0)  # until the first hand-backs are over
         keeper = home_keeper(world)
@@ -48,11 +48,11 @@ def test_only_owners_of_its_places_get_tickets_and_only_from_who_keeps_the_clock
             with pytest.raises(BadMessage, match="spreads no site"):
                 await others[0].overlay.ask(keeper.overlay.node_id, AskTicket(url), Ticket, timeout_s=5.0)
 
-    simulate(story, Plan(seed=5, slot_bits=6, replicas=2))
+    simulate(scenario, WorldPlan(seed=5, slot_bits=6, replicas=2))
 
 
 def test_without_the_keeper_nobody_asks_the_site_until_another_is_there():
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await world.add(5)
         await world.pass_time(60.0)  # until the first hand-backs are over
         world.publish(rules=(SPREAD,))
@@ -68,4 +68,4 @@ def test_without_the_keeper_nobody_asks_the_site_until_another_is_there():
             await world.pass_time(1.0)
         assert 30.0 < world.loop.time() - began < 150.0
 
-    simulate(story, Plan(seed=6, slot_bits=6))
+    simulate(scenario, WorldPlan(seed=6, slot_bits=6))

@@ -7,11 +7,11 @@ from dht import BadMessage, NodeId, Rule
 from node.jobs.explain import AskAbout
 from node.jobs.job_progress import Followed
 from node.jobs.job_wait import JobWait
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
-PLAN = Plan(seed=5, hosts=6, pages=12, replicas=2)
+PLAN = WorldPlan(seed=5, hosts=6, pages=12, replicas=2)
 
 
 async def explained(node: SimNode, url: str) -> dict[str, Any]:
@@ -19,7 +19,7 @@ async def explained(node: SimNode, url: str) -> dict[str, Any]:
 
 
 def test_every_node_tells_the_same_of_every_url() -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(8.0)
         await world.crawl()
@@ -40,11 +40,11 @@ def test_every_node_tells_the_same_of_every_url() -> None:
         private = next(url for url in world.web.outcomes() if "/private/" in url)
         assert (await explained(nodes[1], private))["why"] == "the site's robots.txt forbids it"
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_why_not_and_who_is_silent() -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(8.0)
         url = world.web.seed_url
@@ -73,11 +73,11 @@ def test_why_not_and_who_is_silent() -> None:
         told = await explained(other, url)
         assert not told["holder"]["answered"] and told["crawler"] is None
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)
 
 
 def test_only_canonical_urls_are_spoken_of() -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         (node,) = await world.add(1)
         try:
             await node.node_core.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
@@ -86,11 +86,11 @@ def test_only_canonical_urls_are_spoken_of() -> None:
         else:
             raise AssertionError("answered")
 
-    simulate(story, Plan(seed=1))
+    simulate(scenario, WorldPlan(seed=1))
 
 
 def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(3)
         await world.pass_time(8.0)
         asked = nodes[2].node_core
@@ -115,4 +115,4 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
         await world.pass_time(20.0)
         assert await asked.url_lookup.find([other]), "what is behind known pages is handed in, too"
 
-    simulate(story, PLAN)
+    simulate(scenario, PLAN)

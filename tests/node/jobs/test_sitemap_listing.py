@@ -2,8 +2,8 @@
 
 from dht import placement_key, slot_of
 from node.jobs.sitemap_listing import fitting
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 
 
 def test_an_answer_holds_what_fits() -> None:
@@ -17,7 +17,7 @@ def _owns(node: SimNode, url: str) -> bool:
 
 
 def test_any_node_hears_what_an_owner_read() -> None:
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         nodes = await world.add(3)
         await world.pass_time(8.0)
         url = world.web.seed_url
@@ -32,4 +32,4 @@ def test_any_node_hears_what_an_owner_read() -> None:
         other = next(node for node in nodes if node is not holder)
         assert await other.node_core.job_progress._lists.find(url) == ()
 
-    simulate(story, Plan(seed=2, hosts=2, pages=2, replicas=2))
+    simulate(scenario, WorldPlan(seed=2, hosts=2, pages=2, replicas=2))

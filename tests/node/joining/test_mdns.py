@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 
 from dht import Address, Endpoint, NodeId
-from node.joining.mdns import MAX_ADDRESSES, Lan, neighbours, on_lan, own_addresses
+from node.joining.mdns import MAX_ADDRESSES, MdnsDiscovery, neighbours, on_lan, own_addresses
 
 FIRST, SECOND = "ab" * 20, "cd" * 20
 
@@ -34,13 +34,13 @@ def has_multicast() -> bool:
 async def test_nodes_of_one_network_meet_and_others_do_not() -> None:
     met: dict[int, asyncio.Queue[Address]] = {n: asyncio.Queue() for n in (1, 2, 3)}
 
-    def lan(number: int, network: str) -> Lan:
+    def lan(number: int, network: str) -> MdnsDiscovery:
         def join(addresses: Sequence[Address]) -> None:
             for address in addresses:
                 met[number].put_nowait(address)
 
         listening = [Endpoint("127.0.0.1", 40_000 + number, 40_000 + number)]
-        return Lan(NodeId(bytes([number]) * 20), network, listening, join, interfaces=["127.0.0.1"])
+        return MdnsDiscovery(NodeId(bytes([number]) * 20), network, listening, join, interfaces=["127.0.0.1"])
 
     async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(lan(n, network).run()) for n, network in ((1, FIRST), (2, SECOND), (3, FIRST))]

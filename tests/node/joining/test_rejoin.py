@@ -7,7 +7,7 @@ from aiohttp import web
 
 from bootstrap import load_network, new_network
 from dht import Address, Identity, Network, Now, Strategy
-from node.joining.rejoin import ALONE_S, DAY_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_S, Introducer
+from node.joining.rejoin import ALONE_S, DAY_S, FIRST_PAUSE_S, LONGEST_PAUSE_S, LOOK_S, Rejoiner
 
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)
 PUBLIC, PRIVATE = Address("9.0.0.1", 8091), Address("192.168.0.1", 8091)
@@ -42,7 +42,7 @@ class Story:
 
     def __init__(self, overlay: Alone, network: Network, url: str = "") -> None:
         self.now, self.looked = 0.0, list[float]()
-        self.introducer = Introducer(overlay, network, url, lambda: Now(self.now, self.now), self.look_up)  # type: ignore[arg-type]
+        self.rejoiner = Rejoiner(overlay, network, url, lambda: Now(self.now, self.now), self.look_up)  # type: ignore[arg-type]
 
     async def look_up(self, seed: str) -> tuple[Address, ...]:
         self.looked.append(self.now)
@@ -50,7 +50,7 @@ class Story:
 
     async def until(self, end: float) -> None:
         while self.now < end:
-            await self.introducer.step()
+            await self.rejoiner.step()
             self.now += LOOK_S
 
 

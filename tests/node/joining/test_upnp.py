@@ -9,7 +9,7 @@ import pytest
 from aiohttp import web
 
 from dht import Endpoint
-from node.joining.upnp import LEASE_S, PortMap, _is_private
+from node.joining.upnp import LEASE_S, UpnpMapping, _is_private
 from tests.dht.overlay.test_service import until
 
 PORT = 8091
@@ -171,7 +171,7 @@ async def during(router: Router, six: Sequence[Endpoint], then: Callable[[], Awa
     """Run a port map until the router has answered it, look, and stop it."""
     listening = [Endpoint("0.0.0.0", PORT, PORT), Endpoint("::", PORT, PORT)]
     async with asyncio.TaskGroup() as tasks:
-        task = tasks.create_task(PortMap(listening, lambda: six, router.url).run())
+        task = tasks.create_task(UpnpMapping(listening, lambda: six, router.url).run())
         await then()
         task.cancel()
 

@@ -1,5 +1,5 @@
 from node.simulation.forming import form
-from node.simulation.lookup_trial import Questions, figures_of, hops_of, quantile, truth
+from node.simulation.lookup_trial import LookupTrial, figures_of, hops_of, quantile, truth
 from node.simulation.swarm import Swarm
 
 
@@ -14,7 +14,7 @@ def test_answers_are_judged_by_who_is_up_and_on_the_same_side():
     swarm = Swarm(seed=2)
     swarm.add(40)
     form(swarm, members=False)
-    questions = Questions(swarm, 1)
+    questions = LookupTrial(swarm, 1)
     questions.ask_often(20, 0.05)
     swarm.run(5.0)
     assert len(questions.answers) == questions.asked == 20

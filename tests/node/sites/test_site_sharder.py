@@ -8,10 +8,10 @@ from msgspec.structs import replace
 
 from crawl import Page
 from dht import Rule, ShardPolicy, slot_of
-from node.simulation import simnode
+from node.simulation import sim_node
 from node.simulation.census import take_census
-from node.simulation.simnode import SimNode
-from node.simulation.world import Plan, World, simulate
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
 from store import HostAlias, HostRecord, TooFewCopies, decode_host, host_name, host_url
 
 BIG, SMALL, RULED = "big.example", "small.example", "ruled.example"
@@ -35,11 +35,11 @@ def said(world: World) -> dict[str, HostRecord]:
 
 
 def spreading(
-    monkeypatch: pytest.MonkeyPatch, story: Callable[[World], Awaitable[None]], *, least: int = 3, pages: int = PAGES
+    monkeypatch: pytest.MonkeyPatch, scenario: Callable[[World], Awaitable[None]], *, least: int = 3, pages: int = PAGES
 ) -> None:
     """A story of three nodes that keep a big site, a ruled one as big, and smaller ones."""
     bounds = ShardPolicy(pages=pages, share=0.25, nodes=least, look_every_s=1e6)  # the story says when
-    monkeypatch.setattr(simnode, "SPREADING", bounds)
+    monkeypatch.setattr(sim_node, "SPREADING", bounds)
 
     async def prepared(world: World) -> None:
         await world.add(3)
@@ -48,9 +48,9 @@ def spreading(
         await world.pass_time(5.0)
         for site, count in ((BIG, PAGES), (RULED, PAGES), (SMALL, PAGES // 2)):
             await keep(world.running()[0], site, count)
-        await story(world)
+        await scenario(world)
 
-    simulate(prepared, Plan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1, min_acks=1))
+    simulate(prepared, WorldPlan(seed=9, hosts=1, pages=2, slot_bits=5, replicas=1, min_acks=1))
 
 
 async def keep(node: SimNode, site: str, count: int) -> None:
@@ -69,7 +69,7 @@ def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.Mon
         view = holder(world, BIG).overlay.view
         return view.leases()[slot_of(host_name(BIG)[1], world.plan.slot_bits)]
 
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         keeper = holder(world, BIG)
         for node in world.running():
             if node is not keeper:
@@ -96,20 +96,20 @@ def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.Mon
         )
         assert said(world)[host_url(SMALL)].depth == 5, "also where its holder lacks the record that it has read once"
 
-    spreading(monkeypatch, story)
+    spreading(monkeypatch, scenario)
 
 
 @pytest.mark.parametrize(("least", "pages"), [(4, PAGES), (3, PAGES + 1)])
 def test_small_networks_and_sites_are_left_alone(least: int, pages: int, monkeypatch: pytest.MonkeyPatch):
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await look(world)
         assert not said(world)
 
-    spreading(monkeypatch, story, least=least, pages=pages)
+    spreading(monkeypatch, scenario, least=least, pages=pages)
 
 
 def test_a_record_is_renewed_before_it_expires_and_never_spread_less(monkeypatch: pytest.MonkeyPatch):
-    async def story(world: World) -> None:
+    async def scenario(world: World) -> None:
         await look(world)
         keeper, (id, _) = holder(world, BIG), host_name(BIG)
         before, writer = keeper.node_core.store.find(3, id), keeper.node_core._mirror_finder._writer  # type: ignore[arg-type]
@@ -125,4 +125,4 @@ def test_a_record_is_renewed_before_it_expires_and_never_spread_less(monkeypatch
         written = keeper.node_core.store.find(before.kind, id)
         assert written is not None and decode_host(written.body).depth == decode_host(before.body).depth
 
-    spreading(monkeypatch, story)
+    spreading(monkeypatch, scenario)

@@ -8,7 +8,7 @@ from prometheus_client.parser import text_string_to_metric_families
 
 from node.config.settings import NodeConfig
 from node.errors import PortInUse
-from node.web import Crawler, WebServer
+from node.web import CrawlerIdentity, WebServer
 
 
 def test_health_and_readiness(site: Any) -> None:
@@ -36,7 +36,7 @@ def test_figures_are_in_the_prometheus_format(site: Any) -> None:
 
 async def test_a_port_in_use_is_one_line_with_the_remedy(site: Any) -> None:
     config = NodeConfig(web_port=site.port)
-    server = WebServer(site.service, config, "token", "0", Crawler())
+    server = WebServer(site.service, config, "token", "0", CrawlerIdentity())
     with pytest.raises(PortInUse) as caught:
         await asyncio.wait_for(server.run(), 5)
     assert str(site.port) in str(caught.value)

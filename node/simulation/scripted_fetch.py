@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from crawl import Fetched
-from node.simulation.scriptedweb import ScriptedWeb
+from node.simulation.scripted_web import ScriptedWeb
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,9 +17,9 @@ from functools import cached_property, lru_cache
 from pathlib import Path
 from urllib.parse import quote
 
-from node.demo.samplereply import HTML, Budget, Reply, ReplyCache, listing, page, redirect, reply
-from node.demo.samplesettings import SiteSettings, calmed, parse_settings
-from node.demo.sampletraps import ENTRANCES, spring, trap_at
+from node.demo.sample_reply import HTML, CacheBudget, SampleReply, SampleReplyCache, listing, page, redirect, reply
+from node.demo.sample_settings import SiteSettings, calmed, parse_settings
+from node.demo.sample_traps import ENTRANCES, spring, trap_at
 
 SETTINGS_FILE = "_site.toml"
 BUILT_PORT = b".test:8800"  # in links of the bundled pages; served with the real port
@@ -30,7 +30,7 @@ META_CHARSET = re.compile(rb"(charset\s*=\s*[\"']?)[-\w]+", re.I)
 HREF = re.compile(rb"(<a\s[^>]*?href=[\"'])([^\"'#:]+\.html?)([\"'#])", re.I)
 NEVER = 1e12
 
-Query = dict[str, list[str]]
+QueryParameters = dict[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,18 +54,18 @@ def seeded(*parts: object) -> random.Random:
     return random.Random("|".join(map(str, parts)))
 
 
-class Site:
+class SampleSite:
     """One virtual host."""
 
     def __init__(
-        self, name: str, root: Path, times: Times, seed: str, budget: Budget, *, is_calm: bool = False
+        self, name: str, root: Path, times: Times, seed: str, budget: CacheBudget, *, is_calm: bool = False
     ) -> None:
         self.name, self.port, self._seed, self._times = name, 0, seed, times  # the port is known once it is bound
         file = root / name / SETTINGS_FILE
         self.settings = parse_settings(file.read_text("utf-8"), str(file)) if file.is_file() else SiteSettings()
         self.settings = calmed(self.settings) if is_calm else self.settings
         self.random = seeded(seed, name, "requests")
-        self.cache = ReplyCache(budget)
+        self.cache = SampleReplyCache(budget)
         self._root = root / (self.settings.mirror_of or name)
         self._links = links_between(root)
         self._recent: dict[tuple[str, str], list[float]] = defaultdict(list)
@@ -94,7 +94,7 @@ class Site:
             choices = [file] if path == "/" or not path.endswith("/") else []
         return next((choice for choice in choices if choice.is_file()), None)
 
-    def answer(self, path: str, query: Query, client: tuple[str, str], now: float) -> Reply:
+    def answer(self, path: str, query: QueryParameters, client: tuple[str, str], now: float) -> SampleReply:
         """Return the response to one request, before conditional headers and compression.
 
         `client` is (address, user agent); `now` is in seconds since the start.
@@ -111,7 +111,7 @@ class Site:
         recent = self._recent[client] = [at for at in self._recent[client] if at > second - 1] + [second]
         return len(recent) > self.settings.rate_limit
 
-    def _special(self, path: str, query: Query) -> Reply | None:
+    def _special(self, path: str, query: QueryParameters) -> SampleReply | None:
         """Answer what is no file: robots, sitemap, feed, redirects, traps."""
         settings, base = self.settings, f"http://{self.name}:{self.port}"
         if path == "/robots.txt" and (settings.robots is not None or settings.robots_status != 200):
@@ -133,7 +133,7 @@ class Site:
         kind = trap_at(path)
         return spring(kind, path, query) if kind in settings.traps else None
 
-    def _static(self, path: str, query: Query, now: float) -> Reply:
+    def _static(self, path: str, query: QueryParameters, now: float) -> SampleReply:
         """Answer with a file (remembered), or the error that stands for it."""
         clock = self.clock(path)
         if clock.gone_at <= now and path != "/":
@@ -152,7 +152,7 @@ class Site:
             return reply(200, HTML, HREF.sub(lambda m: m[1] + m[2] + b"?sid=" + session + m[3], found.bodies[""]))
         return found
 
-    def _missing(self, path: str) -> Reply:
+    def _missing(self, path: str) -> SampleReply:
         """Answer for a path without a file: a redirect into the folder, a listing, an empty robots.txt, or 404."""
         if path == "/":
             made = listing(self.name, self.pages)
@@ -164,7 +164,7 @@ class Site:
             return redirect(301, quote(path) + "/")
         return page("Not found", f"No {html.escape(path)} here.", 404)
 
-    def _build(self, path: str, file: Path, changes: list[float]) -> Reply:
+    def _build(self, path: str, file: Path, changes: list[float]) -> SampleReply:
         """Build the response for a file."""
         body, mtime = file.read_bytes(), file.stat().st_mtime
         content_type = mimetypes.guess_type(file.name)[0] or "application/octet-stream"
@@ -175,7 +175,7 @@ class Site:
             content_type += f"; charset={label}" if label else ""
         if changes:
             mtime = self._times.wall(changes[-1])
-        made = Reply(200, {"Content-Type": content_type}, {"": body}, int(mtime))
+        made = SampleReply(200, {"Content-Type": content_type}, {"": body}, int(mtime))
         if "etag" in self.settings.validators:
             made.headers["ETag"] = _etag(body)
         if "last-modified" in self.settings.validators:

@@ -1,7 +1,7 @@
 """Trials of overlays alone: the contract's shape, right lookups, one trace a seed, whatever befalls them."""
 
 from node.simulation.conditions import Conditions
-from node.simulation.swarmtrial import run_swarm_trial
+from node.simulation.swarm_trial import run_swarm_trial
 
 SHAPE = [
     *("what", "seed", "nodes", "simulated_s", "wall_s", "trace_hash"),

@@ -23,11 +23,11 @@ import zstandard
 from aiohttp.abc import AbstractResolver, ResolveResult
 from protego import Protego
 
-from node.demo import sampleweb
-from node.demo.samplesettings import BadSite
-from node.demo.sampleweb import ServedWeb, ServeOptions, hosts_file, serve, start_urls, unpack_sample
+from node.demo import sample_web
+from node.demo.sample_settings import BadSite
+from node.demo.sample_web import ServedWeb, ServeOptions, hosts_file, serve, start_urls, unpack_sample
 
-DEMO = Path(sampleweb.__file__).parent
+DEMO = Path(sample_web.__file__).parent
 LINK = re.compile(r"""<a\b[^>]*?\shref\s*=\s*["']([^"']*)["']""", re.I)
 BASE = re.compile(r"""<base\s[^>]*?href=["']([^"']+)["']""", re.I)
 
@@ -94,8 +94,8 @@ def visible(raw: str) -> str:
 
 def test_archive_is_small_plain_and_named_in_notice(sample: Path) -> None:
     """At most 1 MB; nothing but files inside host folders; NOTICE has every host."""
-    assert sampleweb.SAMPLE.stat().st_size <= 1_000_000
-    with tarfile.open(fileobj=io.BytesIO(zstandard.decompress(sampleweb.SAMPLE.read_bytes()))) as tar:
+    assert sample_web.SAMPLE.stat().st_size <= 1_000_000
+    with tarfile.open(fileobj=io.BytesIO(zstandard.decompress(sample_web.SAMPLE.read_bytes()))) as tar:
         assert all(m.isfile() and re.match(r"[a-z0-9.-]+\.test/", m.name) for m in tar)
     notice = (DEMO / "NOTICE").read_text("utf-8")
     assert [p.name for p in sample.iterdir() if f"\n{p.name}\n" not in notice] == []
@@ -136,7 +136,7 @@ def test_unpack_stays_in_its_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         tar.addfile(link)
     archive = tmp_path / "x.tar.zst"
     archive.write_bytes(zstandard.compress(plain.getvalue()))
-    monkeypatch.setattr(sampleweb, "SAMPLE", archive)
+    monkeypatch.setattr(sample_web, "SAMPLE", archive)
     unpack_sample(tmp_path / "in" / "to")
     assert [p for p in tmp_path.rglob("*") if p.is_file()] == [archive, tmp_path / "in/to/a.test/good.html"]
 
@@ -290,14 +290,14 @@ async def test_wrong_folder_settings_and_port(tmp_path: Path, sample: Path) -> N
     with pytest.raises(BadSite, match=r"a\.test/_site\.toml: .*tarps"):
         await serve(tmp_path).__aenter__()
     async with serve(sample) as served:
-        with pytest.raises(sampleweb.PortTaken, match=f"port {served.port}"):
+        with pytest.raises(sample_web.PortTaken, match=f"port {served.port}"):
             await serve(sample, served.port).__aenter__()
 
 
 async def test_as_a_program(tmp_path: Path) -> None:
     """Prints one line when it is ready, and ends cleanly on SIGTERM with the log complete."""
     log, hosts = tmp_path / "log", tmp_path / "hosts"
-    command = [sys.executable, "-m", "node.demo.sampleweb", "--port=0", "--admin-port=0", f"--log={log}"]
+    command = [sys.executable, "-m", "node.demo.sample_web", "--port=0", "--admin-port=0", f"--log={log}"]
     program = await asyncio.create_subprocess_exec(
         *command, f"--hosts-file={hosts}", stdout=subprocess.PIPE, cwd=DEMO.parent.parent
     )

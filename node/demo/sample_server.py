@@ -18,8 +18,8 @@ from zlib import compress
 from aiohttp import web
 from multidict import CIMultiDict
 
-from node.demo.samplereply import HTML, Budget, Reply
-from node.demo.samplesite import Site, Times
+from node.demo.sample_reply import HTML, CacheBudget, SampleReply
+from node.demo.sample_site import SampleSite, Times
 
 HUGE_BYTES = 80 << 20  # of the trap "huge": the site's own text again and again
 DRIP_COUNT, DRIP_EVERY_S = 3600, 0.5  # of the trap "drip": a byte each time
@@ -36,7 +36,7 @@ else:
 
 
 @dataclass(slots=True)
-class Seen:
+class HostRequests:
     """What one host has seen; gaps between requests in seconds."""
 
     requests: int = 0
@@ -91,17 +91,18 @@ class SampleServer:
     def __init__(
         self, root: Path, log: TextIO | None, times: Times, seed: str, cache_bytes: int, *, is_calm: bool = False
     ) -> None:
-        self._times, self._log, self._budget = times, log, Budget(cache_bytes)
+        self._times, self._log, self._budget = times, log, CacheBudget(cache_bytes)
         self.sites = {
-            name.lower(): Site(name, root, times, seed, self._budget, is_calm=is_calm) for name in host_folders(root)
+            name.lower(): SampleSite(name, root, times, seed, self._budget, is_calm=is_calm)
+            for name in host_folders(root)
         }
-        self._seen: dict[str, Seen] = {}
+        self._seen: dict[str, HostRequests] = {}
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
         """Serve one request; count and log it."""
         began_at, host = time.time(), request.host.rsplit(":", 1)[0].lower()
         path, agent = request.rel_url.raw_path_qs, request.headers.get("User-Agent", "")
-        seen, status, size = self._seen.setdefault(host, Seen()), 0, 0
+        seen, status, size = self._seen.setdefault(host, HostRequests()), 0, 0
         seen.begin(path, began_at)
         try:
             response, size = await self._respond(request, self.sites.get(host))
@@ -114,7 +115,7 @@ class SampleServer:
                 line = {"t": round(began_at, 4), "host": host, "path": path, "ua": agent, "ip": request.remote}
                 self._log.write(json.dumps(line | {"status": status, "bytes": size, "ms": took_ms}) + "\n")
 
-    async def _respond(self, request: web.BaseRequest, site: Site | None) -> tuple[web.StreamResponse, int]:
+    async def _respond(self, request: web.BaseRequest, site: SampleSite | None) -> tuple[web.StreamResponse, int]:
         """Return the response to one request and its body's size in bytes."""
         if site is None:
             return web.Response(status=421, text="No such host here\n"), 0
@@ -136,14 +137,16 @@ class SampleServer:
                 headers["Content-Encoding"], headers["Vary"] = code, "Accept-Encoding"
         return web.Response(status=hit.status, headers=headers, body=body), len(body)
 
-    def _find_reply(self, request: web.BaseRequest, site: Site) -> Reply:
+    def _find_reply(self, request: web.BaseRequest, site: SampleSite) -> SampleReply:
         url = request.rel_url
         if site.settings.is_steady and not url.raw_query_string and (hit := site.cache.kept.get((url.path, 0))):
             return hit
         client = (request.remote or "", request.headers.get("User-Agent", ""))
         return site.answer(url.path, parse_qs(url.raw_query_string), client, self._times.now(time.time()))
 
-    async def _stream(self, request: web.BaseRequest, site: Site, *, is_huge: bool) -> tuple[web.StreamResponse, int]:
+    async def _stream(
+        self, request: web.BaseRequest, site: SampleSite, *, is_huge: bool
+    ) -> tuple[web.StreamResponse, int]:
         """Send the huge page or the slow one, until it ends or the client has had enough."""
         front, size = site.find("/"), 0
         text = front.read_bytes() if front else site.name.encode()
@@ -190,7 +193,7 @@ class SampleServer:
         return web.json_response({"now": now, "pages": pages})
 
 
-def _is_unchanged(request: web.BaseRequest, hit: Reply) -> bool:
+def _is_unchanged(request: web.BaseRequest, hit: SampleReply) -> bool:
     """Tell whether the client's copy is the one that we would send (RFC 9110, section 13)."""
     tag = request.headers.get("If-None-Match")
     if tag:

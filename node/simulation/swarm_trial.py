@@ -11,7 +11,7 @@ from typing import Any
 
 from node.simulation.conditions import SPREAD, Conditions
 from node.simulation.forming import form
-from node.simulation.lookup_trial import Questions, figures_of, hops_of
+from node.simulation.lookup_trial import LookupTrial, figures_of, hops_of
 from node.simulation.observations import Spread, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Bee, Swarm
 
@@ -35,7 +35,7 @@ class SwarmTrial:
         self._bits = slot_bits_for(asked.nodes)
         self._slots = sample_slots(self._bits, SLOTS, asked.seed)
         self._spread = Spread(swarm, self._bits)
-        self._questions = Questions(swarm, asked.seed)
+        self._questions = LookupTrial(swarm, asked.seed)
         self._agree: dict[int, list[float]] = {5: [], 10: []}
 
     def run(self) -> dict[str, Any]:

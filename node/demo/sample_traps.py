@@ -9,7 +9,7 @@ import re
 import zlib
 from urllib.parse import quote, urlencode
 
-from node.demo.samplereply import HTML, Reply, page, redirect, reply
+from node.demo.sample_reply import HTML, SampleReply, page, redirect, reply
 
 # Where a page of a host links into each of its traps.
 ENTRANCES = {
@@ -31,7 +31,7 @@ def trap_at(path: str) -> str:
     return FIRST_PARTS.get(first, first.removesuffix(".html"))
 
 
-def spring(kind: str, path: str, query: dict[str, list[str]]) -> Reply:
+def spring(kind: str, path: str, query: dict[str, list[str]]) -> SampleReply:
     """Answer one request into a trap."""
     parts = path.strip("/").split("/")
     match kind:
@@ -46,10 +46,10 @@ def spring(kind: str, path: str, query: dict[str, list[str]]) -> Reply:
         case "bomb":
             return reply(200, HTML, _bomb(), Content_Encoding="gzip")
         case _:
-            return Reply(200, {"Content-Type": HTML}, {"": b""}, stream=kind)
+            return SampleReply(200, {"Content-Type": HTML}, {"": b""}, stream=kind)
 
 
-def _calendar(parts: list[str]) -> Reply:
+def _calendar(parts: list[str]) -> SampleReply:
     """Endless months, each with its days."""
     year, month = (int(part) if part.isdecimal() and len(part) < 9 else 1 for part in [*parts[1:3], "1", "1"][:2])
     links = [(f"{year + month // 12}/{month % 12 + 1}/", "next"), (f"{year - 1}/{month}/", "last year")]
@@ -58,7 +58,7 @@ def _calendar(parts: list[str]) -> Reply:
     return page(f"Events {'/'.join(parts[1:])}", body)
 
 
-def _facets(query: dict[str, list[str]]) -> Reply:
+def _facets(query: dict[str, list[str]]) -> SampleReply:
     """Endless combinations of a query string."""
     following = int("0" + re.sub("[^0-9]", "", query.get("page", ["1"])[0])[:9]) + 1
     facets = {"colour": ["red", "blue"], "size": ["s", "m", "l"], "sort": ["price", "new"], "page": [str(following)]}
@@ -70,7 +70,7 @@ def _facets(query: dict[str, list[str]]) -> Reply:
     return page("Shop", "Four hundred items match. " + " ".join(links))
 
 
-def _login(parts: list[str]) -> Reply:
+def _login(parts: list[str]) -> SampleReply:
     """A wall: every path leads to one form, each time with another query and a cookie."""
     if parts[0] == "login":
         form = "<form method=post><input name=user><input type=password name=password></form>"

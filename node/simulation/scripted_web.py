@@ -20,7 +20,7 @@ MEAN_LATENCY_S = 0.3
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class ScriptedReply:
     """What a site answers; `latency_s` from request to last byte."""
 
     status: int
@@ -38,7 +38,7 @@ class ScriptedWeb:
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
         self.others: dict[
-            str, Callable[[str], Reply]
+            str, Callable[[str], ScriptedReply]
         ] = {}  # by host: sites that a story adds, which `outcomes` ignores
 
     @property
@@ -51,7 +51,7 @@ class ScriptedWeb:
         found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
         return found | {self._private(h): VisitState.REFUSED for h in range(self._hosts)}
 
-    def reply(self, url: str) -> Reply:
+    def reply(self, url: str) -> ScriptedReply:
         """The answer to a GET; 404 for whatever is not there."""
         parts = urlsplit(url)
         if parts.netloc in self.others:
@@ -60,14 +60,18 @@ class ScriptedWeb:
         rng = Random(f"{self._seed} {url}")
         latency_s = rng.expovariate(1 / MEAN_LATENCY_S)
         if host is not None and parts.path == "/robots.txt":
-            return Reply(200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s)
+            return ScriptedReply(
+                200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s
+            )
         text = parts.path.removeprefix("/page") if parts.path != "/" else "0"
         page = self._number(text, self._sizes[host]) if host is not None else None
         if host is None or page is None or self._state(host, page) == VisitState.GONE:
-            return Reply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
+            return ScriptedReply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
         if self._state(host, page) == VisitState.REDIRECT:
-            return Reply(302, (("Location", self._target(host, page)),), b"", latency_s)
-        return Reply(200, (("Content-Type", "text/html; charset=utf-8"),), self._body(rng, host, page), latency_s)
+            return ScriptedReply(302, (("Location", self._target(host, page)),), b"", latency_s)
+        return ScriptedReply(
+            200, (("Content-Type", "text/html; charset=utf-8"),), self._body(rng, host, page), latency_s
+        )
 
     def _state(self, host: int, page: int) -> VisitState:
         """Pages with children in the host's tree are always there, so that all is reached."""

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
-from node.demo.samplereply import Budget, Reply
-from node.demo.samplesettings import BadSite, parse_settings
-from node.demo.samplesite import Site, Times
+from node.demo.sample_reply import CacheBudget, SampleReply
+from node.demo.sample_settings import BadSite, parse_settings
+from node.demo.sample_site import SampleSite, Times
 
 CLIENT = ("127.0.0.1", "test")
 HOUR_S = 3600.0
 PAGE = '<html><head><meta charset="utf-8"><title>T</title></head><body><p>中文 &amp; words {}</p>{}</body></html>'
 
 
-def make_site(root: Path, settings: str, count: int = 40, seed: str = "1") -> Site:
+def make_site(root: Path, settings: str, count: int = 40, seed: str = "1") -> SampleSite:
     """A host of `count` pages that link to each other in a ring; page 0 is the index."""
     folder = root / "a.test"
     folder.mkdir(exist_ok=True)
@@ -22,16 +22,16 @@ def make_site(root: Path, settings: str, count: int = 40, seed: str = "1") -> Si
     for n in range(count):
         link = f'<a href="p{(n + 1) % count}.html">next</a> <a href="http://b.test:8800/">b</a>'
         (folder / ("index.html" if n == 0 else f"p{n}.html")).write_text(PAGE.format("word " * n, link))
-    site = Site("a.test", root, Times(1000.0, 10.0), seed, Budget(1 << 20))
+    site = SampleSite("a.test", root, Times(1000.0, 10.0), seed, CacheBudget(1 << 20))
     site.port = 9999
     return site
 
 
-def get(site: Site, path: str, now: float = 0.0) -> Reply:
+def get(site: SampleSite, path: str, now: float = 0.0) -> SampleReply:
     return site.answer(path, {}, CLIENT, now)
 
 
-def body(made: Reply) -> str:
+def body(made: SampleReply) -> str:
     return made.bodies[""].decode()
 
 
@@ -125,7 +125,7 @@ def test_links_between_hosts_lead_to_the_port_that_serves_them(tmp_path: Path) -
         (tmp_path / host).mkdir()
     links = [b"http://b.example/x", b"https://b.example:443/", b"http://b.example:8800/?q", b"http://b.example.org/"]
     (tmp_path / "a.test" / "index.html").write_bytes(b"<body>" + b" ".join(b'<a href="%s">x</a>' % u for u in links))
-    site = Site("a.test", tmp_path, Times(1000.0, 10.0), "1", Budget(1 << 20))
+    site = SampleSite("a.test", tmp_path, Times(1000.0, 10.0), "1", CacheBudget(1 << 20))
     site.port = 9999
     body = site.answer("/", {}, ("127.0.0.1", "test"), 0.0).bodies[""]
     for served in (b'"http://b.example:9999/x"', b'"http://b.example:9999/"', b'"http://b.example:9999/?q"'):

@@ -1,10 +1,10 @@
 """The sample web: a small, realistic internet on loopback, bundled or from any folder with one subfolder per host.
 
-    python -m node.demo.sampleweb [--root DIR] --port 8800 --log requests.jsonl
+    python -m node.demo.sample_web [--root DIR] --port 8800 --log requests.jsonl
 
 Hosts are told apart by the Host header, so proxy requests work too; `hosts_file` maps them to loopback addresses of
-both families.  A `_site.toml` in a host's folder sets its behaviour (samplesettings.py); none is needed.
-Read samplesite.py next, then sampleserver.py.
+both families.  A `_site.toml` in a host's folder sets its behaviour (sample_settings.py); none is needed.
+Read sample_site.py next, then sample_server.py.
 """
 
 import argparse
@@ -27,9 +27,9 @@ import zstandard
 from aiohttp import web
 
 from dht import DseError, LocalError
-from node.demo.sampleserver import SampleServer, host_folders
-from node.demo.samplesettings import BadSite
-from node.demo.samplesite import Site, Times, seeded
+from node.demo.sample_server import SampleServer, host_folders
+from node.demo.sample_settings import BadSite
+from node.demo.sample_site import SampleSite, Times, seeded
 
 SAMPLE = Path(__file__).with_name("sample.tar.zst")
 SAMPLE_BYTES = 32 << 20  # more than the bundled archive unpacks to
@@ -144,7 +144,7 @@ def _ipv4_addresses(spread: int) -> list[str]:
     return [f"127.0.1.{n}" for n in range(1, spread + 1)]
 
 
-def _addresses(site: Site, options: ServeOptions, usable: set[str], has_ipv6: bool) -> tuple[str, ...]:
+def _addresses(site: SampleSite, options: ServeOptions, usable: set[str], has_ipv6: bool) -> tuple[str, ...]:
     """Return a host's addresses: the families it declares, as far as the machine has them."""
     families = site.settings.families or (4, 6)
     if options.mix_families and not site.settings.families:
@@ -174,7 +174,9 @@ def _free_port() -> int:
 
 def parse(arguments: list[str] | None = None) -> argparse.Namespace:
     """Parse the command line."""
-    parser = argparse.ArgumentParser(prog="python -m node.demo.sampleweb", description="serve a sample web on loopback")
+    parser = argparse.ArgumentParser(
+        prog="python -m node.demo.sample_web", description="serve a sample web on loopback"
+    )
     parser.add_argument("--root", type=Path, help="folder with one subfolder per host; the bundled web if left out")
     parser.add_argument("--port", type=int, default=8800, help="port of all hosts; 0 takes a free one")
     parser.add_argument("--admin-port", type=int, default=8801, help="port of the counters; 0 takes a free one")

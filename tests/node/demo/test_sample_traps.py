@@ -6,7 +6,7 @@ from urllib.parse import parse_qs, urljoin, urlsplit
 
 import pytest
 
-from node.demo.sampletraps import BOMB_BYTES, ENTRANCES, spring, trap_at
+from node.demo.sample_traps import BOMB_BYTES, ENTRANCES, spring, trap_at
 
 
 @pytest.mark.parametrize("kind", ["calendar", "hatchline", "facets"])

@@ -34,8 +34,8 @@ from node.app.node_core import NodeCore, NodeEnvironment
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import sim_dial_back
 from node.simulation.network import SimDatagrams, SimNetwork
-from node.simulation.scriptedfetch import ScriptedFetcher, Visited
-from node.simulation.scriptedweb import ScriptedWeb
+from node.simulation.scripted_fetch import ScriptedFetcher, Visited
+from node.simulation.scripted_web import ScriptedWeb
 from node.sites.mirror_finder import Sampling
 from store import MemoryDisk, RecordStore, StoreConfig
 
@@ -47,7 +47,7 @@ STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by d
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class SimEnvironment:
     """What all nodes of a world share. `executor` is never used: the loop runs its calls inline."""
 
     wire: SimNetwork
@@ -80,7 +80,7 @@ class SimNode:
     def is_running(self) -> bool:
         return self.task is not None
 
-    def build(self, around: Surroundings) -> None:
+    def build(self, around: SimEnvironment) -> None:
         """Make overlay and node core over what the disk and the folder hold."""
         overlay = self._overlay(around)
         own = set(self.addresses)
@@ -112,7 +112,7 @@ class SimNode:
             if not self.is_bare:
                 tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
 
-    def _overlay(self, around: Surroundings) -> OverlayService:
+    def _overlay(self, around: SimEnvironment) -> OverlayService:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
         core = ProtocolEngine(
             self.identity,
