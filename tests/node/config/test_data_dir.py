@@ -31,7 +31,7 @@ def test_creating_makes_secrets_private_and_keeps_what_is_there(tmp_path: Path) 
 
 def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
     data = made(tmp_path)
-    program = "import sys; from pathlib import Path; from node.datadir import DataDir\n"
+    program = "import sys; from pathlib import Path; from node.config.data_dir import DataDir\n"
     program += "with DataDir(Path(sys.argv[1])).lock(): print('held', flush=True); sys.stdin.read()"
     command = [sys.executable, "-c", program, str(data.root)]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as holder:
