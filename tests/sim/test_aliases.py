@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 import pytest
 
 from crawl import AliasEvidence, Visit, VisitState
-from crawl.pipeline import mirror_twin
+from crawl.pipeline import mirror_twins
 from dht import slot_of
 from node.simulation import sim_node
 from node.simulation.census import take_census
@@ -81,7 +81,7 @@ def asked(world: World, origin: str, since: int = 0) -> set[str]:
 
 def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sim_node, "SAMPLING", Sampling(look_every_s=3.0, sample_every_s=12.0))
-    monkeypatch.setattr(mirror_twin, "LOOK_S", 20.0)
+    monkeypatch.setattr(mirror_twins, "LOOK_S", 20.0)
     plan = WorldPlan(seed=31, hosts=1, pages=2)
 
     async def scenario(world: World) -> None:
