@@ -2,9 +2,12 @@
 
 import ast
 import re
+import shlex
 from pathlib import Path
 
 import pytest
+
+from node.cli.main import build_parser
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
@@ -64,7 +67,13 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
 }
 LAUNCHERS = {"__init__.py", "__main__.py"}  # they show or start what lies in the rooms, and may import any
 IMPURE = {"asyncio", "time", "random", "socket", "os", "sqlite3", "aiohttp"}
+FOLDERS = "|".join((*PACKAGES, "tests", "benchmarks", "docs", "examples"))
+DOCUMENTS = sorted([*ROOT.glob("*.md"), *(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.md"))])
 SOURCES = sorted(p for package in PACKAGES for p in (ROOT / package).rglob("*.py"))
+
+
+def _in_repository(path: Path) -> str:
+    return path.relative_to(ROOT).as_posix()
 
 
 def imports(path: Path) -> dict[str, int]:
@@ -131,13 +140,31 @@ def test_pure_modules_are_pure(path: Path) -> None:
         assert not impure, f"{path} says Pure and imports {sorted(impure)}"
 
 
-@pytest.mark.parametrize("name", ["README.md", "ARCHITECTURE.md", "PROTOCOL.md"])
-def test_documents_name_files_that_exist(name: str) -> None:
-    text = (ROOT / name).read_text()
-    for path in sorted(
-        set(re.findall(r"`((?:node|dht|crawl|store|index|bootstrap|tests|benchmarks|docs)/[\w./-]*)`", text))
-    ):
-        assert (ROOT / path).exists(), f"{name} names {path}, which is not there"
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_in_repository)
+def test_documents_name_files_that_exist(path: Path) -> None:
+    text = path.read_text()
+    named = {ROOT / name for name in re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", text)}
+    linked = {path.parent / name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text)}
+    missing = sorted(_in_repository(file) for file in named | linked if not file.exists())
+    assert not missing, f"{path} names what is not there: {missing}"
+
+
+@pytest.mark.parametrize("path", DOCUMENTS, ids=_in_repository)
+def test_documents_show_commands_that_exist(path: Path) -> None:
+    for line in re.findall(r"^    (?:\w+\$ +)?(dse-node .*)", path.read_text(), re.M):
+        words = shlex.split(line, comments=True)[1:]
+        arguments = build_parser().parse_args(words)
+        assert arguments.verb, f"{path} shows {line!r}, which does nothing"
+
+
+def test_the_walks_end_at_the_deciding_definition() -> None:
+    walks = re.findall(r"^\| .+\? \| (.+) \| `(.+)` \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.M)
+    assert len(walks) == 7
+    for walk, definition in walks:
+        *folders, file = re.findall("`(.+?)`", walk)
+        assert all(file.startswith(folder) for folder in folders) and file.count("/") == len(folders)
+        found = re.search(rf"^ *(?:async )?{definition}\b", (ROOT / file).read_text(), re.M)
+        assert found, f"CONTRIBUTING.md looks for {definition!r} in {file}"
 
 
 def test_nobody_starts_orphan_tasks() -> None:

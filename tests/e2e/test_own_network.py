@@ -1,4 +1,4 @@
-"""README, "Run your own network", as two people and a third follow it: real processes, real sockets, one small web."""
+"""docs/campus.md, "Run your own network", as two people and a third follow it: real processes, one small web."""
 
 import json
 import os
@@ -39,7 +39,7 @@ def sees(machine: Machine, members: int) -> bool:
 
 
 def publish(town: Village, machine: Machine, *changes: str) -> str:
-    """The README's lines, with these changes; what the preview says that they move."""
+    """Follow docs/publisher.md, "Change it", with these changes; return what the preview says that they move."""
     machine.do("strategy", "draft", *changes, "--out", "draft.json")
     effect = machine.do("strategy", "diff", "draft.json", "--effect")
     assert "key space  0.0 % gets a new owner" in effect

@@ -1,0 +1,59 @@
+"""Index texts and search them in one process, without any network: the part of a node that peers ask.
+
+.venv/bin/python examples/embed_an_index.py "opening hours" README.md docs/*.md
+"""
+
+import sys
+from hashlib import sha256
+from pathlib import Path
+
+from dht import DocumentId, Slot, document_id, placement_key
+from index import Change, IndexConfig, Text, parse_query
+from index.engine.index_files import Shelf
+from index.query.collection_statistics import Statistics
+from index.search.messages import HitRow
+from index.search.shard_search import best, count
+
+WHOLE, SLOT_BITS = [Slot(0)], 0  # one slot, which is the whole key space
+
+
+def text_of(file: Path) -> Text:
+    """Make the document of a file: its first line is the title, its digest the version."""
+    url, content = f"http://localhost/{file}", file.read_text()
+    title, _, body = content.partition("\n")
+    return Text(
+        id=document_id(url),
+        key=placement_key(url),
+        version=sha256(content.encode()).digest(),
+        url=url,
+        title=title.strip("# "),
+        headings=(),
+        body=body,
+        language="en",
+        fetched_at=file.stat().st_mtime,
+    )
+
+
+def search(shelf: Shelf, question: str, k: int = 10) -> list[HitRow]:
+    """Return the best k documents; raises QueryError where the question does not parse."""
+    query = parse_query(question, "", "")
+    counted = count(shelf, query, WHOLE, SLOT_BITS)
+    statistics = Statistics(counted.documents[0], counted.lengths[0], tuple(df[0] for df in counted.df))
+    return list(best(shelf, query, statistics, WHOLE, SLOT_BITS, k, 1024, 0.0).hits)
+
+
+def main() -> int:
+    """Index the files in memory and print the best of them, one a line: score, title, address."""
+    question, *names = sys.argv[1:]
+    texts = {text.id: text for text in map(text_of, map(Path, names))}
+    shelf = Shelf(IndexConfig(), None)
+    shelf.apply([Change(id_, text) for id_, text in texts.items()], b"")
+    for hit in search(shelf, question):
+        text = texts[DocumentId(hit.id)]
+        print(f"{hit.score:7.3f} {text.title}  {text.url}")
+    shelf.close()
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,47 @@
+"""The programs of examples/, run as their docstrings say: two against a real node, the others by themselves."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from machines import ROOT, linked, village, wait_until
+
+ROOMS = ["library", "pool", "museum"]
+
+
+def run(example: str, *words: str, code: int = 0) -> str:
+    """Run one example at the root of the repository; return what it printed."""
+    command = [sys.executable, str(ROOT / "examples" / example), *words]
+    done = subprocess.run(command, cwd=ROOT, env={"PYTHONPATH": str(ROOT)}, capture_output=True, text=True, timeout=60)
+    assert done.returncode == code, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+@pytest.mark.e2e
+def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) -> None:
+    with village(tmp_path, {"town.test": linked(ROOMS, "town.test", "town.test")}, 21200) as town:
+        node = town.add("one")
+        node.start()
+        url, listener = f"http://town.test:{town.port}/", f"http://127.0.0.1:{node.web_port}"
+        token = str(node.data / "admin.token")
+        followed = run("follow_a_crawl.py", url, token, "--node", listener, "--depth", "3")
+        assert followed.endswith("{'fetched': 3}\n") and f"fetched   {url}museum.html" in followed
+        wait_until("the pages are indexed", lambda: len(node.urls("opening hours")) == len(ROOMS))
+        found = run("ask_a_node.py", "opening hours", "--node", listener)
+        assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
+        assert "Bad Request: " in run("ask_a_node.py", '"opening', "--node", listener, code=1)
+        assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
+
+
+def test_an_index_is_searched_without_a_network(tmp_path: Path) -> None:
+    for name, text in (("a", "# Pool\nOpening hours of the pool"), ("b", "# Library\nBooks")):
+        (tmp_path / name).write_text(text)
+    found = run("embed_an_index.py", "opening hours", str(tmp_path / "a"), str(tmp_path / "b"))
+    assert len(found.splitlines()) == 1 and f"Pool  http://localhost/{tmp_path / 'a'}" in found
+
+
+def test_a_simulation_loses_nothing() -> None:
+    report = json.loads(run("simulate_50_nodes.py", "--nodes", "4", "--hours", "0.02"))
+    assert report["nodes"] == 4 and report["documents"]["written"] and not report["documents"]["lost"]
