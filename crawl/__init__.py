@@ -24,12 +24,15 @@ from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, Locate, nowher
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
 from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate, origin_of
+from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
 from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
 from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
 from crawl.parsing.inline import InlineParsers
 from crawl.parsing.pool import open_parsers
+from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import CrawlStatus, span
-from crawl.pipeline.crawler import SAMPLE_EVERY_S, Crawler
+from crawl.pipeline.crawler import Crawler
+from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.sink import Sink
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.site_tokens import SiteTokens, TokenAnswer, TokenIssuer
@@ -53,9 +56,11 @@ __all__ = [
     "BadUrl",
     "BandwidthWait",
     "CrawlConfig",
+    "CrawlControl",
     "CrawlDecision",
     "CrawlStatus",
     "Crawler",
+    "CrawlerPorts",
     "Decide",
     "FamilyMissing",
     "FetchDeclined",
@@ -68,6 +73,7 @@ __all__ = [
     "Locate",
     "MirrorAlias",
     "MirrorCandidate",
+    "MirrorDetector",
     "OperatorBlocklist",
     "Page",
     "PageUnreadable",

@@ -37,6 +37,7 @@ ASKED = 16  # twins looked at for one question, at most
 CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
 JUDGED, DIFFERENT = 8, 3  # of the URLs of an alias that were sampled last so many must differ to end it
 ONE_IN = 64  # URLs of an alias that is fetched as if it were none
+SAMPLE_EVERY_S = 172_800.0  # two days: a few URLs of each alias a week
 AGAIN_S = 604_800.0  # an alias that was withdrawn is not looked at for a week, or it might come and go
 MAX_LINKED = 3  # candidates that pages link to
 _FIRST_WAIT_S, _MOST_WAIT_S = 60.0, 86_400.0  # between questions where no more pages come

@@ -6,7 +6,7 @@ sleeps. It holds no state that its slots' replicas do not have: who holds a slot
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from random import Random
@@ -15,36 +15,27 @@ from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
-from crawl.content.parse_task import Parsers
 from crawl.errors import SlotLost
-from crawl.fetch.response import BandwidthWait, Fetcher, Locate, nowhere
 from crawl.frontier.frontier import FetchTask, Frontier
-from crawl.frontier.mirror_alias import MirrorAlias
-from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_seen import UrlSeenTest
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
 from crawl.frontier.url_status import UrlStatus
+from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import SOON_S, CrawlCounters, CrawlSnapshot, CrawlStatus
+from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.dns_prefetch import DnsPrefetch
 from crawl.pipeline.fetch_stage import FetchStage
 from crawl.pipeline.handoff import Handoff
-from crawl.pipeline.mirror_twins import MirrorTwins, NoMirrorTwins
 from crawl.pipeline.process_stage import ProcessStage
-from crawl.pipeline.sink import Sink
 from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings
-from crawl.policy import Decide
 from crawl.politeness.address_limits import AddressLimits
-from crawl.politeness.site_tokens import AlwaysGranted, SiteTokens
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
 from dht import Clock, Slot, site_of
 
 log = logging.getLogger(__name__)
-
-REST_AFTER_S = 60.0  # stopped for so long its slots are better crawled by others; a short pause moves nothing
-SAMPLE_EVERY_S = 172_800.0  # two days: a few a week
 
 
 class Crawler:
@@ -53,63 +44,52 @@ class Crawler:
     def __init__(
         self,
         config: CrawlConfig,
-        keeper: Sink,
-        fetcher: Fetcher,
-        parsers: Parsers,
-        decide: Decide,
+        ports: CrawlerPorts,
+        control: CrawlControl,
         clock: Clock,
         rng: Random,
-        site_tokens: SiteTokens | None = None,
         seen_folder: Path | None = None,
-        locate: Locate = nowhere,
-        late: BandwidthWait = lambda: 0.0,
-        twins: MirrorTwins | None = None,
-        sample_every_s: float = SAMPLE_EVERY_S,
     ) -> None:
-        """`site_tokens`: asked before each request, where several nodes crawl one site. `seen_folder`: emptied, for the
-        memory of URLs handed over; None keeps it in memory. `locate`: asked before a host's first request. `late`:
-        asked before each, for the bandwidth limit. `twins`: of URLs of other names of a site. `sample_every_s`: of each
-        of those one URL is fetched."""
-        self._config, self._clock = config, clock
-        self._site_tokens: SiteTokens = site_tokens or AlwaysGranted()
+        """`seen_folder`: emptied, for the memory of URLs handed over; None keeps it in memory."""
+        self._config, self._control, self._clock = config, control, clock
+        self._site_tokens = ports.site_tokens
         self._tally = CrawlCounters()
         census, lastmods, stats = RevisitStatistics(config), Lastmods(config.max_lastmods), TrapLearning()
         self._stats = stats
-        self.aliases = aliases = MirrorDetector(Random(rng.random()), sample_every_s)
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressLimits(config.max_open_per_address, delay_s)
         self._frontier = Frontier(config.max_frontier_urls, addresses, census)
-        self._prefetch = DnsPrefetch(self._frontier, locate)
+        self._prefetch = DnsPrefetch(self._frontier, ports.locate)
         self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
-        handover = Handoff(config, keeper, self._frontier, decide, self._tally, clock, rng, self._seen)
+        handover = Handoff(config, ports.sink, self._frontier, ports.decide, self._tally, clock, rng, self._seen)
         self._requests = FetchStage(
             config,
-            fetcher,
-            decide,
+            ports.fetcher,
+            ports.decide,
             census,
             lastmods,
             stats,
-            aliases,
-            twins or NoMirrorTwins(),
+            control.mirrors,
+            ports.twins,
             self._frontier,
             clock,
             Random(rng.random()),
-            locate,
+            ports.locate,
         )
         self._listed = SitemapListings()
         self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
         sitemaps = self._requests.sitemaps
         self._stories = ProcessStage(
             config=config,
-            parsers=parsers,
-            decide=decide,
+            parsers=ports.parsers,
+            decide=ports.decide,
             handover=handover,
             sitemaps=sitemaps,
             tally=self._tally,
             census=census,
             lastmods=lastmods,
             stats=stats,
-            aliases=aliases,
+            aliases=control.mirrors,
             frontier=self._frontier,
             listed=self._listed,
             feeds=SiteFeeds(),
@@ -118,11 +98,7 @@ class Crawler:
         )
         self._idle: list[asyncio.Future[FetchTask]] = []  # of workers without a turn, for the next one
         self._asking = 0  # turns whose request is not over
-        self._lent = 0
-        self._late = late
-        self._hindrance = ""
-        self._stopped_at: float | None = None
-        self._changed = asyncio.Event()
+        self._late = ports.late
         self._looks_at: float | None = None  # steady: when the loop looks for turns though nothing wakes it
 
     def close(self) -> None:
@@ -132,7 +108,7 @@ class Crawler:
     def hold(self, slot: Slot, epoch: int, visits: Iterable[Visit]) -> None:
         """The lease of a slot is ours: crawl it from what its replica knows."""
         self._frontier.hold(slot, epoch, map(self._revived, visits), self._clock())
-        self._changed.set()
+        self._control.changed.set()
 
     def release(self, slot: Slot) -> None:
         """The lease has gone: start nothing there from now on; what is open ends and is recorded."""
@@ -143,23 +119,10 @@ class Crawler:
         self._frontier.observe(slot, self._revived(visit), self._clock())
         self._stir()
 
-    def again(self, url: str) -> None:
-        """Fetch a URL once more, in its host's turn; one that is in flight when its outcome is recorded."""
-        self._frontier.again(url, self._clock())
-        self._changed.set()
-
-    def hear(self, site: str, aliases: Sequence[MirrorAlias]) -> None:
-        """What a site's host record says of its names now; URLs of one that is no alias any more are due at once."""
-        now = self._clock()
-        if ended := self.aliases.hear(site, aliases, now.wall):
-            for url in self._frontier.left_to_twins(tuple(ended)):
-                self._frontier.hasten(url, now)
-            self._changed.set()
-
     def recall(self, slot: Slot, visit: Visit) -> None:
         """The replica of a slot that was just gained has this visit."""
         self.observe(slot, visit)
-        self.aliases.learn(visit)
+        self._control.mirrors.learn(visit)
         if visit.history.fingerprint and visit.history.seen_at:
             rebuild = slot, self._frontier.epoch(slot)
             self._stats.recall(site_of(visit.url), steady_text(visit.history.fingerprint), rebuild)
@@ -168,27 +131,14 @@ class Crawler:
         """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
         self._frontier.renumber(slot_of)
 
-    def hinder(self, reason: str) -> None:
-        """Start nothing while something stands against it, which `reason` names; "" ends that."""
-        if reason != self._hindrance:
-            began_at = self._clock().steady if self._stopped_at is None else self._stopped_at
-            self._stopped_at = began_at if reason else None
-            self._hindrance = reason
-            self._changed.set()
-
-    def lend(self, requests: int) -> None:
-        """So many requests more may be open at once: others carry them."""
-        if requests != self._lent:
-            self._lent = requests
-            self._changed.set()
-
     async def run(self) -> None:
         """Crawl until cancelled."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._prefetch.run(), name="crawl-prefetch")
                 while True:
-                    self._changed.clear()
+                    self._control.changed.clear()
+                    self._obey()
                     self._start(tasks)
                     await self._rest()
         finally:
@@ -214,10 +164,10 @@ class Crawler:
             broken=len(list(self._requests.politeness.broken())),
         )
 
-    def look(self, url: str) -> UrlStatus:
+    def inspect(self, url: str) -> UrlStatus:
         """What is known here of a canonical URL, and what stands before its fetch."""
         queued = self._frontier.look(url, self._clock())
-        return self._requests.look(site_of(url), url, queued, self._hindrance)
+        return self._requests.look(site_of(url), url, queued, self._control.pause_reason)
 
     def listed(self, url: str) -> tuple[str, ...]:
         """What a sitemap that was handed in, and read here lately, has listed."""
@@ -229,12 +179,14 @@ class Crawler:
 
     def _situation(self) -> CrawlSnapshot:
         pending, politeness = self._frontier.open - self._asking, self._requests.politeness
-        return CrawlSnapshot(self._frontier, politeness, self._config, self._hindrance, self._late(), pending)
+        return CrawlSnapshot(
+            self._frontier, politeness, self._config, self._control.pause_reason, self._late(), pending
+        )
 
     @property
-    def rests(self) -> bool:
-        """Whether it has been stopped for so long that others should crawl its slots meanwhile."""
-        return self._stopped_at is not None and self._clock().steady - self._stopped_at >= REST_AFTER_S
+    def is_long_paused(self) -> bool:
+        """Tell whether it has been paused for so long that others should crawl its slots meanwhile."""
+        return self._control.is_long_paused
 
     def is_busy(self, slot: Slot) -> bool:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
@@ -242,7 +194,15 @@ class Crawler:
 
     def _revived(self, visit: Visit) -> Visit:
         """What was left to a twin is due once its site is no alias any more."""
-        return replace(visit, due_at=0.0) if self.aliases.is_over(visit) else visit
+        return replace(visit, due_at=0.0) if self._control.mirrors.is_over(visit) else visit
+
+    def _obey(self) -> None:
+        """Make due what others want to have fetched, and the URLs of hosts that are no aliases any more."""
+        now, urls = self._clock(), self._control.take_refetches()
+        if ended := self._control.take_ended_aliases():
+            urls += self._frontier.left_to_twins(ended)
+        for url in urls:
+            self._frontier.again(url, now)
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
@@ -255,19 +215,19 @@ class Crawler:
     def _has_room(self) -> bool:
         pending = self._frontier.open - self._asking
         return (
-            not self._hindrance
-            and self._asking < self._config.max_open_fetches + self._lent
+            not self._control.pause_reason
+            and self._asking < self._config.max_open_fetches + self._control.lent
             and pending < self._config.max_pending_pages
         )
 
     def _stir(self) -> None:
         """Wake the loop where it waits for room, or a turn may be due before it looks by itself."""
-        if self._looks_at is not None and not self._changed.is_set():
+        if self._looks_at is not None and not self._control.changed.is_set():
             now = self._clock()
             wait_s = self._frontier.next_due(now)
             if wait_s is None or now.steady + wait_s >= self._looks_at:
                 return
-        self._changed.set()
+        self._control.changed.set()
 
     async def _rest(self) -> None:
         """Sleep until a turn may be due, or something changes."""
@@ -277,9 +237,9 @@ class Crawler:
             wait_s = max(wait_s, self._late())
         self._looks_at = now.steady + wait_s if wait_s is not None else None
         loop = asyncio.get_running_loop()
-        wake = loop.call_later(wait_s, self._changed.set) if wait_s is not None else None
+        wake = loop.call_later(wait_s, self._control.changed.set) if wait_s is not None else None
         try:
-            await self._changed.wait()
+            await self._control.changed.wait()
         finally:
             if wake is not None:
                 wake.cancel()

@@ -34,7 +34,7 @@ class CrawlWork(Protocol):
         """URLs that politeness lets be fetched soon, by held slot."""
 
     @property
-    def rests(self) -> bool:
+    def is_long_paused(self) -> bool:
         """Whether nothing will be crawled here for a while: whoever else can had better hold the slots."""
 
     def is_busy(self, slot: Slot) -> bool:
@@ -66,9 +66,9 @@ class LeaseBalancer:
         """Look if it is time to."""
         if self._look_at is None:
             self._look_at = now.steady + LOOK_S * (1 + self._view.node_id[-1] / 256)
-        if self.work is not None and self.work.rests:
+        if self.work is not None and self.work.is_long_paused:
             self._lend_all(now, leases)
-        if self.work is None or self.work.rests or now.steady < self._look_at:
+        if self.work is None or self.work.is_long_paused or now.steady < self._look_at:
             return
         self._look_at = now.steady + LOOK_S
         self._looks += 1

@@ -14,11 +14,14 @@ from random import Random
 from crawl import (
     BandwidthWait,
     CrawlConfig,
+    CrawlControl,
     CrawlDecision,
     Crawler,
+    CrawlerPorts,
     Fetcher,
     FetchHours,
     Locate,
+    MirrorDetector,
     OperatorBlocklist,
     Parsers,
     nowhere,
@@ -88,8 +91,10 @@ class NodeCore:
         self._shown_bits = env.overlay.view.strategy.slot_bits
         self._clock, self._machine, self._meter = env.clock, env.machine, LoadMeter()
         self._quota_bytes = store.quota_bytes
+        mirrors = MirrorDetector(Random(env.rng.random()), env.sampling.sample_every_s)
+        self.crawl_control = control = CrawlControl(mirrors, env.clock)
         self.host_book = HostBook(
-            env.clock, self._learned, lambda site, said: self.crawler.hear(site, aliases_of(site, said))
+            env.clock, self._learned, lambda site, said: control.hear_aliases(site, aliases_of(site, said))
         )
         self.places = SiteShards(env.overlay.view, self.host_book)
         self._last_room_bytes = last_room_bytes(crawl, store)
@@ -112,7 +117,7 @@ class NodeCore:
         self.seed_publisher = SeedPublisher(
             self.ingest.discover, env.overlay, self.decide, env.clock, Random(env.rng.random())
         )
-        self.client_dispatch = ClientDispatch(env.overlay, env.clock, lambda requests: self.crawler.lend(requests))
+        self.client_dispatch = ClientDispatch(env.overlay, env.clock, control.lend)
         self.refusals = OperatorBlocklist(crawl.refuse)
         self._fetcher = fetcher = RoutedFetcher(
             env.fetcher,
@@ -125,7 +130,7 @@ class NodeCore:
             checks=ClientAudit(
                 env.parsers,
                 Random(env.rng.random()),
-                lambda url: self.crawler.again(url),
+                control.refetch,
                 self.client_dispatch.distrust,
             ),
             place=self.places.place,
@@ -135,18 +140,20 @@ class NodeCore:
         self._operator_pause = OperatorPause(FetchHours.parse(crawl.hours))
         self.crawler = Crawler(
             crawl,
-            self.ingest,
-            fetcher,
-            env.parsers,
-            self._decide_here,
+            CrawlerPorts(
+                self.ingest,
+                fetcher,
+                env.parsers,
+                self._decide_here,
+                SiteTokenExchange(env.overlay, self.places, self.replicator, env.clock),
+                self.url_lookup,
+                env.locate,
+                env.late,
+            ),
+            control,
             env.clock,
             Random(env.rng.random()),
-            SiteTokenExchange(env.overlay, self.places, self.replicator, env.clock),
             env.seen_path,
-            env.locate,
-            env.late,
-            self.url_lookup,
-            env.sampling.sample_every_s,
         )
         env.overlay.crawls(self.crawler)
         self._frontier_sync = FrontierSync(self.crawler, env.store, env.overlay, self.places, self.host_book.hear)
@@ -165,7 +172,7 @@ class NodeCore:
         self._mirror_finder = MirrorFinder(
             env.sampling,
             env.overlay,
-            self.crawler,
+            control,
             self.url_lookup,
             self.host_book,
             host_writer,
@@ -222,7 +229,7 @@ class NodeCore:
         """Tell everybody who would fetch."""
         reason = self.standstill()
         self.client_worker.resting = self._fetcher.resting = reason
-        self.crawler.hinder(reason or self.hindrance())
+        self.crawl_control.pause(reason or self.hindrance())
 
     def _local(self) -> datetime:
         return datetime.fromtimestamp(self._clock().wall)  # what the clock on the wall shows

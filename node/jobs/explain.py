@@ -148,7 +148,7 @@ class Explanations:
         return self._told(asked.url)
 
     def _told(self, url: str) -> ToldAbout:
-        look = self._crawler.look(url)
+        look = self._crawler.inspect(url)
         queued = look.position
         return ToldAbout(
             int(queued.stage),

@@ -13,7 +13,7 @@ from random import Random
 
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, AliasEvidence, Crawler, MirrorAlias, MirrorCandidate, Visit
+from crawl import SAMPLE_EVERY_S, AliasEvidence, CrawlControl, MirrorAlias, MirrorCandidate, Visit
 from dht import Clock, Overlay, site_of, slot_of
 from node.crawling.url_lookup import UrlLookup
 from node.sites.host_book import HostBook
@@ -38,15 +38,15 @@ class MirrorFinder:
         self,
         bounds: Sampling,
         overlay: Overlay,
-        crawler: Crawler,
+        control: CrawlControl,
         known: UrlLookup,
         book: HostBook,
         writer: HostRecordWriter,
         clock: Clock,
         rng: Random,
     ) -> None:
-        self._bounds, self._overlay, self._crawler, self._known = bounds, overlay, crawler, known
-        self._book, self._writer, self._clock, self._rng = book, writer, clock, rng
+        self._bounds, self._overlay, self._control, self._known = bounds, overlay, control, known
+        self._mirrors, self._book, self._writer, self._clock, self._rng = control.mirrors, book, writer, clock, rng
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
@@ -56,14 +56,14 @@ class MirrorFinder:
 
     async def step(self) -> None:
         """Ask what the crawler wants to know, and have some URLs of aliases fetched."""
-        aliases, done = self._crawler.aliases, set[str]()
+        aliases, done = self._mirrors, set[str]()
         if spread := aliases.sites.intersection(self._book.sites):
             await self._book.learn(spread)  # whoever crawls a part of a site hears of its aliases too
         for question in aliases.questions(self._clock().wall):
             if question.origin not in done and await self._decide(question):
                 done.add(question.origin)
         for url in aliases.due_samples(self._clock().wall):
-            self._crawler.again(url)
+            self._control.refetch(url)
 
     async def _decide(self, question: MirrorCandidate) -> bool:
         """Whether an origin's standing is another one now."""
@@ -74,8 +74,8 @@ class MirrorFinder:
         visits = await self._twins(question)
         unlike = question.unlike(visits)
         pages = await self._known.documents(unlike) if unlike else {}
-        before = self._crawler.aliases.in_force(question.origin)
-        alias = self._crawler.aliases.judge(
+        before = self._mirrors.in_force(question.origin)
+        alias = self._mirrors.judge(
             question, visits, {url: page.signature for url, page in pages.items()}, self._clock().wall
         )
         if self._epoch(site) != epoch:
@@ -97,7 +97,7 @@ class MirrorFinder:
 
     async def _twins(self, question: MirrorCandidate) -> Mapping[str, Visit]:
         """What is known of the twins, as far as it matters."""
-        first = self._crawler.aliases.first_twins(question)
+        first = self._mirrors.first_twins(question)
         found = await self._known.find(first) if first else {}
         rest = question.twins()[len(first) :] if found else []
         return {**found, **await self._known.find(rest)} if rest else found

@@ -7,11 +7,15 @@ from random import Random
 from aiohttp import web
 
 from crawl import (
+    SAMPLE_EVERY_S,
     CrawlConfig,
+    CrawlControl,
     CrawlDecision,
     Crawler,
+    CrawlerPorts,
     Fetcher,
     Locate,
+    MirrorDetector,
     Page,
     Parsers,
     Visit,
@@ -108,9 +112,9 @@ class Crawl:
     def __init__(self, config: CrawlConfig, fetcher: Fetcher, parsers: Parsers, locate: Locate = nowhere) -> None:
         self.owner = Owner()
         self.denied: tuple[str, ...] = ()
-        self.crawler = Crawler(
-            config, self.owner, fetcher, parsers, self.decide, system_clock, Random(1), locate=locate
-        )
+        self.control = CrawlControl(MirrorDetector(Random(2), SAMPLE_EVERY_S), system_clock)
+        ports = CrawlerPorts(self.owner, fetcher, parsers, self.decide, locate=locate)
+        self.crawler = Crawler(config, ports, self.control, system_clock, Random(1))
         self.owner.crawler = self.crawler
 
     def decide(self, url: str) -> CrawlDecision:

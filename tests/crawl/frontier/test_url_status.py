@@ -34,19 +34,19 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
 
     site.add("a.test", {"/robots.txt": "User-agent: *\nDisallow: /no\nCrawl-delay: 7\n", "/": "x"})
     site.add("b.test", {"/robots.txt": overloaded})
-    assert crawl.crawler.look(site.url("a.test")).robots == RobotsAccess.UNKNOWN
+    assert crawl.crawler.inspect(site.url("a.test")).robots == RobotsAccess.UNKNOWN
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test")), seed(site.url("b.test"))])
-    crawl.crawler.hinder("paused by its operator")
-    waits = crawl.crawler.look(site.url("a.test"))
+    crawl.control.pause("paused by its operator")
+    waits = crawl.crawler.inspect(site.url("a.test"))
     assert (waits.position.stage, waits.pause_reason) == (UrlStage.READY, "paused by its operator")
-    crawl.crawler.hinder("")
+    crawl.control.pause("")
     await crawl.run(seed(site.url("b.test")), within_s=5.0)
-    assert crawl.crawler.look(site.url("b.test")).robots == RobotsAccess.BARRED
-    assert "503" in crawl.crawler.look(site.url("b.test")).robots_why
+    assert crawl.crawler.inspect(site.url("b.test")).robots == RobotsAccess.BARRED
+    assert "503" in crawl.crawler.inspect(site.url("b.test")).robots_why
     await _robots_of_a(crawl, site)
-    look = crawl.crawler.look(site.url("a.test", "/no"))
+    look = crawl.crawler.inspect(site.url("a.test", "/no"))
     assert (look.robots, look.crawl_delay_s) == (RobotsAccess.DISALLOWED, 7.0)
-    look = crawl.crawler.look(site.url("a.test", "/yes"))
+    look = crawl.crawler.inspect(site.url("a.test", "/yes"))
     assert (look.robots, look.pause_reason) == (RobotsAccess.ALLOWED, "")
     assert 6.0 < look.position.host_rest_s <= 7.0
 
@@ -55,5 +55,5 @@ async def _robots_of_a(crawl: Crawl, site: Web) -> None:
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5.0), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
-        await crawl.until(lambda: crawl.crawler.look(site.url("a.test")).robots != RobotsAccess.UNKNOWN)
+        await crawl.until(lambda: crawl.crawler.inspect(site.url("a.test")).robots != RobotsAccess.UNKNOWN)
         running.cancel()

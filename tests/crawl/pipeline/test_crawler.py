@@ -116,7 +116,7 @@ async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Cr
 
 async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: Crawl) -> None:
     old, new = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
-    crawl.crawler.hear(
+    crawl.control.hear_aliases(
         f"a.test:{site.port}", [MirrorAlias(old("/"), new("/"), system_clock().wall - 60.0, AliasEvidence.REDIRECTS)]
     )
     pages = [f"/{n}" for n in range(12)]
@@ -128,8 +128,8 @@ async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: 
     assert "/" in site.paths("a.test"), "its front page is looked at"
     assert {new(path) for path in pages} <= crawl.owner.pages.keys()
     assert crawl.crawler.status().refused == {"alias": len(left)}
-    assert crawl.crawler.look(old(left[0])).trap == f"alias of {new('/')}"
-    crawl.crawler.hear(f"a.test:{site.port}", [])
+    assert crawl.crawler.inspect(old(left[0])).trap == f"alias of {new('/')}"
+    crawl.control.hear_aliases(f"a.test:{site.port}", [])
     await crawl.run()
     assert {state(crawl, old(path))[0] for path in pages} == {VisitState.REDIRECT}
 
@@ -279,7 +279,7 @@ async def test_retry_after_is_obeyed_in_both_forms_and_where_robots_says_it(site
         running = tasks.create_task(crawl.crawler.run())
         await crawl.until(lambda: len(site.log) == 3 and crawl.crawler.status().open == 0)
         for url in urls:
-            assert 290 < crawl.crawler.look(url).position.host_rest_s <= 300
+            assert 290 < crawl.crawler.inspect(url).position.host_rest_s <= 300
         assert crawl.crawler.status().reason.startswith("all 2 due URLs wait until their sites may be asked again")
         running.cancel()
     assert site.paths("a.test") == ["/robots.txt"], "no rules, no page"
@@ -364,7 +364,7 @@ async def test_a_lost_slot_whose_owners_are_deaf_is_left_to_others(site: Web, cr
 
 async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
     site.add("a.test", {"/": linked()})
-    crawl.crawler.hinder("paused")
+    crawl.control.pause("paused")
     crawl.crawler.hold(SLOT, 1, [seed(site.url("a.test"))])
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(crawl.crawler.run())
@@ -373,7 +373,7 @@ async def test_a_paused_crawler_starts_nothing(site: Web, crawl: Crawl) -> None:
         status = crawl.crawler.status()
         assert (status.state, status.waiting, status.open) == ("paused", 1, 0)
         assert not site.log
-        crawl.crawler.hinder("")
+        crawl.control.pause("")
         await crawl.finished()
         running.cancel()
     assert site.url("a.test") in crawl.owner.pages

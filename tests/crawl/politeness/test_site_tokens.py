@@ -1,9 +1,12 @@
-"""Whoever asks when: one token at a time, and rest between them."""
+"""Whoever asks when: one token at a time, and rest between them; the crawler asks nothing without one."""
 
 import random
+from dataclasses import dataclass, field
 from itertools import pairwise
 
-from crawl.politeness.site_tokens import GUARD_S, MAX_SITES, POLL_S, TOKEN_S, TokenIssuer
+from crawl import TokenAnswer, Visit, VisitState
+from crawl.politeness.site_tokens import GUARD_S, MAX_SITES, POLL_S, TOKEN_S, AlwaysGranted, TokenIssuer
+from tests.crawl.world import Crawl, Web, seed
 
 
 def test_requests_of_many_crawlers_never_overlap_and_rest_between() -> None:
@@ -49,3 +52,53 @@ def test_strangers_sites_do_not_fill_the_memory() -> None:
     for n in range(MAX_SITES + 100):
         issuer.acquire(0.0, f"site{n}", 1, b"a")
     assert len(issuer._tokens) == MAX_SITES
+
+
+@dataclass
+class Reluctant:
+    """Grants a token to each URL only when it is asked for the second time."""
+
+    known: dict[str, Visit] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    given: list[str] = field(default_factory=list)
+    back: list[tuple[str, float]] = field(default_factory=list)
+
+    async def acquire(self, visit: Visit) -> TokenAnswer:
+        assert len(self.given) == len(self.back), "one token at a time, as there is one site"
+        self.asked.append(visit.url)
+        if visit.url in self.known:
+            return TokenAnswer(known=self.known[visit.url])
+        if self.asked.count(visit.url) < 2:
+            return TokenAnswer(wait_s=0.03)
+        self.given.append(visit.url)
+        return TokenAnswer()
+
+    async def release(self, url: str, rest_s: float) -> None:
+        self.back.append((url, rest_s))
+
+
+async def test_nothing_is_asked_without_a_token_and_each_token_is_given_back(site: Web, crawl: Crawl) -> None:
+    tokens = crawl.crawler._site_tokens = Reluctant()
+    site.add("a.test", {"/": '<a href="/1">1</a><a href="/2">2</a>', "/1": "one", "/2": "two"})
+    await crawl.run(seed(site.url("a.test")))
+    pages = [site.url("a.test", path) for path in ("/", "/1", "/2")]
+    assert set(tokens.given) == set(pages) and [url for url, _ in tokens.back] == tokens.given
+    assert len(tokens.given) == len(site.paths("a.test")), "one for each request, robots.txt too"
+    assert all(rest_s > 0 for _, rest_s in tokens.back), "and says how long the site must rest"
+    assert all(tokens.asked.count(url) >= 2 for url in pages)
+    assert sorted(site.paths("a.test")) == ["/", "/1", "/2", "/robots.txt"]
+
+
+async def test_a_url_that_was_fetched_where_it_lay_before_is_not_asked_again(site: Web, crawl: Crawl) -> None:
+    url = site.url("a.test")
+    before = Visit(url=url, depth=3, state=VisitState.FETCHED, due_at=4e9, visited_at=1e9, status=200)
+    crawl.crawler._site_tokens = Reluctant({url: before})
+    site.add("a.test", {"/": "never read"})
+    await crawl.run(seed(url))
+    assert not site.paths("a.test")
+    assert crawl.crawler._frontier.find(url) == before
+
+
+async def test_most_sites_need_no_token() -> None:
+    assert await AlwaysGranted().acquire(seed("https://a.test/")) == TokenAnswer(0.0, None)
+    await AlwaysGranted().release("https://a.test/", 1.0)

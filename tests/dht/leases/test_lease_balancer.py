@@ -14,7 +14,7 @@ class Work:
 
     def __init__(self, node: OverlayService, each: int) -> None:
         self.node, self.each = node, each
-        self.rests = False
+        self.is_long_paused = False
 
     def due(self) -> Mapping[Slot, int]:
         return dict.fromkeys(self.node.view.leases(), self.each)
@@ -79,12 +79,12 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
             node.crawls(work)
         await pass_s(40)
         before = set(resting.view.leases())
-        works[resting].rests = True
+        works[resting].is_long_paused = True
         await pass_s(40)
         assert before and not resting.view.leases()
         assert world.complete(), "others hold them"
         assert all(other.balance().borrowed for other in others), "each a part"
-        works[others[0]].rests = True
+        works[others[0]].is_long_paused = True
         await pass_s(60)
         held = [set(node.view.leases()) for node in world.nodes]
         for _ in range(12):

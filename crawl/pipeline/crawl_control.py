@@ -1,0 +1,66 @@
+"""What the rest of the node tells the crawler while it runs: to pause, to use clients' help, to fetch URLs again.
+
+It is made before the crawler and before those who tell, so that each of them is whole when it is made.
+"""
+
+import asyncio
+from collections.abc import Iterable
+
+from crawl.frontier.mirror_alias import MirrorAlias
+from crawl.frontier.mirror_detector import MirrorDetector
+from dht import Clock
+
+LONG_PAUSE_S = 60.0  # after so long its slots are better crawled by others; a short pause moves nothing
+
+
+class CrawlControl:
+    """Takes what others tell, and wakes the crawler by `changed`; the crawler takes it from here in its own time."""
+
+    def __init__(self, mirrors: MirrorDetector, clock: Clock) -> None:
+        self.mirrors, self._clock = mirrors, clock
+        self.changed = asyncio.Event()
+        self.pause_reason = ""  # why nothing is fetched just now, "" while the crawler may fetch
+        self.lent = 0  # requests that others carry besides those of this node
+        self._paused_at: float | None = None  # steady
+        self._refetches: list[str] = []
+        self._ended_aliases: list[str] = []
+
+    def pause(self, reason: str) -> None:
+        """Start no fetch from now on, for this reason; "" ends the pause. What is open goes on."""
+        if reason != self.pause_reason:
+            began_at = self._clock().steady if self._paused_at is None else self._paused_at
+            self._paused_at = began_at if reason else None
+            self.pause_reason = reason
+            self.changed.set()
+
+    @property
+    def is_long_paused(self) -> bool:
+        """Tell whether the pause has lasted so long that others should crawl this node's slots meanwhile."""
+        return self._paused_at is not None and self._clock().steady - self._paused_at >= LONG_PAUSE_S
+
+    def lend(self, requests: int) -> None:
+        """Let so many requests more be open at once, because clients carry them; replaces the number before."""
+        if requests != self.lent:
+            self.lent = requests
+            self.changed.set()
+
+    def refetch(self, url: str) -> None:
+        """Have a URL fetched once more, in its host's turn; one in flight when its outcome is recorded."""
+        self._refetches.append(url)
+        self.changed.set()
+
+    def hear_aliases(self, site: str, aliases: Iterable[MirrorAlias]) -> None:
+        """Take over what a site's host record says now; URLs of a host that is no alias any more become due at once."""
+        if ended := self.mirrors.hear(site, aliases, self._clock().wall):
+            self._ended_aliases += ended
+            self.changed.set()
+
+    def take_refetches(self) -> list[str]:
+        """Return the URLs to be fetched once more, each once, and forget them."""
+        urls, self._refetches = self._refetches, []
+        return urls
+
+    def take_ended_aliases(self) -> tuple[str, ...]:
+        """Return the origins that have ceased to be aliases, each once, and forget them."""
+        origins, self._ended_aliases = tuple(self._ended_aliases), []
+        return origins
