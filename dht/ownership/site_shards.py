@@ -7,7 +7,7 @@ of two nodes that know differently, the one that says deeper is right, so a reco
 never forget it in favour of each other.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Protocol
 
 from dht.keys import MAX_SPREAD, SITE_BYTES, Key, placement_key, shard_prefix, site_of
@@ -40,10 +40,6 @@ class ShardDepths(Protocol):
     def wonder(self, site: str) -> None:
         """Something speaks against what is known of a site: read its record soon. May be called in any thread."""
 
-    async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
-        """Read the records that were not read within so many seconds; returns the sites of which the network has
-        answered."""
-
 
 class NoShardDepths:
     """No host record says anything."""
@@ -55,9 +51,6 @@ class NoShardDepths:
 
     def wonder(self, site: str) -> None:
         return
-
-    async def learn(self, sites: Iterable[str], within_s: float = FRESH_S) -> frozenset[str]:
-        return frozenset(sites)
 
 
 class SiteShards:

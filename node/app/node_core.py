@@ -51,7 +51,8 @@ from node.jobs.sitemap_listing import SitemapListing
 from node.jobs.submission import Submission
 from node.sites.host_book import HostBook
 from node.sites.host_record_writer import HostRecordWriter
-from node.sites.mirror_finder import MirrorFinder, Sampling, aliases_of
+from node.sites.host_records import HostRecords
+from node.sites.mirror_finder import MirrorFinder, Sampling
 from node.sites.site_sharder import SiteSharder
 from store import Kind, RecordStore, Replicator, StoreConfig
 
@@ -93,9 +94,7 @@ class NodeCore:
         self._quota_bytes = store.quota_bytes
         mirrors = MirrorDetector(Random(env.rng.random()), env.sampling.sample_every_s)
         self.crawl_control = control = CrawlControl(mirrors, env.clock)
-        self.host_book = HostBook(
-            env.clock, self._learned, lambda site, said: control.hear_aliases(site, aliases_of(site, said))
-        )
+        self.host_book = HostBook(env.clock)
         self.places = SiteShards(env.overlay.view, self.host_book)
         self._last_room_bytes = last_room_bytes(crawl, store)
         self.replicator = Replicator(
@@ -110,9 +109,9 @@ class NodeCore:
             body_flaw=visit_flaw,
             places=self.places,
         )
-        self.host_book.reads(self.replicator)
+        self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.places.place)
-        self.url_lookup = UrlLookup(self.replicator, self.places)
+        self.url_lookup = UrlLookup(self.replicator, self.places, self.host_records.learn)
         self.decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
         self.seed_publisher = SeedPublisher(
             self.ingest.discover, env.overlay, self.decide, env.clock, Random(env.rng.random())
@@ -156,7 +155,9 @@ class NodeCore:
             env.seen_path,
         )
         env.overlay.crawls(self.crawler)
-        self._frontier_sync = FrontierSync(self.crawler, env.store, env.overlay, self.places, self.host_book.hear)
+        self._frontier_sync = FrontierSync(
+            self.crawler, env.store, env.overlay, self.places, self.host_book, self.host_records.hear
+        )
         host_writer = HostRecordWriter(env.store, self.replicator, self.host_book, env.clock)
         self._site_sharder = SiteSharder(
             env.spreading,
@@ -164,7 +165,7 @@ class NodeCore:
             env.store,
             self.replicator,
             self.places,
-            self.host_book,
+            self.host_records,
             host_writer,
             env.clock,
             Random(env.rng.random()),
@@ -174,7 +175,7 @@ class NodeCore:
             env.overlay,
             control,
             self.url_lookup,
-            self.host_book,
+            self.host_records,
             host_writer,
             env.clock,
             Random(env.rng.random()),
@@ -182,7 +183,7 @@ class NodeCore:
         self.index = LocalIndex.open(index, env.index_path, env.overlay, StoreChangeFeed(env.store))
         self.searcher = Searcher(index, env.overlay, self.index, self.read_texts, env.clock, Random(env.rng.random()))
         self.settlement = Settlement(env.overlay, self.report)
-        lists = SitemapListing(env.overlay, self.places, self.crawler.listed)
+        lists = SitemapListing(env.overlay, self.url_lookup, self.crawler.listed)
         self.job_progress = JobProgress(self.url_lookup, lists, self.decide, env.clock)
         behind = Resubmission(self.job_progress.of, env.clock)
         self.submission = Submission(
@@ -206,7 +207,7 @@ class NodeCore:
             tasks.create_task(self.crawler.run(), name="crawler")
             tasks.create_task(self._frontier_sync.run(), name="holding")
             tasks.create_task(self._announce(), name="announce")
-            tasks.create_task(self.host_book.run(), name="hosts")
+            tasks.create_task(self.host_records.run(), name="hosts")
             tasks.create_task(self._site_sharder.run(), name="spreader")
             tasks.create_task(self._mirror_finder.run(), name="aliasing")
             tasks.create_task(self.client_worker.run(), name="polls")
@@ -289,12 +290,6 @@ class NodeCore:
         """Signed documents, from this node or a ready replica, as the searcher shows them."""
         records = await self.replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
         return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
-
-    def _learned(self, site: str, is_other: bool) -> None:
-        """A host's record was read: where its site lies may be another place than was thought here."""
-        self.replicator.moved(site)
-        if is_other:
-            self._frontier_sync.moved(site)
 
     def _show(self, ready: frozenset[Slot]) -> None:
         """Announce slots that are reconciled and indexed; a new one waits until the index has caught up with it."""

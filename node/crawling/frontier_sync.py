@@ -5,20 +5,33 @@ store's change log says what was found or visited, whoever wrote it. A slot lost
 """
 
 import asyncio
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from itertools import islice
+from typing import Protocol
 
 from crawl import Crawler, Visit, decode_visit
 from dht import Key, Overlay, SiteShards, Slot, shards, slot_of, slot_start
 from store import Kind, Record, RecordStore
 
-LOOK_EVERY_S = 1.0  # between two looks at leases and change log; leases end well before the votes for them
-LOOK_SOON_S = 0.05  # the same while the store changes
+LEASES_EVERY_S = 1.0  # between two looks at leases: they run out by the clock, which wakes nobody
+BATCH_REST_S = 0.05  # while the store changes: what comes meanwhile is followed in one step
 BATCH = 1024
 
 
+class MovedSites(Protocol):
+    """Sites that host records moved, which the frontier has yet to follow."""
+
+    @property
+    def has_moved(self) -> bool:
+        """Whether any site came to lie elsewhere since `take_moved`."""
+
+    def take_moved(self) -> frozenset[str]:
+        """Return the sites that came to lie elsewhere since this was last asked."""
+
+
 class FrontierSync:
-    """Follows leases and visits on behalf of one crawler."""
+    """Follows leases, visits and host records on behalf of one crawler."""
 
     def __init__(
         self,
@@ -26,17 +39,18 @@ class FrontierSync:
         store: RecordStore,
         overlay: Overlay,
         places: SiteShards,
-        heard: Callable[[Record], None] = lambda record: None,
+        moved_sites: MovedSites,
+        hear: Callable[[Record], None],
     ) -> None:
-        """`heard` is told of each host's record that is kept here, or comes."""
+        """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves."""
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
+        self._moved_sites, self._hear = moved_sites, hear
+        self._kept_hosts = store.scan(Kind.HOST, bytes(20), b"\xff" * 20)
         self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
         self._sequence = 0
-        self._heard, self._hosts = heard, store.scan(Kind.HOST, bytes(20), b"\xff" * 20)  # those kept already
-        self._elsewhere: set[str] = set()  # sites whose places are others since the last look
 
     @property
     def is_current(self) -> bool:
@@ -44,58 +58,71 @@ class FrontierSync:
         return not self._filling and self._store.sequence == self._sequence
 
     async def run(self) -> None:
-        """Follow until cancelled."""
+        """Follow until cancelled. What changes in an idle store is followed at once, leases within `LEASES_EVERY_S`."""
         while True:
             before = self._sequence
-            self.step()
-            if self._filling or self._store.sequence > self._sequence:
+            if self.step():
                 await asyncio.sleep(0)
-            else:
-                await asyncio.sleep(LOOK_SOON_S if self._sequence > before else LOOK_EVERY_S)
+                continue
+            if self._sequence > before:
+                await asyncio.sleep(BATCH_REST_S)
+            while not self._has_changed():
+                with suppress(TimeoutError):
+                    async with asyncio.timeout(LEASES_EVERY_S):
+                        await self._store.wait(self._sequence)
 
-    def step(self) -> None:
-        """Take the leases and changes of this moment."""
-        for record in islice(self._hosts, BATCH):
-            self._heard(record)
-        if self._elsewhere:
-            self._let_go()
-        leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
-        if leases != self._held or slot_bits != self._slot_bits or self._places.mark != self._mark:
-            self._follow_leases(leases, slot_bits)
+    def step(self) -> bool:
+        """Take the leases and changes of this moment, a batch at most; return whether there are more already."""
+        hosts = list(islice(self._kept_hosts, BATCH))
+        for record in hosts:
+            self._hear(record)
+        self._follow_moves()
+        if self._leases_changed():
+            self._follow_leases()
         else:
-            self._follow()
+            self._follow_store()
         self._fill()
+        return bool(hosts or self._filling) or self._store.sequence > self._sequence
 
-    def moved(self, site: str) -> None:
-        """The places of a site are others now."""
-        self._elsewhere.add(site)
+    def _has_changed(self) -> bool:
+        return self._store.sequence > self._sequence or self._leases_changed() or self._moved_sites.has_moved
 
-    def _let_go(self) -> None:
-        """Give up the slots in which sites lie, or lay, whose places are others now: they are taken up anew."""
-        bits = self._overlay.view.strategy.slot_bits
-        touched = {slot_of(prefix, bits) for site in self._elsewhere for prefix in shards(site)}
-        self._elsewhere.clear()
-        for slot in touched & self._held.keys():
-            self._crawler.release(slot)
-            self._filling.pop(slot, None)
-            del self._held[slot]
-        self._crawler.renumber(lambda url: slot_of(self._places.place(url), bits))
+    def _leases_changed(self) -> bool:
+        view = self._overlay.view
+        return view.leases() != self._held or self._is_replaced()
 
-    def _follow_leases(self, leases: Mapping[Slot, int], slot_bits: int) -> None:
-        elsewhere = slot_bits != self._slot_bits or self._places.mark != self._mark
-        kept = {} if elsewhere else leases
+    def _is_replaced(self) -> bool:
+        """Whether URLs lie in other slots than they did: the strategy has other slots, or rules that spread sites."""
+        return self._overlay.view.strategy.slot_bits != self._slot_bits or self._places.mark != self._mark
+
+    def _follow_moves(self) -> None:
+        """Give up the slots in which sites lie, or lay, that lie elsewhere now; they are taken up anew."""
+        if moved := self._moved_sites.take_moved():
+            bits = self._overlay.view.strategy.slot_bits
+            touched = {slot_of(prefix, bits) for site in moved for prefix in shards(site)}
+            for slot in touched & self._held.keys():
+                self._release(slot)
+            self._crawler.renumber(lambda url: slot_of(self._places.place(url), bits))
+
+    def _follow_leases(self) -> None:
+        leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
+        is_replaced = self._is_replaced()
+        kept = {} if is_replaced else leases
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
-            self._crawler.release(slot)
-            self._filling.pop(slot, None)
-            del self._held[slot]
-        if elsewhere:
+            self._release(slot)
+        if is_replaced:
             self._crawler.renumber(lambda url: slot_of(self._places.place(url), slot_bits))
         self._slot_bits, self._mark = slot_bits, self._places.mark
-        self._follow()
+        self._follow_store()
         for slot in sorted(leases.keys() - self._held.keys()):
             self._crawler.hold(slot, leases[slot], ())
             self._filling[slot] = self._store.scan(Kind.VISIT, *slot_range(slot, self._slot_bits))
             self._held[slot] = leases[slot]
+
+    def _release(self, slot: Slot) -> None:
+        self._crawler.release(slot)
+        self._filling.pop(slot, None)
+        del self._held[slot]
 
     def _fill(self) -> None:
         """Rebuild slots just gained, a batch at a time, so that a large one does not hold up the loop."""
@@ -107,19 +134,23 @@ class FrontierSync:
                 return
             del self._filling[slot]
 
-    def _follow(self) -> None:
-        if self._store.sequence == self._sequence:
+    def _follow_store(self) -> None:
+        newest = self._store.sequence
+        if newest == self._sequence:
             return
-        for change in self._store.changes(self._sequence, BATCH):
-            self._sequence = change.sequence
+        changes = self._store.changes(self._sequence, BATCH)
+        for change in changes:
             slot = slot_of(change.key, self._slot_bits)
             if change.kind == Kind.HOST and not change.removed:
                 if (host := self._store.find(Kind.HOST, change.id)) is not None:
-                    self._heard(host)
+                    self._hear(host)
             elif change.kind == Kind.VISIT and not change.removed and slot in self._held:
                 record = self._store.find(Kind.VISIT, change.id, content=False, proven=False)
                 if record is not None:
                     self._observe(slot, record, self._crawler.observe)
+        # The log forgets removals: numbers at its end may have no change any more.
+        last = changes[-1].sequence if changes else 0
+        self._sequence = last if len(changes) == BATCH else max(newest, last)
 
     def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
         """What lies where its site was before it was spread is crawled by the holder of its place now."""

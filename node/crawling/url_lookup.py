@@ -1,21 +1,26 @@
 """What the network knows of URLs: their visits and pages, read from their places, wherever those lie now."""
 
-from collections.abc import Mapping, Sequence
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from crawl import Visit
-from dht import SiteShards, document_id, site_of
+from dht import Key, SiteShards, document_id, site_of
 from node.crawling.frontier_sync import visit_of
 from store import Document, Kind, Record, Replicator, decode_document
 
-Value = TypeVar("Value")
+Learn = Callable[[Iterable[str]], Awaitable[object]]
+"""Reads the host records of sites, where they were not read lately."""
 
 
 class UrlLookup:
     """Reads records of canonical URLs, here or from a ready replica; what nobody has, or answers for, is missing."""
 
-    def __init__(self, replicator: Replicator, places: SiteShards) -> None:
-        self._replicator, self._places = replicator, places
+    def __init__(self, replicator: Replicator, places: SiteShards, learn: Learn) -> None:
+        self._replicator, self._places, self._learn = replicator, places, learn
+
+    async def place(self, url: str) -> Key:
+        """Return where the records of a URL live, by its site's host record as the network has it now."""
+        await self._learn([site_of(url)])
+        return self._places.place(url)
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
         """The visits, by URL."""
@@ -32,7 +37,7 @@ class UrlLookup:
 
     async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
         """From their places now, else from those where they lay before; whoever asks for a URL learns where it lies."""
-        await self._places.hosts.learn({site_of(url) for url in urls})
+        await self._learn({site_of(url) for url in urls})
         found, places = dict[str, Record](), {url: self._places.of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):
             left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}

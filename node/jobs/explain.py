@@ -22,19 +22,7 @@ from crawl import (
     is_canonical,
     refusal_reason,
 )
-from dht import (
-    BadMessage,
-    Clock,
-    Message,
-    NodeId,
-    Overlay,
-    RemoteError,
-    SiteShards,
-    Slot,
-    document_id,
-    site_of,
-    slot_of,
-)
+from dht import BadMessage, Clock, Message, NodeId, Overlay, RemoteError, SiteShards, Slot, document_id, slot_of
 from node.crawling.url_lookup import UrlLookup
 from node.jobs.explain_verdict import Facts, changes, verdict
 from node.jobs.submission import GIVE_URL
@@ -96,8 +84,7 @@ class Explanations:
         except BadUrl as error:
             return {"url": text, "canonical": None, "answer": "no", "why": f"{error.reason}; {GIVE_URL}"}
         now = self._clock().wall
-        await self._places.hosts.learn([site_of(url)])
-        view, place = self._overlay.view, self._places.place(url)
+        place, view = await self._known.place(url), self._overlay.view
         slot, decision = slot_of(place, view.strategy.slot_bits), self._decide(url)
         holder = self._holder(slot)
         visit = (await self._known.find([url])).get(url)

@@ -5,7 +5,8 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from dht import Message, NodeId, Overlay, RemoteError, SiteShards, site_of, slot_of
+from dht import Message, NodeId, Overlay, RemoteError, slot_of
+from node.crawling.url_lookup import UrlLookup
 
 ASK_WITHIN_S = 5.0
 MAX_LISTED = 50_000
@@ -29,15 +30,14 @@ class ToldListed(Message, frozen=True, array_like=True):
 class SitemapListing:
     """Asks and answers. `local`: what this node's crawler has read."""
 
-    def __init__(self, overlay: Overlay, places: SiteShards, local: Callable[[str], tuple[str, ...]]) -> None:
-        self._overlay, self._places, self._local = overlay, places, local
+    def __init__(self, overlay: Overlay, lookup: UrlLookup, local: Callable[[str], tuple[str, ...]]) -> None:
+        self._overlay, self._lookup, self._local = overlay, lookup, local
         overlay.serve(AskListed, self._tell)
 
     async def find(self, url: str) -> tuple[str, ...]:
         """The URLs, as far as any of the slot's live owners tells: the lease may have gone on since; raises nothing."""
-        await self._places.hosts.learn([site_of(url)])
-        view = self._overlay.view
-        slot = slot_of(self._places.place(url), view.strategy.slot_bits)
+        place, view = await self._lookup.place(url), self._overlay.view
+        slot = slot_of(place, view.strategy.slot_bits)
         found = self._local(url)
         for peer in view.live_owners(slot):
             if not found and peer != view.node_id:

@@ -7,18 +7,19 @@ into the site's host record, from which every holder's crawler hears of it.
 
 import asyncio
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from random import Random
 
 from msgspec.structs import replace
 
-from crawl import SAMPLE_EVERY_S, AliasEvidence, CrawlControl, MirrorAlias, MirrorCandidate, Visit
+from crawl import SAMPLE_EVERY_S, CrawlControl, MirrorCandidate, Visit
 from dht import Clock, Overlay, site_of, slot_of
 from node.crawling.url_lookup import UrlLookup
-from node.sites.host_book import HostBook
+from node.sites.host_book import said_of
 from node.sites.host_record_writer import HostRecordWriter
-from store import HostAlias, host_name
+from node.sites.host_records import HostRecords
+from store import host_name
 
 log = logging.getLogger(__name__)
 
@@ -40,13 +41,14 @@ class MirrorFinder:
         overlay: Overlay,
         control: CrawlControl,
         known: UrlLookup,
-        book: HostBook,
+        records: HostRecords,
         writer: HostRecordWriter,
         clock: Clock,
         rng: Random,
     ) -> None:
         self._bounds, self._overlay, self._control, self._known = bounds, overlay, control, known
-        self._mirrors, self._book, self._writer, self._clock, self._rng = control.mirrors, book, writer, clock, rng
+        self._mirrors, self._records, self._writer = control.mirrors, records, writer
+        self._clock, self._rng = clock, rng
 
     async def run(self) -> None:
         """Look again and again, until cancelled."""
@@ -57,8 +59,8 @@ class MirrorFinder:
     async def step(self) -> None:
         """Ask what the crawler wants to know, and have some URLs of aliases fetched."""
         aliases, done = self._mirrors, set[str]()
-        if spread := aliases.sites.intersection(self._book.sites):
-            await self._book.learn(spread)  # whoever crawls a part of a site hears of its aliases too
+        if spread := aliases.sites.intersection(self._records.book.sites):
+            await self._records.learn(spread)  # whoever crawls a part of a site hears of its aliases too
         for question in aliases.questions(self._clock().wall):
             if question.origin not in done and await self._decide(question):
                 done.add(question.origin)
@@ -106,16 +108,3 @@ class MirrorFinder:
         """Under which this node holds a site's home slot."""
         view = self._overlay.view
         return view.leases().get(slot_of(host_name(site)[1], view.strategy.slot_bits))
-
-
-def said_of(alias: MirrorAlias) -> HostAlias:
-    """As the host record says it."""
-    return HostAlias(alias.origin.startswith("https:"), alias.target, alias.since, int(alias.how))
-
-
-def aliases_of(site: str, said: Sequence[HostAlias]) -> list[MirrorAlias]:
-    """As the crawler hears it."""
-    return [
-        MirrorAlias(f"{'https' if a.is_secure else 'http'}://{site}/", a.target, a.since, AliasEvidence(a.how))
-        for a in said
-    ]

@@ -27,8 +27,8 @@ from dht import (
     spread_depth,
 )
 from node.crawling.frontier_sync import slot_range
-from node.sites.host_book import HostBook
 from node.sites.host_record_writer import HostRecordWriter
+from node.sites.host_records import HostRecords
 from store import Kind, RecordStore, Replicator, SlotReport, SlotReportReply, host_name, url_of
 
 log = logging.getLogger(__name__)
@@ -47,13 +47,14 @@ class SiteSharder:
         store: RecordStore,
         replicator: Replicator,
         places: SiteShards,
-        book: HostBook,
+        records: HostRecords,
         writer: HostRecordWriter,
         clock: Clock,
         rng: Random,
     ) -> None:
         self._bounds, self._overlay, self._store, self._replicator = bounds, overlay, store, replicator
-        self._places, self._book, self._writer, self._clock, self._rng = places, book, writer, clock, rng
+        self._places, self._records = places, records
+        self._writer, self._clock, self._rng = writer, clock, rng
 
     async def run(self) -> None:
         """Look at the held slots again and again, until cancelled."""
@@ -74,8 +75,8 @@ class SiteSharder:
         """Sites that are at home in a slot and big enough to be looked at: a URL of each, and how many pages it has."""
         bits = self._overlay.view.strategy.slot_bits
         first, last = slot_range(slot, bits)
-        spread = [site for site in self._book.sites if slot_of(host_name(site)[1], bits) == slot]
-        least = self._bounds.pages >> max((self._book.depths(site)[0] for site in spread), default=0)
+        spread = [site for site in self._records.book.sites if slot_of(host_name(site)[1], bits) == slot]
+        least = self._bounds.pages >> max((self._records.book.depths(site)[0] for site in spread), default=0)
         if self._store.summary(first, last).documents < max(1, least):
             return []
         found = []
@@ -91,7 +92,7 @@ class SiteSharder:
     async def _consider(self, slot: Slot, epoch: int, url: str, pages: int) -> None:
         """Spread a site that needs it and that no rule places."""
         site, view = site_of(url), self._overlay.view
-        before, *former = self._book.depths(site)
+        before, *former = self._records.book.depths(site)
         if before:
             await self._writer.renew(site, epoch)
         if former:  # spread lately: what has yet to move is counted where it lies
@@ -112,7 +113,7 @@ class SiteSharder:
             )
             if host is None:
                 return
-            self._book.believe(host)
+            self._records.believe(host)
             log.info("site spread site=%s places=%d pages=%d of=%d nodes=%d", site, 1 << depth, pages, documents, nodes)
 
     async def _sample(self, home: Slot, slots: int) -> list[int]:

@@ -172,9 +172,6 @@ class FakeHosts:
     def wonder(self, site: str) -> None:
         self.wondered.add(site)
 
-    async def learn(self, sites: Iterable[str], within_s: float = 0.0) -> frozenset[str]:
-        return frozenset(sites)
-
 
 @dataclass(frozen=True)
 class State:

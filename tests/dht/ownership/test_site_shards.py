@@ -1,6 +1,5 @@
 """Places of URLs by the rules in force and by those before."""
 
-from collections.abc import Iterable
 from random import Random
 
 import msgspec
@@ -67,9 +66,6 @@ class Said:
 
     def wonder(self, site: str) -> None:
         self.wondered.append(site)
-
-    async def learn(self, sites: Iterable[str], within_s: float = 0.0) -> frozenset[str]:
-        return frozenset(sites)
 
 
 def test_a_host_record_spreads_a_site_and_its_former_place_is_looked_at_too() -> None:

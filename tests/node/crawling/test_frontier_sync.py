@@ -1,14 +1,17 @@
 """The index and the frontier see exactly what the store says, in the slots that they are meant for."""
 
+import asyncio
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from crawl import Visit, VisitState
 from dht import Identity, Now, document_id, placement_key, slot_of
-from node.crawling.frontier_sync import FrontierSync, slot_range
+from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync, slot_range
 from node.crawling.ingest import visit_draft
 from node.crawling.settlement import report_of
 from node.crawling.store_change_feed import StoreChangeFeed
+from node.simulation.loop import SimLoop
 from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
 from store.record.package import sign_package
 
@@ -64,6 +67,7 @@ class Frontier:
     """Writes down what it is told."""
 
     held: dict[int, int] = field(default_factory=dict)
+    renumbered: int = 0
     seen: list[tuple[int, str, VisitState]] = field(default_factory=list)
 
     def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
@@ -73,6 +77,9 @@ class Frontier:
     def release(self, slot: int) -> None:
         del self.held[slot]
 
+    def renumber(self, slot_of: Callable[[str], int]) -> None:
+        self.renumbered += 1
+
     def recall(self, slot: int, visit: Visit) -> None:
         self.observe(slot, visit)
 
@@ -80,11 +87,36 @@ class Frontier:
         self.seen.append((slot, visit.url, visit.state))
 
 
+@dataclass
+class Moves:
+    """Sites that moved."""
+
+    moved: set[str] = field(default_factory=set)
+
+    @property
+    def has_moved(self) -> bool:
+        return bool(self.moved)
+
+    def take_moved(self) -> set[str]:
+        moved, self.moved = self.moved, set()
+        return moved
+
+
+class Counted(FrontierSync):
+    """Counts its steps."""
+
+    steps = 0
+
+    def step(self) -> bool:
+        self.steps += 1
+        return super().step()
+
+
 async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_goes() -> None:
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
     places = SimpleNamespace(mark=0, place=placement_key)
-    holding = FrontierSync(frontier, store, SimpleNamespace(view=view), places)  # type: ignore[arg-type]
+    holding = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign
@@ -127,3 +159,50 @@ def test_reports_differ_where_the_index_lags_behind_the_store() -> None:
     equal = report_of(BITS, {1: b"s"}, {1: b"i"}, 0, 0)
     assert equal.digests == report_of(BITS, {1: b"s"}, {1: b"i"}, 3, 0).digests
     assert equal.digests != report_of(BITS, {1: b"s"}, {}, 0, 0).digests
+
+
+def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> None:
+    loop = SimLoop()
+
+    async def main() -> None:
+        store, frontier, leases, moves = open_store(), Frontier(), {}, Moves()
+        view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
+        places = SimpleNamespace(mark=0, place=placement_key)
+        sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, print)  # type: ignore[arg-type]
+        url = "http://a.test/1"
+        mine = slot_of(placement_key(url), BITS)
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(sync.run())
+            await asyncio.sleep(600.0)
+            assert sync.steps == 1, "nothing came"
+            leases[mine] = 5
+            await asyncio.sleep(LEASES_EVERY_S)
+            assert frontier.held == {mine: 5}
+            await asyncio.sleep(600.0)
+            steps = sync.steps
+            assert steps <= 3
+            await put(store, drafted(Visit(url, 2), 0, 2, DAY + 9))
+            await asyncio.sleep(0.001)
+            assert frontier.seen, "at once"
+            await asyncio.sleep(600.0)
+            assert sync.steps <= steps + 2
+            moves.moved.add("a.test")
+            await asyncio.sleep(LEASES_EVERY_S)
+            assert frontier.renumbered == 1 and frontier.held == {mine: 5}, "given up and taken up anew"
+            running.cancel()
+        store.close()
+
+    loop.run(main())
+
+
+async def test_what_the_log_has_forgotten_at_its_end_is_not_waited_for() -> None:
+    store = open_store()
+    await put(store, drafted(Visit("http://a.test/1", 2), 0, 2, DAY + 1))
+    for days in (3, 80):  # it expires, and that is forgotten
+        await store.expire(DAY + days)
+    assert store.sequence and not store.changes(0, 10)
+    view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=dict)
+    places = SimpleNamespace(mark=0, place=placement_key)
+    sync = FrontierSync(Frontier(), store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
+    assert not sync.step() and sync.is_current
+    store.close()

@@ -4,7 +4,7 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from node import tracking
+from node.jobs import job_wait
 from node.jobs.job_wait import UNKNOWN_TRIES, JobWait
 
 
@@ -52,7 +52,7 @@ def test_a_seed_that_nobody_knows_yet_is_waited_for_and_a_link_is_not() -> None:
 
 
 def test_a_crawl_without_end_is_followed_up_to_a_bound(monkeypatch: Any) -> None:
-    monkeypatch.setattr(tracking, "MAX_TRACKED", 3)
+    monkeypatch.setattr(job_wait, "MAX_TRACKED", 3)
     track = JobWait([entry("a")])
     track.take(track.ask(9), [answer("a", "fetched", "b", "c", "d", "e")])
     assert (track.waiting, track.followed, track.is_cut) == (2, 3, True)

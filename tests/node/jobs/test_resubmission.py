@@ -6,7 +6,7 @@ from typing import Any
 
 from crawl import Visit
 from dht import Now
-from node import behind
+from node.jobs import resubmission
 from node.jobs.job_progress import Followed
 from node.jobs.resubmission import Resubmission
 
@@ -58,6 +58,6 @@ async def test_of_a_large_known_part_only_so_much_is_followed(monkeypatch: Any) 
     monkeypatch.setitem(globals(), "LINKS", links)
     network = Network("")
     network.known = set(links)
-    monkeypatch.setattr(behind, "MAX_ASKED", 10)
+    monkeypatch.setattr(resubmission, "MAX_ASKED", 10)
     assert await network.news(Visit("0", 99)) == {}
-    assert len(network.asked) <= 10 * behind.WITHIN_S and len(set(network.asked)) == len(network.asked)
+    assert len(network.asked) <= 10 * resubmission.WITHIN_S and len(set(network.asked)) == len(network.asked)

@@ -89,7 +89,7 @@ def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.Mon
         assert said(world)[host_url(BIG)] == record, "written once, though nothing has moved yet"
 
         keeper = holder(world, SMALL)
-        keeper.node_core.host_book.believe(HostRecord(host_url(SMALL), 5))
+        keeper.node_core.host_records.believe(HostRecord(host_url(SMALL), 5))
         lease = keeper.overlay.view.leases()[slot_of(host_name(SMALL)[1], world.plan.slot_bits)]
         await keeper.node_core._mirror_finder._writer.change(
             SMALL, lease, lambda host: replace(host, aliases=(MIRROR,))
