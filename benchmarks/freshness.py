@@ -22,6 +22,7 @@ import msgspec
 from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
 from crawl.frontier.frontier import Frontier
+from crawl.frontier.site_queues import SiteQueues
 from crawl.pipeline.fetch_outcome import read
 from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -80,7 +81,8 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
     """Freshness under the crawler's own policy, and the visits that it took."""
     pages = len(world.rates)
     census = RevisitStatistics(config)
-    frontier = Frontier(pages, AddressLimits(pages, 0.0), census)
+    sites = SiteQueues(AddressLimits(pages, 0.0))
+    frontier = Frontier(pages, sites, census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
         first, _ = read(Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census)
         due_at = START + (first.due_at - START) * Random(page).random()
@@ -99,7 +101,7 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
         seen_at[page] = now
         asked = replaced(turn.visit, visited_at=START + now, state=VisitState.FETCHED)
         outcome, _ = read(asked, turn.visit, print_of(world, page, now), START + now, census)
-        frontier.rest(turn, Now(START + now, now), 0.0)
+        sites.end_request(turn, now, 0.0)
         frontier.settle(turn, outcome, Now(START + now, now))
     fresh_s += sum(world.fresh_s(page, seen_at[page], SPAN_S) for page in range(pages))
     return fresh_s / (pages * SPAN_S), visits

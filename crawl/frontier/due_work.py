@@ -42,7 +42,7 @@ class DueWork:
             del self._slots[site]
             self._most.pop(site, None)
 
-    def rests(self, site: str, delay_s: float) -> None:
+    def set_delay(self, site: str, delay_s: float) -> None:
         """So long a host rests between two requests."""
         slots = self._slots.get(site)
         if not slots:

@@ -107,18 +107,21 @@ class CrawlSnapshot:
             return "waiting", f"{self.pending} pages wait until their owners acknowledge them"
         if self.late_s > 1.0:
             return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(self.late_s)}"
-        if frontier.open:
-            return "crawling", f"{frontier.open} URLs in flight, {frontier.soon(now)} wait for their host's turn"
+        if frontier.in_flight:
+            return (
+                "crawling",
+                f"{frontier.in_flight} URLs in flight, {frontier.due_count(now)} wait for their host's turn",
+            )
         next_s = frontier.next_due(now) or 0.0
-        if due := frontier.soon(now):
+        if due := frontier.due_count(now):
             return (
                 "waiting",
                 f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}"
                 + self._broken(),
             )
-        if not frontier.slots():
+        if not frontier.slots:
             return "idle", "holds no lease: other nodes crawl the slots that it owns"
-        if soon := frontier.soon(now, SOON_S):
+        if soon := frontier.due_count(now, SOON_S):
             return "waiting", f"{soon} URLs are due within a minute, the first in {span(next_s)}"
         if len(frontier):
             return (

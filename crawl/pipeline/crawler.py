@@ -16,7 +16,9 @@ from msgspec.structs import replace
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.errors import SlotLost
-from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.frontier import Frontier
+from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_seen import UrlSeenTest
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
@@ -58,8 +60,9 @@ class Crawler:
         self._stats = stats
         delay_s = min(config.address_delay_s, config.min_delay_s)  # whoever asks one host faster may ask its address so
         addresses = AddressLimits(config.max_open_per_address, delay_s)
-        self._frontier = Frontier(config.max_frontier_urls, addresses, census)
-        self._prefetch = DnsPrefetch(self._frontier, ports.locate)
+        self._sites = SiteQueues(addresses)
+        self._frontier = Frontier(config.max_frontier_urls, self._sites, census)
+        self._prefetch = DnsPrefetch(self._sites, ports.locate)
         self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
         handover = Handoff(config, ports.sink, self._frontier, ports.decide, self._tally, clock, rng, self._seen)
         self._requests = FetchStage(
@@ -71,7 +74,7 @@ class Crawler:
             stats,
             control.mirrors,
             ports.twins,
-            self._frontier,
+            self._sites,
             clock,
             Random(rng.random()),
             ports.locate,
@@ -129,7 +132,7 @@ class Crawler:
 
     def renumber(self, slot_of: Callable[[str], Slot]) -> None:
         """Slots are numbered anew and none is held just now: URLs in flight belong to the slots that this names."""
-        self._frontier.renumber(slot_of)
+        self._frontier.move_in_flight(slot_of)
 
     async def run(self) -> None:
         """Crawl until cancelled."""
@@ -152,10 +155,10 @@ class Crawler:
         return CrawlStatus(
             state=state,
             reason=reason,
-            slots=len(frontier.slots()),
-            waiting=frontier.soon(now, SOON_S) + len(frontier.incomplete),
-            due=frontier.soon(now),
-            open=frontier.open,
+            slots=len(frontier.slots),
+            waiting=frontier.due_count(now, SOON_S) + len(frontier.incomplete),
+            due=frontier.due_count(now),
+            open=frontier.in_flight,
             fetched=tally.fetched,
             failed=tally.failed,
             refused=dict(tally.refused),
@@ -166,7 +169,7 @@ class Crawler:
 
     def inspect(self, url: str) -> UrlStatus:
         """What is known here of a canonical URL, and what stands before its fetch."""
-        queued = self._frontier.look(url, self._clock())
+        queued = self._frontier.position(url, self._clock())
         return self._requests.look(site_of(url), url, queued, self._control.pause_reason)
 
     def listed(self, url: str) -> tuple[str, ...]:
@@ -175,10 +178,10 @@ class Crawler:
 
     def due(self) -> Mapping[Slot, int]:
         """Due work by held slot: URLs that politeness lets be fetched within ten minutes."""
-        return self._frontier.due_work()
+        return self._sites.due_work()
 
     def _situation(self) -> CrawlSnapshot:
-        pending, politeness = self._frontier.open - self._asking, self._requests.politeness
+        pending, politeness = self._frontier.in_flight - self._asking, self._requests.politeness
         return CrawlSnapshot(
             self._frontier, politeness, self._config, self._control.pause_reason, self._late(), pending
         )
@@ -190,7 +193,7 @@ class Crawler:
 
     def is_busy(self, slot: Slot) -> bool:
         """Whether a URL of the slot is being fetched, read or handed to its owners."""
-        return self._frontier.open_in(slot) > 0
+        return self._frontier.in_flight_of(slot) > 0
 
     def _revived(self, visit: Visit) -> Visit:
         """What was left to a twin is due once its site is no alias any more."""
@@ -200,9 +203,9 @@ class Crawler:
         """Make due what others want to have fetched, and the URLs of hosts that are no aliases any more."""
         now, urls = self._clock(), self._control.take_refetches()
         if ended := self._control.take_ended_aliases():
-            urls += self._frontier.left_to_twins(ended)
+            urls += self._frontier.aliased_urls(ended)
         for url in urls:
-            self._frontier.again(url, now)
+            self._frontier.refetch(url, now)
 
     def _start(self, tasks: asyncio.TaskGroup) -> None:
         while self._has_room() and not self._late() and (turn := self._frontier.pop(self._clock())):
@@ -213,7 +216,7 @@ class Crawler:
                 tasks.create_task(self._work(turn))
 
     def _has_room(self) -> bool:
-        pending = self._frontier.open - self._asking
+        pending = self._frontier.in_flight - self._asking
         return (
             not self._control.pause_reason
             and self._asking < self._config.max_open_fetches + self._control.lent
@@ -276,6 +279,6 @@ class Crawler:
             self._stir()
 
     def _end_request(self, turn: FetchTask, delay_s: float, address: str) -> None:
-        self._frontier.rest(turn, self._clock(), delay_s, address)
+        self._sites.end_request(turn, self._clock().steady, delay_s, address)
         self._asking -= 1
         self._stir()

@@ -7,7 +7,7 @@ A few look-ups at once, and fewer than the resolver has threads: turns that need
 import asyncio
 
 from crawl.fetch.response import Locate
-from crawl.frontier.frontier import Frontier
+from crawl.frontier.site_queues import SiteQueues
 
 AT_ONCE = 4
 LOOK_EVERY_S = 0.5  # for hosts that were found meanwhile
@@ -16,8 +16,8 @@ LOOK_EVERY_S = 0.5  # for hosts that were found meanwhile
 class DnsPrefetch:
     """Looks up the frontier's new hosts."""
 
-    def __init__(self, frontier: Frontier, locate: Locate) -> None:
-        self._frontier, self._locate = frontier, locate
+    def __init__(self, sites: SiteQueues, locate: Locate) -> None:
+        self._sites, self._locate = sites, locate
 
     async def run(self) -> None:
         """Until cancelled."""
@@ -25,7 +25,7 @@ class DnsPrefetch:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 await free.acquire()  # first: a look-up may take long, and another host be more urgent by then
-                if (site := self._frontier.unplaced()) is not None:
+                if (site := self._sites.next_unlocated()) is not None:
                     tasks.create_task(self._place(site, free))
                 else:
                     free.release()
@@ -34,6 +34,6 @@ class DnsPrefetch:
     async def _place(self, site: str, free: asyncio.Semaphore) -> None:
         try:
             if address := await self._locate(f"http://{site}/"):
-                self._frontier.place(site, address)
+                self._sites.set_address(site, address)
         finally:
             free.release()

@@ -14,8 +14,9 @@ from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDeclined, FetchFailed
 from crawl.fetch.response import Fetched, Fetcher, Locate
 from crawl.frontier.admission import refusal_reason
-from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.mirror_detector import MirrorDetector
+from crawl.frontier.site_queues import SiteQueues
 from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStatus
 from crawl.pipeline.fetch_outcome import (
@@ -70,14 +71,14 @@ class FetchStage:
         stats: TrapLearning,
         aliases: MirrorDetector,
         twins: MirrorTwins,
-        frontier: Frontier,
+        sites: SiteQueues,
         clock: Clock,
         rng: Random,
         locate: Locate,
     ) -> None:
         self._locate, self._aliases, self._twins = locate, aliases, twins
         self._config, self._fetcher, self._decide, self._clock = config, fetcher, decide, clock
-        self._census, self._lastmods, self._stats, self._frontier = census, lastmods, stats, frontier
+        self._census, self._lastmods, self._stats, self._sites = census, lastmods, stats, sites
         self._robots = RobotsCache(config, fetcher, clock)
         self.politeness = HostDelays(config, rng)
         self.sitemaps = SitemapQueue(config.max_sitemaps, config.max_robots_hosts)
@@ -126,7 +127,7 @@ class FetchStage:
     async def _place(self, turn: FetchTask) -> bool:
         """Whether there is room at the address of a host that was not asked yet."""
         address = await self._locate(turn.visit.url)
-        return not address or self._frontier.move(turn, address, self._clock())
+        return not address or self._sites.enter_address(turn, address, self._clock().steady)
 
     def _without(self, visit: Visit) -> FetchResult:
         """No request: the outcome is known already."""
@@ -175,17 +176,17 @@ class FetchStage:
             return FetchResult()
         if decision.refused_here:
             return self._declined(turn.visit, decision.refused_here)
-        self._frontier.leave(turn, self._clock())
+        self._sites.leave_address(turn, self._clock().steady)
         if self.politeness.given_up(site, self._clock().steady):
             return FetchResult(max(self._config.breaker_s, self._config.min_delay_s))
-        if wait_s := self._frontier.borrow(site, turn.site, self._clock()):
+        if wait_s := self._sites.borrow(site, turn.site, self._clock().steady):
             return FetchResult(max(wait_s, self._config.min_delay_s))
         delay_s, address = self._config.min_delay_s, ""
         try:
             asked = await self._robots.ask(turn.visit.url)
             delay_s, address = self._learn_robots(turn, site, asked, decision)
         finally:
-            self._frontier.give_back(site, self._clock(), delay_s, address)
+            self._sites.give_back(site, self._clock().steady, delay_s, address)
         return FetchResult()  # the turn's own host was not asked
 
     def _learn_robots(

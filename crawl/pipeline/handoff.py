@@ -13,7 +13,8 @@ from crawl.config import CrawlConfig
 from crawl.content.page import Page
 from crawl.errors import SlotLost
 from crawl.frontier.admission import Trail, admit_urls
-from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.frontier import Frontier
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
 from crawl.pipeline.crawl_status import CrawlCounters
 from crawl.pipeline.sink import Sink

@@ -22,7 +22,8 @@ from crawl.errors import PageUnreadable
 from crawl.fetch.content_codings import BadCoding, decode_body
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
-from crawl.frontier.frontier import FetchTask, Frontier
+from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.frontier import Frontier
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
@@ -202,7 +203,7 @@ class ProcessStage:
                 continue
             seen_at = known.history.seen_at
             if seen_at + self.config.min_revisit_s <= now.wall and self.lastmods.changed(source, url, seen_at):
-                self.frontier.hasten(url, now)
+                self.frontier.make_due(url, now)
 
     def _check_lastmod(self, turn: FetchTask, visit: Visit) -> None:
         before = turn.visit.history

@@ -24,11 +24,21 @@ from crawl import (
     nowhere,
     reach,
 )
+from crawl.frontier.frontier import Frontier
+from crawl.frontier.site_queues import SiteQueues
+from crawl.politeness.address_limits import AddressLimits
+from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import PeerTimeout, Slot, system_clock
 
 SLOT = Slot(0)
 HTML = "text/html; charset=utf-8"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def new_frontier(limit: int = 100, *, most: int = 8, delay_s: float = 0.0) -> tuple[Frontier, SiteQueues]:
+    """A frontier and its queues. `most`, `delay_s`: what one address bears."""
+    sites = SiteQueues(AddressLimits(most, delay_s))
+    return Frontier(limit, sites, RevisitStatistics(CrawlConfig())), sites
 
 
 class Web:

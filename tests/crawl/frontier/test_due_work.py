@@ -14,7 +14,7 @@ def test_counts_agree_with_counting_anew():
         slot, site = Slot(rng.randrange(4)), f"h{rng.randrange(6)}"
         if rng.random() < 0.1:
             delay_s = rng.choice([0.0, 0.5, 3.0, 60.0, 6000.0])
-            work.rests(site, delay_s)
+            work.set_delay(site, delay_s)
             if any(count and key[1] == site for key, count in ready.items()):
                 rest[site] = delay_s
             continue
@@ -34,6 +34,6 @@ def test_counts_agree_with_counting_anew():
 def test_a_slow_host_is_little_work_however_much_waits_there():
     work = DueWork()
     work.add(Slot(1), "slow.example", 10_000)
-    work.rests("slow.example", 60.0)
+    work.set_delay("slow.example", 60.0)
     work.add(Slot(2), "quick.example", 100)
     assert work.by_slot() == {1: 10, 2: 100}

@@ -6,11 +6,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, Visit, VisitState
-from crawl.frontier.frontier import BUSY_S, FetchTask, Frontier
-from crawl.politeness.address_limits import AddressLimits
-from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl import Visit, VisitState
+from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.site_queues import BUSY_S
 from dht import Now, Slot, site_of
+from tests.crawl.world import new_frontier
 
 START = 1_000_000.0
 
@@ -48,11 +48,7 @@ class Oracle:
 @settings(max_examples=120, deadline=None)
 @given(st.integers(0, 10**6))
 def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
-    rng, oracle, frontier = (
-        Random(seed),
-        Oracle(),
-        Frontier(10_000, AddressLimits(100, 0.0), RevisitStatistics(CrawlConfig())),
-    )
+    rng, oracle, (frontier, sites) = Random(seed), Oracle(), new_frontier(10_000, most=100)
     asking: list[FetchTask] = []
     handing: list[FetchTask] = []
     lent: list[str] = []
@@ -81,7 +77,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
             case 4 if asking:
                 turn = asking.pop(rng.randrange(len(asking)))
                 delay_s = rng.choice((0.0, 1.0, 3.0))
-                frontier.rest(turn, now, delay_s)
+                sites.end_request(turn, now.steady, delay_s)
                 oracle.open.remove(turn.site)
                 oracle.free_at[turn.site] = now.steady + delay_s
                 handing.append(turn)
@@ -96,7 +92,7 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
                 site = f"h{rng.randrange(7)}.test"
                 is_free = site not in oracle.open and oracle.free_at.get(site, 0.0) <= now.steady
                 by = f"h{rng.randrange(7)}.test"
-                wait_s = frontier.borrow(site, by, now)
+                wait_s = sites.borrow(site, by, now.steady)
                 assert (wait_s == 0.0) == is_free
                 if is_free:
                     oracle.open.add(site)
@@ -105,25 +101,25 @@ def test_nothing_is_lost_nothing_comes_twice_and_hosts_rest(seed: int) -> None:
             case 7 if lent:
                 site = lent.pop(rng.randrange(len(lent)))
                 delay_s = rng.choice((0.0, 1.0, 3.0))
-                frontier.give_back(site, now, delay_s)
+                sites.give_back(site, now.steady, delay_s)
                 oracle.open.remove(site)
                 oracle.free_at[site] = now.steady + delay_s
         waiting = [v for url, (_, v) in oracle.known.items() if url not in oracle.flight]
-        assert frontier.open == len(oracle.flight)
-        assert frontier.soon(now, 3.0) == sum(v.due_at <= now.wall + 3.0 for v in waiting)
+        assert frontier.in_flight == len(oracle.flight)
+        assert frontier.due_count(now, 3.0) == sum(v.due_at <= now.wall + 3.0 for v in waiting)
 
 
 def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
-    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, sites = new_frontier()
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     turn = frontier.pop(at(0))
     assert turn is not None
-    frontier.rest(turn, at(0), 0.0)
+    sites.end_request(turn, 0, 0.0)
     frontier.observe(Slot(1), visit(1, 1, depth=9), at(0))
     frontier.drop(Slot(1))
     frontier.hold(Slot(1), 2, [visit(1, 1)], at(0))
     assert frontier.pop(at(0)) is None
-    assert frontier.open == 1
+    assert frontier.in_flight == 1
     frontier.settle(turn, replace(turn.visit, state=VisitState.FETCHED, visited_at=START, due_at=START + 9), at(0))
     assert frontier.pop(at(1)) is None
     again = frontier.pop(at(10))
@@ -131,110 +127,43 @@ def test_a_url_in_flight_stays_there_whatever_is_said_of_it() -> None:
     assert (again.visit.state, again.epoch) == (VisitState.FETCHED, 2)
 
 
-def test_two_hosts_that_want_each_other_do_not_wait_for_ever() -> None:
-    frontier, now, borrowed = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig())), 0.0, ""
-    frontier.hold(Slot(1), 1, [visit(1, 1), visit(2, 1)], at(0))
-    while not borrowed:
-        assert now < 10
-        turns = []
-        while turn := frontier.pop(at(now)):  # both at once, where they may
-            turns.append(turn)
-        for turn in turns:
-            other = {"h1.test": "h2.test", "h2.test": "h1.test"}[turn.site]
-            wait_s = frontier.borrow(other, turn.site, at(now))
-            borrowed = borrowed or ("" if wait_s else other)
-            frontier.rest(turn, at(now), wait_s)
-            frontier.settle(turn, None, at(now))
-        now += frontier.next_due(at(now)) or 0.0
-
-
 def test_somebody_elses_outcome_counts() -> None:
-    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, _ = new_frontier()
     frontier.hold(Slot(1), 1, [visit(1, 1)], at(0))
     frontier.observe(Slot(1), visit(1, 1, state=VisitState.FETCHED, visited_at=START, due_at=START + 100), at(0))
     frontier.observe(Slot(1), visit(1, 1), at(0))
     assert frontier.pop(at(0)) is None
     assert frontier.next_due(at(0)) == 100
-    assert frontier.soon(at(0), 60) == 0
-    assert frontier.soon(at(45), 60) == 1
+    assert frontier.due_count(at(0), 60) == 0
+    assert frontier.due_count(at(45), 60) == 1
 
 
 def test_a_dropped_slot_gives_nothing_and_comes_back_whole() -> None:
-    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, _ = new_frontier()
     visits = [visit(1, page) for page in range(5)]
     frontier.hold(Slot(1), 1, visits, at(0))
     frontier.drop(Slot(1))
     assert frontier.pop(at(0)) is None
-    assert (len(frontier), frontier.soon(at(0)), frontier.epoch(Slot(1))) == (0, 0, None)
+    assert (len(frontier), frontier.due_count(at(0)), frontier.epoch(Slot(1))) == (0, 0, None)
     frontier.hold(Slot(1), 2, visits, at(0))
-    assert frontier.soon(at(0)) == 5
-
-
-def test_one_address_is_not_asked_by_all_its_hosts_at_once() -> None:
-    frontier = Frontier(100, AddressLimits(2, 0.0), RevisitStatistics(CrawlConfig()))
-    frontier.hold(Slot(1), 1, [visit(host, page) for host in range(5) for page in range(2)], at(0))
-    first = [turn for _ in range(5) if (turn := frontier.pop(at(0)))]
-    for turn in first:
-        frontier.rest(turn, at(0), 0.0, "192.0.2.1")
-        frontier.settle(turn, replace(turn.visit, state=VisitState.FETCHED, visited_at=START, due_at=START + 99), at(0))
-    taken = 0
-    while running := [turn for _ in range(5) if (turn := frontier.pop(at(0)))]:
-        assert len(running) <= 2
-        taken += len(running)
-        for turn in running:
-            frontier.rest(turn, at(0), 0.0, "192.0.2.1")
-            frontier.settle(
-                turn, replace(turn.visit, state=VisitState.FETCHED, visited_at=START, due_at=START + 99), at(0)
-            )
-    assert taken == 5
-
-
-def test_hosts_that_were_never_asked_are_counted_at_the_address_that_dns_says() -> None:
-    frontier = Frontier(100, AddressLimits(2, 5.0), RevisitStatistics(CrawlConfig()))
-    frontier.hold(Slot(1), 1, [visit(host, 0) for host in range(6)], at(0))
-    named = [frontier.unplaced() for _ in range(7)]
-    assert named == [f"h{host}.test" for host in range(6)] + [None]
-    for site in named[:4]:
-        assert site is not None
-        frontier.place(site, "192.0.2.1")
-    turns = [turn for _ in range(6) if (turn := frontier.pop(at(0)))]
-    assert [turn.site for turn in turns] == ["h0.test", "h4.test", "h5.test"], "one begins, two are elsewhere"
-    assert not frontier.move(turns[1], "192.0.2.1", at(0)), "not so soon after the other"
-    frontier.rest(turns[1], at(0), 0.0)
-    frontier.settle(turns[1], None, at(0))
-    assert frontier.pop(at(4.9)) is None
-    assert frontier.move(turns[2], "192.0.2.1", at(5))
-    assert frontier.pop(at(20)) is None, "two are open"
-    frontier.rest(turns[2], at(20), 0.0)
-    last = frontier.pop(at(20))
-    assert last is not None
-    frontier.rest(last, at(20), 0.0)
-    assert frontier.pop(at(20)) is not None, "who made no request is in nobody's way"
+    assert frontier.due_count(at(0)) == 5
 
 
 def test_what_does_not_fit_is_told() -> None:
-    frontier = Frontier(3, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, _ = new_frontier(3)
     frontier.hold(Slot(1), 1, [visit(1, page) for page in range(5)], at(0))
     assert (len(frontier), frontier.incomplete) == (3, (Slot(1),))
 
 
-def test_the_deepest_scope_comes_first() -> None:
-    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
-    frontier.hold(Slot(1), 1, [visit(1, 1, depth=0), visit(1, 2, depth=4), visit(1, 3, depth=2)], at(0))
-    turn = frontier.pop(at(0))
-    assert turn is not None
-    assert turn.visit.depth == 4
-
-
 def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
-    frontier = Frontier(100, AddressLimits(8, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, sites = new_frontier()
     later = replace(Visit(url="http://h0.test/", depth=1), due_at=1e6)
     frontier.hold(Slot(0), 1, [later], Now(0.0, 0.0))
     assert frontier.pop(Now(0.0, 0.0)) is None
-    frontier.hasten(later.url, Now(0.0, 0.0))
-    frontier.hasten(later.url, Now(0.0, 0.0))
-    frontier.hasten("http://unknown.test/", Now(0.0, 0.0))
+    frontier.make_due(later.url, Now(0.0, 0.0))
+    frontier.make_due(later.url, Now(0.0, 0.0))
+    frontier.make_due("http://unknown.test/", Now(0.0, 0.0))
     turn = frontier.pop(Now(0.0, 0.0))
     assert turn is not None and turn.visit.url == later.url and frontier.find(later.url) is None
-    frontier.rest(turn, Now(0.0, 0.0), 0.0)
+    sites.end_request(turn, 0.0, 0.0)
     assert frontier.pop(Now(0.0, 0.0)) is None

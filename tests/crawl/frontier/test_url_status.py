@@ -5,27 +5,23 @@ import asyncio
 from aiohttp import web
 
 from crawl import QueuePosition, RobotsAccess, UrlStage, Visit
-from crawl.config import CrawlConfig
-from crawl.frontier.frontier import Frontier
-from crawl.politeness.address_limits import AddressLimits
-from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
-from tests.crawl.world import SLOT, Crawl, Web, seed
+from tests.crawl.world import SLOT, Crawl, Web, new_frontier, seed
 
 
 def test_a_urls_place_in_the_frontier() -> None:
-    frontier, now = Frontier(100, AddressLimits(4, 0.0), RevisitStatistics(CrawlConfig())), Now(1e6, 10.0)
+    (frontier, sites), now = new_frontier(), Now(1e6, 10.0)
     url = "http://a.test/{}".format
     visits = [Visit(url(n), 1) for n in range(3)] + [Visit(url("deep"), 2), Visit(url("late"), 1, due_at=2e6)]
     frontier.hold(Slot(0), 1, visits, now)
-    assert frontier.look(url("nowhere"), now) == QueuePosition()
-    assert frontier.look(url("late"), now).stage == UrlStage.LATER
-    assert [frontier.look(url(name), now).ahead for name in ("deep", 0, 1, 2)] == [0, 1, 2, 3]
+    assert frontier.position(url("nowhere"), now) == QueuePosition()
+    assert frontier.position(url("late"), now).stage == UrlStage.LATER
+    assert [frontier.position(url(name), now).ahead for name in ("deep", 0, 1, 2)] == [0, 1, 2, 3]
     turn = frontier.pop(now)
     assert turn is not None
-    assert frontier.look(url("deep"), now) == QueuePosition(UrlStage.OPEN, 0, 0.0, True)
-    frontier.rest(turn, now, 5.0)
-    assert frontier.look(url(1), Now(1e6, 12.0)) == QueuePosition(UrlStage.READY, 1, 3.0, False)
+    assert frontier.position(url("deep"), now) == QueuePosition(UrlStage.OPEN, 0, 0.0, True)
+    sites.end_request(turn, now.steady, 5.0)
+    assert frontier.position(url(1), Now(1e6, 12.0)) == QueuePosition(UrlStage.READY, 1, 3.0, False)
 
 
 async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Crawl) -> None:

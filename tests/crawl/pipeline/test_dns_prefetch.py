@@ -2,18 +2,16 @@
 
 import asyncio
 
-from crawl import CrawlConfig, Visit
-from crawl.frontier.frontier import Frontier
+from crawl import Visit
 from crawl.pipeline.dns_prefetch import AT_ONCE, DnsPrefetch
-from crawl.politeness.address_limits import AddressLimits
-from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
+from tests.crawl.world import new_frontier
 
 NOW = Now(1e6, 0.0)
 
 
 async def test_each_new_host_is_looked_up_once_a_few_at_a_time() -> None:
-    frontier = Frontier(100, AddressLimits(1, 0.0), RevisitStatistics(CrawlConfig()))
+    frontier, sites = new_frontier(most=1)
     asked: list[str] = []
     open_now, most_open, is_done = 0, 0, asyncio.Event()
 
@@ -30,7 +28,7 @@ async def test_each_new_host_is_looked_up_once_a_few_at_a_time() -> None:
 
     frontier.hold(Slot(0), 1, [Visit(f"http://h{n % 12}.test/{n}", 1) for n in range(36)], NOW)
     async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
-        running = tasks.create_task(DnsPrefetch(frontier, locate).run())
+        running = tasks.create_task(DnsPrefetch(sites, locate).run())
         await is_done.wait()
         await asyncio.sleep(0)
         running.cancel()

@@ -5,12 +5,10 @@ from random import Random
 import pytest
 
 from crawl import CrawlConfig, Visit, span
-from crawl.frontier.frontier import Frontier
 from crawl.pipeline.crawl_status import CrawlSnapshot
-from crawl.politeness.address_limits import AddressLimits
 from crawl.politeness.host_delays import HostDelays
-from crawl.schedule.revisit_policy import RevisitStatistics
 from dht import Now, Slot
+from tests.crawl.world import new_frontier
 
 CONFIG = CrawlConfig(max_pending_pages=3, breaker_fails=1)
 NOW = Now(1e9, 100.0)
@@ -19,7 +17,7 @@ NOW = Now(1e9, 100.0)
 def situation(
     *due_at: float, holds: bool = True, hindrance: str = "", late_s: float = 0.0, pending: int = 0
 ) -> CrawlSnapshot:
-    frontier = Frontier(100, AddressLimits(4, 0.0), RevisitStatistics(CONFIG))
+    frontier, _ = new_frontier()
     if holds:
         visits = [Visit(f"http://h{n}.test/", 1, due_at=at) for n, at in enumerate(due_at)]
         frontier.hold(Slot(0), 1, visits, NOW)
@@ -45,12 +43,14 @@ def test_the_first_thing_that_stands_in_the_way_is_told(now: CrawlSnapshot, stat
 
 
 def test_a_url_in_flight_and_hosts_that_do_not_answer_are_told() -> None:
-    now = situation(0.0, 0.0)
-    turn = now.frontier.pop(NOW)
+    frontier, sites = new_frontier()
+    frontier.hold(Slot(0), 1, [Visit(f"http://h{n}.test/", 1) for n in range(2)], NOW)
+    now = CrawlSnapshot(frontier, HostDelays(CONFIG, Random(1)), CONFIG, "", 0.0, 0)
+    turn = frontier.pop(NOW)
     assert turn is not None
     assert now.told(NOW) == ("crawling", "1 URLs in flight, 1 wait for their host's turn")
-    now.frontier.rest(turn, NOW, 5.0)
-    now.frontier.settle(turn, None, NOW)
+    sites.end_request(turn, NOW.steady, 5.0)
+    frontier.settle(turn, None, NOW)
     now.politeness.after_failure("h0.test", NOW.steady, "time", 1.0)
     assert "asked once in a while alone: h0.test (1 requests in a row failed, last: time)" in now.told(NOW)[1]
 

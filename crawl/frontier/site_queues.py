@@ -1,0 +1,222 @@
+"""Which site may be asked next: a queue of ready URLs for each site, and a heap of the sites by the end of their rest.
+
+Pure: `now` is steady time in seconds. A site takes part in the race for turns while it has ready URLs and no open
+request; its turn comes when its rest is over and its server's address has room. A site can also be *borrowed*, for one
+request that a URL of another site leads to.
+Source: Heydon & Najork 1999, section 3.1 (back queues, one a host, and a heap of hosts).
+"""
+
+import heapq
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+
+from crawl.frontier.due_work import DueWork
+from crawl.frontier.fetch_task import FetchTask, QueuedUrl
+from crawl.frontier.url_status import QueuePosition, UrlStage
+from crawl.politeness.address_limits import AddressLimits
+from dht import Slot, site_of
+
+MAX_AHEAD = 10_000  # URLs counted before another one; further ones are not looked at
+MAX_UNLOCATED = 10_000  # new sites whose address is to be looked up; that of others is, at their first turn
+BUSY_S = 1.0  # until a site with an open request is asked for again
+
+
+@dataclass(slots=True)
+class _SiteQueue:
+    ready: list[tuple[int, int, QueuedUrl]] = field(default_factory=list)  # (-depth, number, URL)
+    free_at: float = 0.0
+    wanted_until: float = 0.0  # a borrower will come for it by then
+    is_open: bool = False  # a request is under way
+    is_racing: bool = False  # in the heap of turns, or in line for its address
+    address: str = ""
+
+
+class SiteQueues:
+    """The ready URLs by site, deepest scope first. `addresses` bounds the requests to one server."""
+
+    def __init__(self, addresses: AddressLimits) -> None:
+        self._addresses = addresses
+        self._sites: dict[str, _SiteQueue] = {}
+        self._turns: list[tuple[float, int, str]] = []  # (free_at, number, site)
+        self._unlocated: dict[str, None] = {}  # new sites whose address nobody has looked up yet
+        self._due_work = DueWork()
+        self._ready = 0
+        self._number = 0
+        self._swept = 1_000
+
+    def __len__(self) -> int:
+        """Count the ready URLs."""
+        return self._ready
+
+    def due_work(self) -> Mapping[Slot, int]:
+        """Count the URLs that politeness lets be fetched within ten minutes, by slot; slots without any are missing."""
+        return self._due_work.by_slot()
+
+    def push(self, entry: QueuedUrl) -> None:
+        """Queue a URL that has become ready at its site."""
+        entry.stage = UrlStage.READY
+        self._ready += 1
+        site = site_of(entry.visit.url)
+        self._due_work.add(entry.slot, site)
+        queue = self._sites.get(site)
+        if queue is None:
+            queue = self._sites[site] = _SiteQueue()
+            if len(self._unlocated) < MAX_UNLOCATED:
+                self._unlocated[site] = None
+        heapq.heappush(queue.ready, (-entry.visit.depth, entry.number, entry))
+        self._race(site, queue)
+
+    def discard(self, entry: QueuedUrl) -> None:
+        """Count a ready URL no more; its queue passes it over, or is pruned."""
+        entry.stage = UrlStage.UNKNOWN
+        self._ready -= 1
+        self._due_work.add(entry.slot, site_of(entry.visit.url), -1)
+
+    def prune(self, sites: Iterable[str]) -> None:
+        """Take discarded URLs out of the queues of some sites."""
+        for site in sites:
+            if queue := self._sites.get(site):
+                queue.ready = [item for item in queue.ready if item[2].stage is UrlStage.READY]
+                heapq.heapify(queue.ready)
+
+    def pop(self, now: float) -> FetchTask | None:
+        """Return the next URL to fetch; its site is taken until `end_request`. None: ask at `next_due`."""
+        for site in self._addresses.due(now):
+            self._sites[site].is_racing = False
+            self._race(site, self._sites[site])
+        while self._turns and self._turns[0][0] <= now:
+            _, _, site = heapq.heappop(self._turns)
+            queue = self._sites[site]
+            queue.is_racing = False
+            while queue.ready and queue.ready[0][2].stage is not UrlStage.READY:
+                heapq.heappop(queue.ready)
+            if queue.is_open or queue.free_at > now:  # it was borrowed since it was queued
+                self._pass(site, queue, now)
+            elif now < queue.wanted_until:
+                self._pass(site, queue, now, queue.wanted_until)
+            elif not queue.ready:
+                self._pass(site, queue, now)
+            elif queue.address and self._addresses.wait_s(queue.address, now) != 0.0:
+                queue.is_racing = True
+                self._addresses.line_up(queue.address, site, now)
+            else:
+                return self._take(site, queue, now)
+        return None
+
+    def next_due(self) -> float | None:
+        """Return the steady instant when `pop` may give something, None if nothing is ready."""
+        instants = [self._turns[0][0]] if self._turns else []
+        if (free_at := self._addresses.next_due()) is not None:
+            instants.append(free_at)
+        return min(instants, default=None)
+
+    def position(self, url: str, entry: QueuedUrl | None, now: float) -> QueuePosition:
+        """Tell how many URLs of its site are before a URL that waits, and what the site waits for. `entry`: None where
+        the URL does not wait."""
+        queue = self._sites.get(site_of(url)) or _SiteQueue()
+        ahead = 0
+        if entry is not None and entry.stage is UrlStage.READY:
+            mine = -entry.visit.depth, entry.number
+            queued = islice(queue.ready, MAX_AHEAD)
+            ahead = sum(item[:2] < mine and item[2].stage is UrlStage.READY for item in queued)
+        stage = entry.stage if entry is not None else UrlStage.UNKNOWN
+        return QueuePosition(stage, ahead, max(0.0, queue.free_at - now), queue.is_open)
+
+    def end_request(self, task: FetchTask, now: float, delay_s: float, address: str = "") -> None:
+        """End the request to a task's site, which then rests so long; 0.0: none was made. `address`: who answered."""
+        if not delay_s:
+            self.leave_address(task, now)
+        self._end(task.site, task.address, now, delay_s, address)
+
+    def borrow(self, site: str, by: str, now: float) -> float:
+        """Take a site for one request that a task of the site `by` leads to. 0.0: `give_back` must follow; else the
+        seconds until it is worth asking again: until then the site steps aside, or its own URLs would always be first.
+        """
+        queue = self._sites.setdefault(site, _SiteQueue())
+        room_s = self._addresses.wait_s(queue.address, now) if queue.address else 0.0
+        wait_s = BUSY_S if queue.is_open or room_s is None else max(room_s, queue.free_at - now)
+        if wait_s > 0:
+            margin_s = BUSY_S / (2 if by < site else 4)  # unequal, or two that want each other would wait in step
+            queue.wanted_until = now + wait_s + margin_s
+            return wait_s
+        queue.is_open, queue.wanted_until = True, 0.0
+        if queue.address:
+            self._addresses.begin(queue.address, now)
+        return 0.0
+
+    def give_back(self, site: str, now: float, delay_s: float, address: str = "") -> None:
+        """End the request to a borrowed site, which then rests so long. `address`: who answered."""
+        self._end(site, self._sites[site].address, now, delay_s, address)
+
+    def next_unlocated(self) -> str | None:
+        """Name a site with ready URLs whose address is unknown, each site once."""
+        while self._unlocated:
+            site = next(iter(self._unlocated))
+            del self._unlocated[site]
+            if (queue := self._sites.get(site)) and queue.ready and not queue.address:
+                return site
+        return None
+
+    def set_address(self, site: str, address: str) -> None:
+        """Note where a site is that was not asked yet."""
+        queue = self._sites.get(site)
+        if queue and not queue.address and not queue.is_open:
+            queue.address = address
+
+    def enter_address(self, task: FetchTask, address: str, now: float) -> bool:
+        """Count a task that was given without an address at the one where its site was found meanwhile.
+
+        False: the address has no room; the task is to be ended without a request.
+        """
+        self._sites[task.site].address = address
+        if self._addresses.wait_s(address, now) != 0.0:
+            return False
+        task.address, task.counted = address, self._addresses.begin(address, now)
+        return True
+
+    def leave_address(self, task: FetchTask, now: float) -> None:
+        """Let others have a task's place at its address, since it will not ask its site."""
+        if task.address:
+            self._addresses.undo(task.address, task.counted, now)
+            task.address = ""
+
+    def sweep(self, now: float) -> None:
+        """Forget sites that have nothing ready and whose rest is over, whenever their number has doubled."""
+        if len(self._sites) <= 2 * self._swept:
+            return
+        self._sites = {
+            site: queue
+            for site, queue in self._sites.items()
+            if queue.ready or queue.is_open or queue.is_racing or max(queue.free_at, queue.wanted_until) > now
+        }
+        self._swept = max(1_000, len(self._sites))
+
+    def _take(self, site: str, queue: _SiteQueue, now: float) -> FetchTask:
+        _, _, entry = heapq.heappop(queue.ready)
+        queue.is_open = True
+        counted = self._addresses.begin(queue.address, now) if queue.address else 0.0
+        return FetchTask(entry.visit, entry.slot, entry.epoch, site, queue.address, counted)
+
+    def _end(self, site: str, counted: str, now: float, delay_s: float, address: str) -> None:
+        """`counted`: the address that the request was counted at, `address`: the one that answered."""
+        queue = self._sites[site]
+        queue.is_open = False
+        queue.free_at = now + delay_s
+        self._due_work.set_delay(site, delay_s)
+        if counted:
+            self._addresses.end(counted, now)
+        queue.address = address or queue.address
+        self._race(site, queue)
+
+    def _race(self, site: str, queue: _SiteQueue, at: float = 0.0) -> None:
+        if queue.ready and not queue.is_open and not queue.is_racing:
+            queue.is_racing = True
+            self._number += 1
+            heapq.heappush(self._turns, (max(at, queue.free_at), self._number, site))
+
+    def _pass(self, site: str, queue: _SiteQueue, now: float, at: float = 0.0) -> None:
+        """A site's turn has come to nothing; it may have been let in before another that waits for its address."""
+        if queue.address:
+            self._addresses.passed(queue.address, now)
+        self._race(site, queue, at)
