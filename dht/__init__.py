@@ -55,7 +55,7 @@ from dht.protocol.events import Event, MembersChanged, StrategyAhead
 from dht.protocol.requester import Datagram
 from dht.protocol.udp_driver import EngineDriver, PortUnavailable, UdpDriver, bind_udp
 from dht.rate_limit import RateLimiter
-from dht.reachability.dial_back import DialBack, DialBackPing
+from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence, ReachabilityVerdict
 from dht.reachability.node_role import Mode
 from dht.signals import when_told_to_stop
@@ -112,7 +112,6 @@ __all__ = [
     "Datagram",
     "DhtConfig",
     "DialBack",
-    "DialBackPing",
     "Difference",
     "DocumentId",
     "Driver",

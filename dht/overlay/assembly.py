@@ -12,7 +12,7 @@ from dht.overlay.service import OnEvent, OverlayDependencies, OverlayService
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
-from dht.reachability.dial_back import udp_dial_back
+from dht.reachability.dial_back import DialBack
 from dht.reachability.node_role import Mode
 from dht.strategy.history import StrategyHistory
 from dht.strategy.network import Network
@@ -82,7 +82,7 @@ def open_overlay(
         puzzle=place.puzzle,
         mode=place.mode,
         is_declared=is_declared,
-        knock=udp_dial_back(identity, bytes.fromhex(network.id), rng),
+        dial_back=DialBack(identity, bytes.fromhex(network.id), rng),
         probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
         rng=rng,
     )

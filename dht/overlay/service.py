@@ -70,7 +70,7 @@ class OverlayDependencies:
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     mode: Mode = "member"
     is_declared: bool = True  # whether the operator says where this node is reached, in every family
-    knock: DialBack | None = None  # None: never find out whether strangers reach this node, and never for others
+    dial_back: DialBack | None = None  # None: never find out whether strangers reach this node, and never for others
     probe_s: float = 0.0  # as in DhtConfig
     rng: Random = field(default_factory=Random)
 
@@ -321,10 +321,10 @@ class OverlayService:
     # Reachability
 
     def _open_prober(self, parts: OverlayDependencies) -> AutoNat | None:
-        if parts.knock is None:
+        if parts.dial_back is None:
             return None
         prober = AutoNat(
-            self._core, self._view, self, parts.knock, self._clock, parts.rng, parts.families, parts.probe_s
+            self._core, self._view, self, parts.dial_back, self._clock, parts.rng, parts.families, parts.probe_s
         )
         self._handlers.serve(ProbeMe, prober.answer_me)
         self.serve(Probe, prober.answer)

@@ -40,7 +40,7 @@ Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
 class ProbeMe(Message, frozen=True, array_like=True):
-    """Have a third node knock at these ports of the address from which this comes. `avoid`: the first 4 bytes of the
+    """Have a third node dial back these ports of the address from which this comes. `avoid`: the first 4 bytes of the
     ids of nodes that the asker sent something to."""
 
     family: Literal[4, 6]
@@ -86,13 +86,13 @@ class AutoNat:
         core: ProtocolEngine,
         view: OverlayView,
         ways: Dialer,
-        knock: DialBack,
+        dial_back: DialBack,
         clock: Clock,
         rng: Random,
         families: frozenset[Family],
         every_s: float,
     ) -> None:
-        self._core, self._view, self._ways, self._knock = core, view, ways, knock
+        self._core, self._view, self._ways, self._dial_back = core, view, ways, dial_back
         self._clock, self._rng = clock, rng
         self.found = {family: ReachabilityEvidence(every_s) for family in sorted(families)}
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
@@ -182,7 +182,7 @@ class AutoNat:
     async def _probe(self, probe: Probe) -> ProbeReply:
         there = Endpoint(probe.host, probe.udp_port, probe.tcp_port)
         async with asyncio.TaskGroup() as tasks:
-            udp = tasks.create_task(self._knock(there.udp, NodeId(probe.node_id)), name="probe-udp")
+            udp = tasks.create_task(self._dial_back.reaches(there.udp, NodeId(probe.node_id)), name="probe-udp")
             tcp = tasks.create_task(self._connects(Contact(NodeId(probe.node_id), (there,))), name="probe-tcp")
         return ProbeReply(udp.result(), tcp.result())
 

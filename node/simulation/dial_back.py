@@ -1,41 +1,41 @@
-"""Knocking at a simulated node's door from a port that was never sent to; see dht/reachability/dial_back.py."""
+"""Ports of the simulated network from which nothing was sent yet, for `dht/reachability/dial_back.py`."""
 
-import asyncio
+from collections.abc import Callable
 from random import Random
 
-from dht import Address, DialBack, DialBackPing, Identity, NodeId
+from dht import Address
 from node.simulation.network import SimNetwork
 
-TRIES, WAIT_S = 2, 1.5
 PORTS = (49_152, 65_535)  # where new ports are from
 
 
-def sim_dial_back(network: SimNetwork, name: str, identity: Identity, network_id: bytes, rng: Random) -> DialBack:
-    """Knocks for one node."""
+class SimPorts:
+    """Opens new ports of one simulated node."""
 
-    async def knock(address: Address, peer: NodeId) -> bool:
-        question, heard = DialBackPing(identity, network_id, peer, rng), asyncio.Event()
-        host = network.host_of(name, frozenset({address.family}))
-        source = Address(host, rng.randint(*PORTS))
+    def __init__(self, network: SimNetwork, name: str, rng: Random) -> None:
+        self._network, self._name, self._rng = network, name, rng
+
+    async def open(self, address: Address, receive: Callable[[bytes], None]) -> "SimPort":
+        """Open a port from which to reach an address; raises OSError where the node has no address of its family."""
+        source = Address(self._network.host_of(self._name, frozenset({address.family})), self._rng.randint(*PORTS))
         if source.family != address.family:
-            return False
+            raise OSError(f"no address of family {address.family}")
+        return SimPort(self._network, self._name, source, address, receive)
 
-        def receive(data: bytes, _: Address) -> None:
-            if question.is_answered(data):
-                heard.set()
 
-        network.attach(name, source, receive)
-        try:
-            for _ in range(TRIES):
-                network.send(name, question.data, source, address)
-                try:
-                    async with asyncio.timeout(WAIT_S):
-                        await heard.wait()
-                        return True
-                except TimeoutError:
-                    continue
-        finally:
-            network.detach(source)
-        return False
+class SimPort:
+    """One open port; closed once."""
 
-    return knock
+    def __init__(
+        self, network: SimNetwork, name: str, source: Address, target: Address, receive: Callable[[bytes], None]
+    ) -> None:
+        self._network, self._name, self._source, self._target = network, name, source, target
+        network.attach(name, source, lambda data, _: receive(data))
+
+    def send(self, data: bytes) -> None:
+        """Send a datagram to the address that the port was opened for."""
+        self._network.send(self._name, data, self._source, self._target)
+
+    def close(self) -> None:
+        """Receive nothing more here."""
+        self._network.detach(self._source)

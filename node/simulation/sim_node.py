@@ -17,6 +17,7 @@ from dht import (
     AddressPolicy,
     Clock,
     DhtConfig,
+    DialBack,
     Endpoint,
     Family,
     Identity,
@@ -32,7 +33,7 @@ from dht import (
 from index import IndexConfig
 from node.app.node_core import NodeCore, NodeEnvironment
 from node.simulation.carrier import SimCarrier
-from node.simulation.dial_back import sim_dial_back
+from node.simulation.dial_back import SimPorts
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scripted_fetch import ScriptedFetcher, Visited
 from node.simulation.scripted_web import ScriptedWeb
@@ -114,9 +115,10 @@ class SimNode:
 
     def _overlay(self, around: SimEnvironment) -> OverlayService:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
+        network = bytes.fromhex(around.network.id)
         core = ProtocolEngine(
             self.identity,
-            bytes.fromhex(around.network.id),
+            network,
             DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
             listening=listening,
@@ -145,7 +147,7 @@ class SimNode:
                 member=not self.is_bare,
                 mode=self.mode,
                 is_declared=False,
-                knock=sim_dial_back(around.wire, self.name, self.identity, bytes.fromhex(around.network.id), self.rng),
+                dial_back=DialBack(self.identity, network, self.rng, SimPorts(around.wire, self.name, self.rng).open),
                 probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
                 rng=Random(self.rng.random()),
             )

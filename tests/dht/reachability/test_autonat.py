@@ -15,7 +15,7 @@ from dht.config import DhtConfig
 from dht.messages import Message
 from dht.overlay.assembly import OverlaySettings, open_overlay
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
-from dht.reachability.dial_back import udp_dial_back
+from dht.reachability.dial_back import DialBack
 from tests.dht.overlay.test_service import free_port, has_ipv6, until
 
 HERE = "127.0.0.1"
@@ -114,19 +114,19 @@ async def test_only_the_askers_own_address_is_probed_for_members_and_seldom() ->
                 await one.ask_at(contact_of(two), ProbeMe(4, port, port), ProbeReply, timeout_s=15)
 
 
-async def test_a_knock_is_answered_by_the_right_key_alone() -> None:
+async def test_a_dial_back_is_answered_by_the_right_key_alone() -> None:
     async with town() as t:
         node = t.start(41, "127.0.0.1")
-        knock = udp_dial_back(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
+        dial_back = DialBack(Identity(b"\7" * 32), bytes.fromhex(t.network.id), random.Random(1))
         address = contact_of(node).endpoints[0].udp
-        other = udp_dial_back(Identity(b"\7" * 32), b"another network12345", random.Random(1))
+        other = DialBack(Identity(b"\7" * 32), b"another network12345", random.Random(1))
         async with asyncio.TaskGroup() as tasks:
-            knocks = [
-                tasks.create_task(knock(address, node.node_id)),
-                tasks.create_task(knock(address, NodeId(bytes(20)))),
-                tasks.create_task(other(address, node.node_id)),
+            answers = [
+                tasks.create_task(dial_back.reaches(address, node.node_id)),
+                tasks.create_task(dial_back.reaches(address, NodeId(bytes(20)))),
+                tasks.create_task(other.reaches(address, node.node_id)),
             ]
-        assert [task.result() for task in knocks] == [True, False, False]
+        assert [task.result() for task in answers] == [True, False, False]
 
 
 async def test_a_client_answers_that_it_is_there_and_is_in_nobodys_view() -> None:
