@@ -2,10 +2,11 @@
 
 Pure: values in, values out. Votes for a new lease are asked of everybody, so that all know of it. A renewal needs no
 more than a majority: the holder and, of three live owners, one other. Which others is chosen so that the slots of a
-round share as few voters as can be, by a greedy set cover that prefers those who granted the last time; who was not
-asked is asked when one of the chosen refuses or is silent. A voter that is never asked has promised nothing: it knows
-the holder from its heartbeats, and any majority against the holder needs one that has promised.
-Source: Chvátal 1979 (greedy set cover); Gray & Cheriton 1989 (renewals batched by who is asked).
+round share as few voters as can be, by a greedy set cover that begins where there is least choice and prefers those
+who granted the last time; who was not asked is asked when one of the chosen refuses or is silent. A voter that is
+never asked has promised nothing: it knows the holder from its heartbeats, and any majority against the holder needs
+one that has promised. Source: Chvátal 1979 (greedy set cover); Gray & Cheriton 1989 (renewals batched by who is
+asked).
 """
 
 from collections import Counter
@@ -15,6 +16,8 @@ from dataclasses import dataclass, field
 from dht.keys import NodeId, Slot
 from dht.leases.voter import Team, majority, team_digest
 from dht.messages import Claim, LeaseRelease, LeaseRequest
+
+WHOLE = 720_720  # a slot's need of votes, parted among its voters: 1 … 16 of them divide it without a rest
 
 
 @dataclass(slots=True)
@@ -94,15 +97,32 @@ def voters(attempts: Mapping[Slot, Attempt], asked_anyway: Iterable[NodeId] = ()
 def _cover(
     attempts: Mapping[Slot, Attempt], fit: Mapping[Slot, set[NodeId]], chosen: dict[NodeId, None]
 ) -> dict[NodeId, None]:
-    """The peers in the order in which they were chosen: always one that most slots still lack."""
-    lacking = {slot: attempts[slot].lacks - len(peers & chosen.keys()) for slot, peers in fit.items()}
-    while left := [slot for slot, lacks in lacking.items() if lacks > 0]:
-        uses, known = Counter[NodeId](), Counter[NodeId]()
-        for slot in left:
-            uses.update(fit[slot] - chosen.keys())
-            known.update(attempts[slot].friends)
-        best = max(uses, key=lambda peer: (uses[peer], known[peer], peer))
+    """Add to `chosen`, one by one, the peer that the slots need most: one with few others to ask needs each of them
+    more."""
+    free = {slot: peers - chosen.keys() for slot, peers in fit.items()}
+    lacking = {slot: attempts[slot].lacks - len(peers) + len(free[slot]) for slot, peers in fit.items()}
+    left = {slot for slot, lacks in lacking.items() if lacks > 0}
+    need, known = Counter[NodeId](), Counter[NodeId]()
+
+    def weigh(slot: Slot, sign: int) -> None:
+        weight = sign * (WHOLE * lacking[slot] // len(free[slot]))
+        for peer in free[slot]:
+            need[peer] += weight
+        for peer in attempts[slot].friends:
+            known[peer] += sign
+
+    for slot in left:
+        weigh(slot, 1)
+    while left:
+        best = max(need, key=lambda peer: (need[peer], known[peer], peer))
         chosen[best] = None
-        for slot in left:
-            lacking[slot] -= best in fit[slot]
+        for slot in [slot for slot in left if best in free[slot]]:
+            weigh(slot, -1)
+            free[slot].remove(best)
+            lacking[slot] -= 1
+            if lacking[slot]:
+                weigh(slot, 1)
+            else:
+                left.remove(slot)
+        del need[best]
     return chosen
