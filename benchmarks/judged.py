@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from dht import DocumentId, Key, NodeId, Now, Slot, Strategy, document_id, placement_key
-from index import Change, IndexConfig, LocalIndex, Question, Searcher, Text
+from index import DocumentChange, IndexConfig, LocalIndex, Searcher, SearchRequest, Text
 from index.query.parser import MAX_CHARS, MAX_LEAVES
 from index.text.analyzer import terms
 
@@ -52,10 +52,10 @@ class Alone:
     def knows(self, cursor: bytes) -> bool:
         return True
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor or b"0")
         found = self.texts[start : start + limit]
-        return [Change(text.id, text) for text in found], str(start + len(found)).encode() if found else cursor
+        return [DocumentChange(text.id, text) for text in found], str(start + len(found)).encode() if found else cursor
 
 
 def clock() -> Now:
@@ -117,7 +117,7 @@ async def measure(directory: Path, engine: str, typed: bool) -> list[dict]:
         for name, text in queries.items():
             if name not in relevance:
                 continue
-            answer = await searcher.search(Question(text if typed else as_query(text), deadline_ms=20_000))
+            answer = await searcher.search(SearchRequest(text if typed else as_query(text), deadline_ms=20_000))
             got = [named[each["id"]] for each in answer["results"]]
             asked, exact = asked + 1, exact + answer["exact"]
             took.append(answer["took_ms"])

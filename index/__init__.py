@@ -6,14 +6,14 @@ local: one node's part. Then messages, plan, checks, remote, rounds, merge, snip
 question, searcher: a whole query.
 """
 
-from index.change_feed import Change, Feed, Text
+from index.change_feed import ChangeFeed, DocumentChange, Text
 from index.config import IndexConfig
 from index.errors import IndexCorrupt, QueryError
 from index.query.parser import Query, parse_query
 from index.query.scoring import RANKING
-from index.query.search_request import Question
+from index.query.search_request import SearchRequest
 from index.search.local_index import LocalIndex
-from index.search.oracle import BruteAnswer, BruteForce, BruteHit
+from index.search.oracle import OracleAnswer, OracleHit, SearchOracle
 from index.search.searcher import Read, Searcher
 from index.text.analyzer import ANALYZER
 from index.text.analyzer_check import AnalyzerDiffers
@@ -22,18 +22,18 @@ __all__ = [
     "ANALYZER",
     "RANKING",
     "AnalyzerDiffers",
-    "BruteAnswer",
-    "BruteForce",
-    "BruteHit",
-    "Change",
-    "Feed",
+    "ChangeFeed",
+    "DocumentChange",
     "IndexConfig",
     "IndexCorrupt",
     "LocalIndex",
+    "OracleAnswer",
+    "OracleHit",
     "Query",
     "QueryError",
-    "Question",
     "Read",
+    "SearchOracle",
+    "SearchRequest",
     "Searcher",
     "Text",
     "parse_query",

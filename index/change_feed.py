@@ -28,21 +28,21 @@ class Text:
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class DocumentChange:
     """A document became `text`, or left the answers (None: gone, expired, taken down, moved away)."""
 
     id: DocumentId
     text: Text | None
 
 
-class Feed(Protocol):
+class ChangeFeed(Protocol):
     """The store's change log. A cursor is opaque, starts as b"", and survives restarts of both sides."""
 
     def knows(self, cursor: bytes) -> bool:
         """Whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
         unseen: the follower forgets everything and begins at b"", which is always known."""
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor; the same cursor
         again where nothing follows. Returns at once, maybe empty."""
 

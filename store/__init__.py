@@ -6,11 +6,11 @@ reader, steward, replicator (the team).
 """
 
 from store.config import StoreConfig
-from store.disk.catalog import Change
+from store.disk.catalog import RecordChange
 from store.disk.cell_sums import Summary
 from store.disk.file_system import Disk, FolderDisk, MemoryDisk
 from store.disk.record_store import RecordStore
-from store.disk.row_table import Row
+from store.disk.row_table import CatalogRow
 from store.errors import BadDraft, BadReplica, DiskFull, StoreCorrupt, TooFewCopies
 from store.record.document import Document, decode_document, encode_document
 from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
@@ -22,7 +22,7 @@ from store.replication.replicator import Replicator, ReplicatorStatus
 __all__ = [
     "BadDraft",
     "BadReplica",
-    "Change",
+    "CatalogRow",
     "Disk",
     "DiskFull",
     "Document",
@@ -34,10 +34,10 @@ __all__ = [
     "MemoryDisk",
     "Proof",
     "Record",
+    "RecordChange",
     "RecordStore",
     "Replicator",
     "ReplicatorStatus",
-    "Row",
     "Signer",
     "SlotReport",
     "SlotReportReply",

@@ -26,7 +26,7 @@ CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ForwardRow:
     """One indexed document; `record` is its forward record."""
 
     number: int
@@ -72,13 +72,13 @@ class ForwardTable:
             rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
         return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
 
-    def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, Row]:
+    def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, ForwardRow]:
         """The rows of these documents, those that are there; for the writer."""
         with self._writing:
             rows = _select(self._writer, "id", ids)
             return {row.id: row for row in rows}
 
-    def rows(self, numbers: Sequence[int]) -> Iterator[Row]:
+    def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
         """The rows of these numbers, those that are there, in chunks of memory; for the reader."""
         for start in range(0, len(numbers), _CHUNK):
             try:
@@ -89,7 +89,7 @@ class ForwardTable:
             yield from found
 
     def commit(
-        self, removed: Sequence[int], added: Sequence[Row], totals: Mapping[int, SlotTotals], cursor: bytes
+        self, removed: Sequence[int], added: Sequence[ForwardRow], totals: Mapping[int, SlotTotals], cursor: bytes
     ) -> None:
         """Change rows, the totals of the named cells and the cursor, all or nothing."""
         try:
@@ -131,14 +131,14 @@ class ForwardTable:
         return IndexCorrupt(str(self._path), str(error), "free space on the disk, or delete this file and restart")
 
 
-def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[Row]:
+def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[ForwardRow]:
     marks = ",".join("?" * len(values))
     rows = connection.execute(f"SELECT * FROM document WHERE {column} IN ({marks})", list(values))
     for number, id_, key, cell, version, record in rows:
-        yield Row(number, DocumentId(id_), Key(key), cell, version, record)
+        yield ForwardRow(number, DocumentId(id_), Key(key), cell, version, record)
 
 
-def _columns(row: Row) -> tuple[object, ...]:
+def _columns(row: ForwardRow) -> tuple[object, ...]:
     return row.number, row.id, row.key, row.cell, row.version, row.record
 
 

@@ -10,15 +10,15 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from dht import slot_of
-from index.change_feed import Change, Text
+from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.engine.forward_table import ForwardTable, Row
+from index.engine.forward_table import ForwardRow, ForwardTable
 from index.engine.memory import MemoryEngine
-from index.engine.protocol import Engine, Entry, host_names
+from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
-from index.query.collection_statistics import CELL_BITS, SlotTotals, Totals
+from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals
 from index.text.analyzer import ANALYZER
 from index.text.forward_index import analyse, encode_forward
 
@@ -28,7 +28,7 @@ ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both
 LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebuilt
 
 
-class Shelf:
+class IndexFiles:
     """Lives in the directory `path`, or in memory where that is None."""
 
     def __init__(self, config: IndexConfig, path: Path | None) -> None:
@@ -38,7 +38,7 @@ class Shelf:
             path.mkdir(parents=True, exist_ok=True)
         self.table = self._open_table()
         self.engine = self._open_engine()
-        self.totals = Totals(self.table.totals())
+        self.totals = IndexTotals(self.table.totals())
         self.engine.remove_from(self.table.next_number())
         self.engine.commit()
 
@@ -51,7 +51,7 @@ class Shelf:
     def documents(self) -> int:
         return self.totals.documents
 
-    def apply(self, changes: Sequence[Change], cursor: bytes) -> None:
+    def apply(self, changes: Sequence[DocumentChange], cursor: bytes) -> None:
         """Index a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts."""
         last = {change.id: change.text for change in changes}
         before = self.table.find(list(last))
@@ -73,25 +73,25 @@ class Shelf:
         """Forget everything, so that following begins at zero."""
         self.engine.clear()
         self.table.clear(made=self._made(), engine=self.table.about("engine"))
-        self.totals = Totals({})
+        self.totals = IndexTotals({})
 
     def close(self) -> None:
         self.engine.close()
         self.table.close()
 
-    def _add(self, texts: Sequence[Text]) -> list[Row]:
-        rows: list[Row] = []
+    def _add(self, texts: Sequence[Text]) -> list[ForwardRow]:
+        rows: list[ForwardRow] = []
         first = self.table.next_number()
         for start in range(0, len(texts), ADD_COUNT):
-            entries: list[Entry] = []
+            entries: list[IndexEntry] = []
             for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
                 cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
-                entries.append(Entry(number, cell, host_names(text.url), text.language.lower(), fields))
-                rows.append(Row(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
+                entries.append(IndexEntry(number, cell, host_names(text.url), text.language.lower(), fields))
+                rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
             self.engine.add(entries)
         return rows
 
-    def _has(self, row: Row | None, text: Text | None) -> bool:
+    def _has(self, row: ForwardRow | None, text: Text | None) -> bool:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
 
     def _made(self) -> bytes:

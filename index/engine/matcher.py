@@ -5,18 +5,18 @@ Pure: the definition that engines, with their sets and counts, must agree with.
 
 from index.change_feed import Text
 from index.engine.protocol import host_names
-from index.query.parser import Group, Language, Node, Site
+from index.query.parser import LanguageFilter, QueryGroup, QueryNode, SiteFilter
 from index.query.scoring import occurrences
-from index.text.forward_index import Forward
+from index.text.forward_index import ForwardRecord
 
 
-def matches(node: Node, text: Text, forward: Forward) -> bool:
+def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
     """Whether the document belongs to the answer; `forward` is its record."""
-    if isinstance(node, Group):
+    if isinstance(node, QueryGroup):
         enough = sum(matches(child, text, forward) for child in node.children) >= node.minimum
         return enough and not any(matches(child, text, forward) for child in node.without)
-    if isinstance(node, Site):
+    if isinstance(node, SiteFilter):
         return node.host in host_names(text.url)
-    if isinstance(node, Language):
+    if isinstance(node, LanguageFilter):
         return text.language.lower() == node.code
     return bool(occurrences(forward, node))

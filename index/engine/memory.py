@@ -6,10 +6,10 @@ Pure: values only. It leaves nothing out until `limit`, and then cannot say what
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 
-from index.engine.protocol import Candidates, Entry, Scale
+from index.engine.protocol import Candidates, IndexEntry, Scale
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import Language, Node, Phrase, Query, Site, Term, select
-from index.text.forward_index import Fields
+from index.query.parser import LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
+from index.text.forward_index import FieldTerms
 
 _Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address, body and boilerplate
 
@@ -18,12 +18,12 @@ class MemoryEngine:
     """Changes are visible at `commit`, as in the others."""
 
     def __init__(self) -> None:
-        self._entries: dict[int, tuple[Entry, _Lines]] = {}
-        self._postings: dict[Term | Site | Language, set[int]] = {}
-        self._added: list[Entry] = []
+        self._entries: dict[int, tuple[IndexEntry, _Lines]] = {}
+        self._postings: dict[Term | SiteFilter | LanguageFilter, set[int]] = {}
+        self._added: list[IndexEntry] = []
         self._removed: list[int] = []
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[IndexEntry]) -> None:
         self._added.extend(entries)
 
     def remove(self, numbers: Collection[int]) -> None:
@@ -47,7 +47,7 @@ class MemoryEngine:
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
 
-    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in select(node, self._find))
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
@@ -59,14 +59,14 @@ class MemoryEngine:
     def close(self) -> None:
         self.clear()
 
-    def _find(self, leaf: Term | Phrase | Site | Language) -> frozenset[int]:
+    def _find(self, leaf: Term | Phrase | SiteFilter | LanguageFilter) -> frozenset[int]:
         if not isinstance(leaf, Phrase):
             return frozenset(self._postings.get(leaf, ()))
         found = frozenset.intersection(*(self._find(Term(term)) for term in leaf.terms))
         return frozenset(n for n in found if any(_holds(line, leaf.terms) for line in self._entries[n][1]))
 
 
-def _lines(fields: Fields) -> _Lines:
+def _lines(fields: FieldTerms) -> _Lines:
     return (
         tuple(fields.title),
         *map(tuple, fields.headings),
@@ -76,9 +76,9 @@ def _lines(fields: Fields) -> _Lines:
     )
 
 
-def _keys(entry: Entry, lines: _Lines) -> set[Term | Site | Language]:
-    words: set[Term | Site | Language] = {Term(term) for line in lines for term in line}
-    return words | {Site(host) for host in entry.hosts} | {Language(entry.language)}
+def _keys(entry: IndexEntry, lines: _Lines) -> set[Term | SiteFilter | LanguageFilter]:
+    words: set[Term | SiteFilter | LanguageFilter] = {Term(term) for line in lines for term in line}
+    return words | {SiteFilter(host) for host in entry.hosts} | {LanguageFilter(entry.language)}
 
 
 def _holds(line: tuple[str, ...], phrase: tuple[str, ...]) -> bool:

@@ -9,21 +9,21 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from index.query.parser import Node, Query
-from index.text.forward_index import Fields
+from index.query.parser import Query, QueryNode
+from index.text.forward_index import FieldTerms
 
 MAX_HOST_CHARS = 261  # a name of 255 characters and a port
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """One document for an engine. `hosts`: every name that `site:` may match it by, see `host_names`."""
 
     number: int
     cell: int  # the first 16 bits of its key, of which a slot is the first few
     hosts: tuple[str, ...]
     language: str
-    fields: Fields
+    fields: FieldTerms
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +46,7 @@ class Candidates:
 class Engine(Protocol):
     """An inverted index of terms, positions, hosts, languages and slots."""
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[IndexEntry]) -> None:
         """Index documents under numbers that are new or were removed before."""
 
     def remove(self, numbers: Collection[int]) -> None:
@@ -61,7 +61,7 @@ class Engine(Protocol):
     def clear(self) -> None:
         """Forget everything, and commit."""
 
-    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         """How many documents match, by slot, exactly; slots without a match are left out."""
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:

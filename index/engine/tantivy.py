@@ -17,10 +17,10 @@ from typing import Any
 import tantivy
 from tantivy import Occur
 
-from index.engine.protocol import Candidates, Entry, Scale
+from index.engine.protocol import Candidates, IndexEntry, Scale
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import Group, Language, Leaf, Node, Query, Site, Term
+from index.query.parser import LanguageFilter, Leaf, Query, QueryGroup, QueryNode, SiteFilter, Term
 from index.query.scoring import K1, WEIGHTS
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
@@ -57,7 +57,7 @@ class TantivyEngine:
             raise self._corrupt(error) from None
         self._see()
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[IndexEntry]) -> None:
         for entry in entries:
             self._writer.add_document(_document(entry))
 
@@ -82,7 +82,7 @@ class TantivyEngine:
         self._writer.delete_all_documents()
         self.commit()
 
-    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         searcher, known = self._searcher, self._counted
         if (node, slot_bits) not in known:
             if len(known) >= COUNTED:
@@ -112,7 +112,7 @@ class TantivyEngine:
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted: dict[tuple[Node, int], Mapping[int, int]] = {}
+        self._counted: dict[tuple[QueryNode, int], Mapping[int, int]] = {}
         self._average = 0.0
         self._filled: dict[int, frozenset[int]] = {}
 
@@ -129,12 +129,12 @@ class TantivyEngine:
         found = searcher.aggregate(match, asked)
         return {int(bucket["key"]) // width: int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
 
-    def _match(self, node: Node) -> tantivy.Query:
-        if isinstance(node, Group):
+    def _match(self, node: QueryNode) -> tantivy.Query:
+        if isinstance(node, QueryGroup):
             return _boolean(node, [self._match(child) for child in node.children], map(self._match, node.without))
-        if isinstance(node, Site):
+        if isinstance(node, SiteFilter):
             return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
-        if isinstance(node, Language):
+        if isinstance(node, LanguageFilter):
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
         return _any_of(self._in(node, "text"), self._in(node, "boilerplate"))
 
@@ -147,13 +147,13 @@ class TantivyEngine:
         """A query that matches the tree and scores every leaf that a document holds."""
         boosted = {leaf: self._boosted(searcher, leaf, idf) for leaf, idf in zip(query.leaves, scale.idf, strict=True)}
         root = query.root
-        if not isinstance(root, Group):
-            return boosted[root] if not isinstance(root, Site | Language) else _silent(self._match(root))
-        if any(isinstance(child, Group) for child in root.children):
+        if not isinstance(root, QueryGroup):
+            return boosted[root] if not isinstance(root, SiteFilter | LanguageFilter) else _silent(self._match(root))
+        if any(isinstance(child, QueryGroup) for child in root.children):
             parts = [(Occur.Must, _silent(self._match(root)))]
             return tantivy.Query.boolean_query(parts + [(Occur.Should, leaf) for leaf in boosted.values()])
         children = [
-            _silent(self._match(child)) if isinstance(child, Site | Language) else boosted[child]  # type: ignore[index]
+            _silent(self._match(child)) if isinstance(child, SiteFilter | LanguageFilter) else boosted[child]  # type: ignore[index]
             for child in root.children
         ]
         return _boolean(root, children, map(self._match, root.without))
@@ -191,7 +191,7 @@ def _slot_terms(slots: Collection[int], slot_bits: int) -> list[int]:
     return [_slot_term((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]
 
 
-def _document(entry: Entry) -> tantivy.Document:
+def _document(entry: IndexEntry) -> tantivy.Document:
     document = tantivy.Document()
     document.add_unsigned("number", entry.number)
     document.add_unsigned("cell", entry.cell)
@@ -210,7 +210,7 @@ def _document(entry: Entry) -> tantivy.Document:
     return document
 
 
-def _boolean(group: Group, children: Sequence[tantivy.Query], without: Iterator[tantivy.Query]) -> tantivy.Query:
+def _boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Iterator[tantivy.Query]) -> tantivy.Query:
     excluded = [(Occur.MustNot, query) for query in without]
     if group.minimum == len(children):
         return tantivy.Query.boolean_query([(Occur.Must, query) for query in children] + excluded)

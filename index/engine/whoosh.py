@@ -16,10 +16,10 @@ from whoosh import fields, index, query
 from whoosh.analysis import SpaceSeparatedTokenizer
 from whoosh.filedb.filestore import RamStorage
 
-from index.engine.protocol import Candidates, Entry, Scale
+from index.engine.protocol import Candidates, IndexEntry, Scale
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import Language, Node, Phrase, Query, Site, Term, select
+from index.query.parser import LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
 
 _BORDER = " \u00b6 "
 
@@ -29,12 +29,12 @@ class WhooshEngine:
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        self._added: list[Entry] = []
+        self._added: list[IndexEntry] = []
         self._removed: set[int] = set()
         self._removed_from: int | None = None
         self._open()
 
-    def add(self, entries: Sequence[Entry]) -> None:
+    def add(self, entries: Sequence[IndexEntry]) -> None:
         self._added.extend(entries)
 
     def remove(self, numbers: Collection[int]) -> None:
@@ -61,7 +61,7 @@ class WhooshEngine:
             shutil.rmtree(self._path, ignore_errors=True)
         self._open()
 
-    def counts(self, node: Node, slot_bits: int) -> Mapping[int, int]:
+    def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         self._look()
         return Counter(self._cells[place] >> (CELL_BITS - slot_bits) for place in select(node, self._find))
 
@@ -112,7 +112,7 @@ class WhooshEngine:
         self._cells = {place: kept["cell"] for place, kept in stored.items()}
         self._seen = generation
 
-    def _find(self, leaf: Term | Phrase | Site | Language) -> frozenset[int]:
+    def _find(self, leaf: Term | Phrase | SiteFilter | LanguageFilter) -> frozenset[int]:
         return frozenset(self._searcher.docs_for_query(_query(leaf)))
 
 
@@ -123,15 +123,15 @@ class _Memory(RamStorage):  # type: ignore[misc]
         return super().temp_storage(f"{name or ''}.{secrets.token_hex(8)}")
 
 
-def _query(leaf: Term | Phrase | Site | Language) -> query.Query:
+def _query(leaf: Term | Phrase | SiteFilter | LanguageFilter) -> query.Query:
     if isinstance(leaf, Term):
         return query.Term("text", leaf.term)
     if isinstance(leaf, Phrase):
         return query.Phrase("text", list(leaf.terms))
-    return query.Term("site", leaf.host) if isinstance(leaf, Site) else query.Term("language", leaf.code)
+    return query.Term("site", leaf.host) if isinstance(leaf, SiteFilter) else query.Term("language", leaf.code)
 
 
-def _document(entry: Entry) -> dict[str, object]:
+def _document(entry: IndexEntry) -> dict[str, object]:
     found = entry.fields
     lines = [found.title, *found.headings, found.url, found.body, found.boilerplate]
     return {

@@ -51,7 +51,7 @@ class SlotTotals:
 _EMPTY = SlotTotals()
 
 
-class Totals:
+class IndexTotals:
     """The totals of all cells at one moment, and by slot for each slot_bits that was asked for."""
 
     def __init__(self, cells: Mapping[int, SlotTotals]) -> None:
@@ -73,9 +73,9 @@ class Totals:
             self._levels[slot_bits] = level
         return level
 
-    def changed(self, cells: Mapping[int, SlotTotals]) -> "Totals":
+    def changed(self, cells: Mapping[int, SlotTotals]) -> "IndexTotals":
         """With these totals of these cells in place of their old ones."""
-        found = Totals({**self.cells, **cells})
+        found = IndexTotals({**self.cells, **cells})
         for slot_bits, before in self._levels.copy().items():
             level = found._levels[slot_bits] = dict(before)
             for cell, totals in cells.items():

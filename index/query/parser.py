@@ -37,14 +37,14 @@ class Phrase:
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class SiteFilter:
     """A host (with `:port` only that port) and all hosts below it."""
 
     host: str
 
 
 @dataclass(frozen=True, slots=True)
-class Language:
+class LanguageFilter:
     """The document's language tag, lower case."""
 
     code: str
@@ -54,15 +54,15 @@ Leaf = Term | Phrase
 
 
 @dataclass(frozen=True, slots=True)
-class Group:
+class QueryGroup:
     """At least `minimum` of the children and none of `without`."""
 
     minimum: int
-    children: tuple["Node", ...]
-    without: tuple["Node", ...] = ()
+    children: tuple["QueryNode", ...]
+    without: tuple["QueryNode", ...] = ()
 
 
-Node = Term | Phrase | Site | Language | Group
+QueryNode = Term | Phrase | SiteFilter | LanguageFilter | QueryGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +70,7 @@ class Query:
     """A parsed query. `leaves`: distinct terms and phrases that score, in order of appearance; none excluded."""
 
     text: str
-    root: Node
+    root: QueryNode
     leaves: tuple[Leaf, ...]
 
 
@@ -82,19 +82,21 @@ def parse_query(text: str, language: str = "", site: str = "") -> Query:
         if "\ud800" <= character <= "\udfff":
             raise QueryError(position, "half a character (a lone surrogate)")
     root = _Parser(text).parse()
-    narrow: list[Node] = []
+    narrow: list[QueryNode] = []
     if language:
         narrow.append(_language(language, 0))
     if site:
         narrow.append(_site(site, 0))
     if narrow:
-        root = Group(1 + len(narrow), (root, *narrow))
+        root = QueryGroup(1 + len(narrow), (root, *narrow))
     return Query(text, root, tuple(dict.fromkeys(_leaves(root))))
 
 
-def select(node: Node, find: Callable[[Term | Phrase | Site | Language], frozenset[int]]) -> frozenset[int]:
+def select(
+    node: QueryNode, find: Callable[[Term | Phrase | SiteFilter | LanguageFilter], frozenset[int]]
+) -> frozenset[int]:
     """The documents of a tree, given those of its leaves: the set algebra for engines that have none."""
-    if not isinstance(node, Group):
+    if not isinstance(node, QueryGroup):
         return find(node)
     counts: dict[int, int] = {}
     for child in node.children:
@@ -106,8 +108,8 @@ def select(node: Node, find: Callable[[Term | Phrase | Site | Language], frozens
     return found
 
 
-def _leaves(node: Node) -> Iterator[Leaf]:
-    if isinstance(node, Group):
+def _leaves(node: QueryNode) -> Iterator[Leaf]:
+    if isinstance(node, QueryGroup):
         for child in node.children:
             yield from _leaves(child)
     elif isinstance(node, Term | Phrase):
@@ -116,7 +118,7 @@ def _leaves(node: Node) -> Iterator[Leaf]:
 
 @dataclass(frozen=True, slots=True)
 class _Excluded:
-    node: Node
+    node: QueryNode
 
 
 class _Parser:
@@ -127,7 +129,7 @@ class _Parser:
         self._at = 0
         self._leaves = 0
 
-    def parse(self) -> Node:
+    def parse(self) -> QueryNode:
         node = self._any(0)
         if self._peek() == ")":
             raise QueryError(self._at, "a closing parenthesis without an opening one")
@@ -137,7 +139,7 @@ class _Parser:
             raise QueryError(0, "a query of exclusions only finds nothing; add a word to look for")
         return node
 
-    def _any(self, depth: int) -> Node | _Excluded | None:
+    def _any(self, depth: int) -> QueryNode | _Excluded | None:
         start = self._at
         branches = [self._all(depth)]
         while self._take_or():
@@ -148,11 +150,11 @@ class _Parser:
         nodes = [branch for branch in found if not isinstance(branch, _Excluded)]
         if len(nodes) < len(found):
             raise QueryError(start, "OR between exclusions means nearly everything; exclude outside of the OR")
-        return Group(1, tuple(dict.fromkeys(nodes)))
+        return QueryGroup(1, tuple(dict.fromkeys(nodes)))
 
-    def _all(self, depth: int) -> Node | _Excluded | None:
-        wanted: list[Node] = []
-        without: list[Node] = []
+    def _all(self, depth: int) -> QueryNode | _Excluded | None:
+        wanted: list[QueryNode] = []
+        without: list[QueryNode] = []
         while self._peek() not in ("", ")") and not self._at_or():
             item = self._item(depth)
             if isinstance(item, _Excluded):
@@ -163,7 +165,7 @@ class _Parser:
             return _Excluded(_group(1, without)) if without else None
         return _group(None, wanted, without)
 
-    def _item(self, depth: int) -> Node | _Excluded | None:
+    def _item(self, depth: int) -> QueryNode | _Excluded | None:
         start = self._at
         if self._text[start] == "-" or self._at_word("NOT"):
             self._at += 1 if self._text[start] == "-" else 3
@@ -180,7 +182,7 @@ class _Parser:
             return None
         return self._positive(depth)
 
-    def _positive(self, depth: int) -> Node | _Excluded | None:
+    def _positive(self, depth: int) -> QueryNode | _Excluded | None:
         character = self._text[self._at]
         if character == "(":
             return self._parentheses(depth + 1)
@@ -188,7 +190,7 @@ class _Parser:
             return self._quoted()
         return self._word()
 
-    def _parentheses(self, depth: int) -> Node | _Excluded | None:
+    def _parentheses(self, depth: int) -> QueryNode | _Excluded | None:
         start = self._at
         if depth > MAX_DEPTH:
             raise QueryError(start, f"parentheses deeper than {MAX_DEPTH}")
@@ -199,7 +201,7 @@ class _Parser:
         self._at += 1
         return node
 
-    def _quoted(self) -> Node | None:
+    def _quoted(self) -> QueryNode | None:
         start = self._at
         end = self._text.find('"', start + 1)
         if end < 0:
@@ -209,7 +211,7 @@ class _Parser:
         self._count(start, len(found))
         return (Term(found[0]) if len(found) == 1 else Phrase(found)) if found else None
 
-    def _word(self) -> Node | None:
+    def _word(self) -> QueryNode | None:
         start = self._at
         while (
             self._at < len(self._text) and not self._text[self._at].isspace() and self._text[self._at] not in _SPECIAL
@@ -250,24 +252,24 @@ class _Parser:
         return True
 
 
-def _cut_word(found: tuple[str, ...]) -> Node | None:
+def _cut_word(found: tuple[str, ...]) -> QueryNode | None:
     if len(found) <= 1:
         return Term(found[0]) if found else None
     if not any(map(is_unspaced, found)):
         return Phrase(found)
     distinct = tuple(Term(term) for term in dict.fromkeys(found))
     need = len(distinct) if len(distinct) <= SHORT_RUN else max(SHORT_RUN, -(-len(distinct) // 4))
-    return Group(need, distinct) if len(distinct) > 1 else distinct[0]
+    return QueryGroup(need, distinct) if len(distinct) > 1 else distinct[0]
 
 
-def _group(minimum: int | None, children: list[Node], without: list[Node] | None = None) -> Node:
+def _group(minimum: int | None, children: list[QueryNode], without: list[QueryNode] | None = None) -> QueryNode:
     distinct = tuple(dict.fromkeys(children))
     if len(distinct) == 1 and not without:
         return distinct[0]
-    return Group(minimum or len(distinct), distinct, tuple(dict.fromkeys(without or ())))
+    return QueryGroup(minimum or len(distinct), distinct, tuple(dict.fromkeys(without or ())))
 
 
-def _site(value: str, position: int) -> Site:
+def _site(value: str, position: int) -> SiteFilter:
     if len(value) > MAX_SITE_CHARS or any("\ud800" <= character <= "\udfff" for character in value):
         raise QueryError(position, f"site: needs a host of at most {MAX_SITE_CHARS} characters")
     host = value.lower().removeprefix("http://").removeprefix("https://").partition("/")[0].strip(".")
@@ -278,11 +280,11 @@ def _site(value: str, position: int) -> Site:
             host = host.encode("idna").decode()
         except UnicodeError:
             raise QueryError(position, f"site: {host} is not a host name") from None
-    return Site(host)
+    return SiteFilter(host)
 
 
-def _language(value: str, position: int) -> Language:
+def _language(value: str, position: int) -> LanguageFilter:
     code = value.lower()
     if not (2 <= len(code) <= 8 and code.isascii() and code.replace("-", "").isalnum()):
         raise QueryError(position, "lang: needs a language code, as in lang:en")
-    return Language(code)
+    return LanguageFilter(code)

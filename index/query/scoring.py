@@ -25,7 +25,7 @@ from typing import Any
 
 from index.query.collection_statistics import Statistics
 from index.query.parser import Leaf, Phrase, Query, Term
-from index.text.forward_index import FIELDS, Counts, Forward, by_field, within_fields
+from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 
 RANKING = 1
 WEIGHTS: Counts = (4, 2, 2, 1)  # title, headings, url, body
@@ -39,7 +39,7 @@ IDF_STEPS = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
-class Numbers:
+class ScoreInputs:
     """All that a score takes from a document. `tfs`: occurrences of each leaf by field."""
 
     tfs: tuple[Counts, ...]
@@ -52,7 +52,7 @@ class Scored:
     """A score and the numbers that it was computed from."""
 
     score: float
-    numbers: Numbers
+    numbers: ScoreInputs
 
 
 def weighted(counts: Counts) -> int:
@@ -91,19 +91,19 @@ def proximity(closeness: int) -> float:
     return 1 + (P_MAX - 1) * (closeness / CLOSE_ONE)
 
 
-def score_of(numbers: Numbers, statistics: Statistics) -> float:
+def score_of(numbers: ScoreInputs, statistics: Statistics) -> float:
     """The score of a document with these numbers: how an asker checks a peer's arithmetic."""
     score = bm25(numbers.tfs, numbers.lengths, idfs(statistics), average_length(statistics))
     return score * proximity(numbers.closeness)
 
 
-def measure(forward: Forward, query: Query) -> Numbers:
+def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """A document's numbers for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
-    return Numbers(tuple(map(by_field, places)), forward.lengths, closeness(query.leaves, places))
+    return ScoreInputs(tuple(map(by_field, places)), forward.lengths, closeness(query.leaves, places))
 
 
-def score(forward: Forward, query: Query, statistics: Statistics) -> Scored:
+def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
     """A document's score for a query. Whether it matches the query at all is the caller's business."""
     numbers = measure(forward, query)
     return Scored(score_of(numbers, statistics), numbers)
@@ -119,7 +119,7 @@ def max_proximity(query: Query) -> float:
     return P_MAX if len(query.leaves) > 1 else 1.0
 
 
-def occurrences(forward: Forward, leaf: Leaf) -> array[int]:
+def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
     """Where a leaf begins, ascending: a phrase where its terms follow each other."""
     if isinstance(leaf, Term):
         return forward.positions(leaf.term)

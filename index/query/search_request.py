@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class SearchRequest:
     """`text` as people type it, `cursor` from the page before, `language` and `site` as filters, "" without one;
     `explain` gives the numbers behind each score. The searcher bounds `limit` and `deadline_ms`."""
 

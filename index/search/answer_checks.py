@@ -14,7 +14,7 @@ from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
-from index.query.scoring import Numbers, average_length, bm25, idfs, measure, proximity
+from index.query.scoring import ScoreInputs, average_length, bm25, idfs, measure, proximity
 from index.search.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import LIMITS, forward_of
 
@@ -54,7 +54,7 @@ def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
     forward = forward_of(text)
     if hit.key != text.key or hit.digest != forward.digest:
         return "another key or digest than the signed document's"
-    if measure(forward, query) != Numbers(hit.tfs, hit.lengths, hit.closeness):
+    if measure(forward, query) != ScoreInputs(hit.tfs, hit.lengths, hit.closeness):
         return "other numbers than the signed document's"
     return None if matches(query.root, text, forward) else "a document that does not match the query"
 

@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TypeVar
 
 from dht import BadMessage, NodeId, Overlay, Slot, resize_inside
-from index.change_feed import Change, Feed
+from index.change_feed import ChangeFeed, DocumentChange
 from index.config import IndexConfig
-from index.engine.index_files import Shelf
+from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import FINGERPRINT_BYTES, Statistics
 from index.query.parser import Query, parse_query
 from index.query.scoring import RANKING
@@ -43,7 +43,7 @@ _Result = TypeVar("_Result")
 class LocalIndex:
     """Build it with `open`; `run` follows the feed until it is cancelled; `close` ends the threads."""
 
-    def __init__(self, config: IndexConfig, shelf: Shelf, overlay: Overlay, feed: Feed) -> None:
+    def __init__(self, config: IndexConfig, shelf: IndexFiles, overlay: Overlay, feed: ChangeFeed) -> None:
         self._config = config
         self._shelf = shelf
         self._overlay = overlay
@@ -60,11 +60,11 @@ class LocalIndex:
         overlay.serve(AskBest, self._best)
 
     @classmethod
-    def open(cls, config: IndexConfig, path: Path | None, overlay: Overlay, feed: Feed) -> "LocalIndex":
+    def open(cls, config: IndexConfig, path: Path | None, overlay: Overlay, feed: ChangeFeed) -> "LocalIndex":
         """Open or begin the index in the directory `path` (None: in memory). Blocks; raises IndexCorrupt, or
         AnalyzerDiffers where this machine's libraries give other terms than the network's."""
         check_analyzer()
-        return cls(config, Shelf(config, path), overlay, feed)
+        return cls(config, IndexFiles(config, path), overlay, feed)
 
     @property
     def is_current(self) -> bool:
@@ -120,9 +120,9 @@ class LocalIndex:
                 return
             await asyncio.sleep(min(left, LOOK_S))
 
-    async def _batch(self) -> tuple[list[Change], bytes]:
+    async def _batch(self) -> tuple[list[DocumentChange], bytes]:
         """The next changes, as many as share a commit, and the cursor after them."""
-        found: list[Change] = []
+        found: list[DocumentChange] = []
         cursor, chars = self._cursor, 0
         for _ in range(MAX_READS):
             room = self._config.batch_count - len(found)
@@ -208,7 +208,7 @@ class LocalIndex:
         return await asyncio.get_running_loop().run_in_executor(executor, work)
 
 
-def _chars(change: Change) -> int:
+def _chars(change: DocumentChange) -> int:
     return len(change.text.body) + len(change.text.boilerplate) if change.text else 0
 
 

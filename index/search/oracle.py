@@ -16,7 +16,7 @@ from index.text.forward_index import content_digest, forward_of
 
 
 @dataclass(frozen=True, slots=True)
-class BruteHit:
+class OracleHit:
     """One document of the answer; `similar`: later ones with equal title and body, in order."""
 
     text: Text
@@ -25,21 +25,21 @@ class BruteHit:
 
 
 @dataclass(frozen=True, slots=True)
-class BruteAnswer:
+class OracleAnswer:
     """All matches in final order, copies folded; `total` counts before folding."""
 
-    hits: tuple[BruteHit, ...]
+    hits: tuple[OracleHit, ...]
     total: int
     statistics: Statistics
 
 
-class BruteForce:
+class SearchOracle:
     """Searches a fixed list of documents, one id each."""
 
     def __init__(self, texts: Sequence[Text]) -> None:
         self._texts = [(text, forward_of(text)) for text in texts]
 
-    def search(self, text: str, language: str = "", site: str = "") -> BruteAnswer:
+    def search(self, text: str, language: str = "", site: str = "") -> OracleAnswer:
         """The whole answer; raises QueryError."""
         query = parse_query(text, language, site)
         statistics = self._count(query)
@@ -49,7 +49,7 @@ class BruteForce:
             if matches(query.root, each, forward)
         ]
         found.sort(key=lambda pair: (-pair[0].score, pair[1].id))
-        return BruteAnswer(_fold(found), len(found), statistics)
+        return OracleAnswer(_fold(found), len(found), statistics)
 
     def _count(self, query: Query) -> Statistics:
         lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)
@@ -60,13 +60,13 @@ class BruteForce:
         return Statistics(len(self._texts), lengths, tuple(df))
 
 
-def _fold(found: Sequence[tuple[Scored, Text]]) -> tuple[BruteHit, ...]:
-    hits: list[BruteHit] = []
+def _fold(found: Sequence[tuple[Scored, Text]]) -> tuple[OracleHit, ...]:
+    hits: list[OracleHit] = []
     for scored, text in found:
         for place, hit in enumerate(hits):
             if content_digest(hit.text) == content_digest(text):
-                hits[place] = BruteHit(hit.text, hit.scored, (*hit.similar, text))
+                hits[place] = OracleHit(hit.text, hit.scored, (*hit.similar, text))
                 break
         else:
-            hits.append(BruteHit(text, scored))
+            hits.append(OracleHit(text, scored))
     return tuple(hits)

@@ -16,7 +16,7 @@ from index.errors import QueryError
 from index.search.messages import Id
 
 
-class Cursor(msgspec.Struct, frozen=True, array_like=True):
+class PageCursor(msgspec.Struct, frozen=True, array_like=True):
     """`shown`: results on earlier pages, after folding."""
 
     query: Annotated[bytes, Meta(min_length=8, max_length=8)]
@@ -30,7 +30,7 @@ class Cursor(msgspec.Struct, frozen=True, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(Cursor)
+_decoder = msgspec.msgpack.Decoder(PageCursor)
 
 
 def query_digest(query: str, language: str, site: str) -> bytes:
@@ -38,11 +38,11 @@ def query_digest(query: str, language: str, site: str) -> bytes:
     return sha256(b"\0".join(part.encode() for part in (query, language, site))).digest()[:8]
 
 
-def write_cursor(cursor: Cursor) -> str:
+def write_cursor(cursor: PageCursor) -> str:
     return urlsafe_b64encode(_encoder.encode(cursor)).decode().rstrip("=")
 
 
-def read_cursor(text: str, digest: bytes) -> Cursor | None:
+def read_cursor(text: str, digest: bytes) -> PageCursor | None:
     """The cursor of this query; None for "" (the first page). Raises QueryError for anything else."""
     if not text:
         return None

@@ -14,7 +14,7 @@ Ready = Mapping[Slot, Sequence[NodeId]]
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class ReplicaPlan:
     """Who is asked for which slots (each once, ascending), and the slots that nobody can answer."""
 
     parts: tuple[tuple[NodeId, tuple[Slot, ...]], ...]
@@ -27,7 +27,7 @@ def make_plan(
     rng: Random,
     avoid: Collection[NodeId] = (),
     tried: Collection[tuple[NodeId, Slot]] = (),
-) -> Plan:
+) -> ReplicaPlan:
     """Cover the slots of `ready`; nobody of `avoid`, and no pair of `tried`, is asked (again)."""
     can: dict[NodeId, set[Slot]] = {}
     for slot in sorted(ready):
@@ -46,4 +46,4 @@ def make_plan(
         if taken:
             parts.append((chosen, tuple(sorted(taken))))
             left -= taken
-    return Plan(tuple(parts), tuple(sorted(left)))
+    return ReplicaPlan(tuple(parts), tuple(sorted(left)))

@@ -27,7 +27,7 @@ Aside = Callable[[Wrong], Awaitable[str | None]]
 
 
 @dataclass(slots=True)
-class Covered(Generic[A]):
+class Gathered(Generic[A]):
     """What came back: answers as (peer, answer, slots of it that count); `late` were silent, `failed` dead or wrong."""
 
     answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
@@ -44,7 +44,7 @@ class Covered(Generic[A]):
         return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
 
 
-class Remote:
+class ScatterGather:
     """Asks over an overlay; `hedge_fraction` of a round's time is how long silence is borne."""
 
     def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
@@ -63,9 +63,9 @@ class Remote:
         wrong: Callable[[A, Sequence[Slot]], str | None],
         until: float,
         avoid: frozenset[NodeId] = frozenset(),
-    ) -> Covered[A]:
+    ) -> Gathered[A]:
         """Cover the slots of `ready` until the steady instant `until`; what is missing then is missing."""
-        race = _Race(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside)
+        race = _GatherRun(self._overlay, self._rng, ready, ask, answer, wrong, set(avoid), self._aside)
         left = until - self._clock().steady
         try:
             async with asyncio.timeout(max(left, 0.0)):
@@ -76,7 +76,7 @@ class Remote:
         return race.covered
 
 
-class _Race(Generic[A]):
+class _GatherRun(Generic[A]):
     """One `cover`: who was asked for what, and what is still open."""
 
     def __init__(
@@ -98,7 +98,7 @@ class _Race(Generic[A]):
         self._open = set(ready)
         self._tried: set[tuple[NodeId, Slot]] = set()
         self._flying: dict[NodeId, int] = {}
-        self.covered: Covered[A] = Covered()
+        self.covered: Gathered[A] = Gathered()
 
     async def run(self, hedge_s: float, left_s: float) -> None:
         replies: asyncio.Queue[None] = asyncio.Queue()

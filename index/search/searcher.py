@@ -13,16 +13,16 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.errors import QueryError
 from index.query.parser import parse_query
-from index.query.scoring import Numbers, Scored, explain, score
-from index.query.search_request import Question
+from index.query.scoring import Scored, ScoreInputs, explain, score
+from index.query.search_request import SearchRequest
 from index.search.answer_checks import wrong_hit
 from index.search.local_index import LocalIndex
 from index.search.messages import MAX_K
-from index.search.page_cursor import Cursor, query_digest, read_cursor, write_cursor
-from index.search.scatter_gather import Remote
+from index.search.page_cursor import PageCursor, query_digest, read_cursor, write_cursor
+from index.search.scatter_gather import ScatterGather
 from index.search.snippet import make_snippet, terms_of
-from index.search.top_k_merge import Folded, Found, fold
-from index.search.two_phase_search import Asked, Outcome, Rounds
+from index.search.top_k_merge import FoldedHit, MergedHit, fold
+from index.search.two_phase_search import PeerQuery, SearchOutcome, TwoPhaseSearch
 from index.text.forward_index import content_digest, forward_of
 
 log = logging.getLogger(__name__)
@@ -41,8 +41,8 @@ UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 class _Page:
     """Results so far, and what went wrong on the way."""
 
-    shown: list[tuple[Folded, Text, Scored, list[Text]]] = field(default_factory=list)
-    last: Folded | None = None
+    shown: list[tuple[FoldedHit, Text, Scored, list[Text]]] = field(default_factory=list)
+    last: FoldedHit | None = None
     rest: bool = False
     stale: bool = False
     late: bool = False
@@ -60,14 +60,16 @@ class Searcher:
         self._local = local
         self._read = read
         self._clock = clock
-        self._rounds = Rounds(config, overlay, Remote(overlay, clock, rng, config.hedge_fraction, local.check))
+        self._rounds = TwoPhaseSearch(
+            config, overlay, ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
+        )
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
-    async def search(self, question: Question) -> dict[str, Any]:
+    async def search(self, question: SearchRequest) -> dict[str, Any]:
         """The body of /api/v1/search. Raises QueryError."""
         began = self._clock().steady
         filters = question.text, question.language, question.site
-        asked = Asked(parse_query(*filters), *filters)
+        asked = PeerQuery(parse_query(*filters), *filters)
         after = read_cursor(question.cursor, query_digest(*filters))
         limit = min(max(question.limit, 1), MAX_LIMIT)
         deadline = began + min(max(question.deadline_ms, 1), self._config.max_deadline_ms) / 1000
@@ -77,8 +79,8 @@ class Searcher:
         return self._answer(asked, outcome, page, after, began, question.explain)
 
     async def _attempts(
-        self, asked: Asked, after: Cursor | None, limit: int, began: float, deadline: float
-    ) -> tuple[Outcome, _Page]:
+        self, asked: PeerQuery, after: PageCursor | None, limit: int, began: float, deadline: float
+    ) -> tuple[SearchOutcome, _Page]:
         avoid: frozenset[NodeId] = frozenset()
         for attempt in range(ATTEMPTS):
             now = self._clock().steady
@@ -90,8 +92,14 @@ class Searcher:
         return outcome, page
 
     async def _ask(
-        self, asked: Asked, after: Cursor | None, limit: int, now: float, deadline: float, avoid: frozenset[NodeId]
-    ) -> Outcome:
+        self,
+        asked: PeerQuery,
+        after: PageCursor | None,
+        limit: int,
+        now: float,
+        deadline: float,
+        avoid: frozenset[NodeId],
+    ) -> SearchOutcome:
         """Both rounds, with as many documents as leave enough after folding; the numbers are the same on every node."""
         left = deadline - now
         outcome = await self._rounds.first(asked, now + left * FIRST_ROUND, avoid)
@@ -103,7 +111,9 @@ class Searcher:
                 return outcome
             k = min(4 * k, MAX_K)
 
-    async def _show(self, asked: Asked, outcome: Outcome, after: Cursor | None, limit: int, deadline: float) -> _Page:
+    async def _show(
+        self, asked: PeerQuery, outcome: SearchOutcome, after: PageCursor | None, limit: int, deadline: float
+    ) -> _Page:
         """Read and check documents down the order until the page is full."""
         page = _Page()
         left = [each for each in fold(outcome.order) if after is None or each.found.place > after.place]
@@ -124,9 +134,9 @@ class Searcher:
 
     def _check(
         self,
-        asked: Asked,
-        outcome: Outcome,
-        folded: Folded,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        folded: FoldedHit,
         texts: Mapping[DocumentId, Text | None],
         page: _Page,
         unreadable: dict[NodeId, int],
@@ -143,7 +153,7 @@ class Searcher:
             if reason := wrong_hit(hit, text, asked.query):
                 self._note(page, peer, reason)
             else:
-                scored = Scored(hit.score, Numbers(hit.tfs, hit.lengths, hit.closeness))
+                scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness))
                 page.shown.append((folded, text, scored, _copies(folded, texts)))
         else:  # it changed a moment ago: what it says now counts
             page.stale = True
@@ -159,7 +169,13 @@ class Searcher:
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
     def _answer(
-        self, asked: Asked, outcome: Outcome, page: _Page, after: Cursor | None, began: float, explained: bool
+        self,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        page: _Page,
+        after: PageCursor | None,
+        began: float,
+        explained: bool,
     ) -> dict[str, Any]:
         whole = len(outcome.answered) == outcome.slots and not page.late
         return {
@@ -184,7 +200,11 @@ class Searcher:
         }
 
     def _result(
-        self, asked: Asked, outcome: Outcome, each: tuple[Folded, Text, Scored, list[Text]], explained: bool
+        self,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
+        each: tuple[FoldedHit, Text, Scored, list[Text]],
+        explained: bool,
     ) -> dict[str, Any]:
         _, text, scored, copies = each
         snippet = make_snippet(
@@ -208,12 +228,12 @@ class Searcher:
             result["explain"] = explain(asked.query, scored, outcome.statistics)
         return result
 
-    def _next(self, asked: Asked, page: _Page, after: Cursor | None) -> str | None:
+    def _next(self, asked: PeerQuery, page: _Page, after: PageCursor | None) -> str | None:
         shown = (after.shown if after else 0) + len(page.shown)
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
         hit = page.last.found.hit
-        return write_cursor(Cursor(query_digest(asked.text, asked.language, asked.site), hit.score, hit.id, shown))
+        return write_cursor(PageCursor(query_digest(asked.text, asked.language, asked.site), hit.score, hit.id, shown))
 
 
 def _snippet_chars(text: Text, config: IndexConfig) -> int:
@@ -225,12 +245,12 @@ def _cut(title: str) -> str:
     return title if len(title) <= MAX_TITLE_CHARS else title[: MAX_TITLE_CHARS - 1] + "…"
 
 
-def _wanted(batch: Sequence[Folded]) -> list[tuple[DocumentId, Key]]:
-    found: list[Found] = [each for folded in batch for each in (folded.found, *folded.similar[:SIMILAR])]
+def _wanted(batch: Sequence[FoldedHit]) -> list[tuple[DocumentId, Key]]:
+    found: list[MergedHit] = [each for folded in batch for each in (folded.found, *folded.similar[:SIMILAR])]
     return [(DocumentId(each.hit.id), Key(each.hit.key)) for each in found]
 
 
-def _copies(folded: Folded, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
+def _copies(folded: FoldedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
     """The copies that really are: their signed documents say the same."""
     found = (texts.get(DocumentId(each.hit.id)) for each in folded.similar[:SIMILAR])
     return [text for text in found if text is not None and content_digest(text) == folded.found.hit.digest]

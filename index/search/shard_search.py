@@ -7,8 +7,8 @@ import heapq
 from collections.abc import Iterable, Sequence
 
 from dht import Slot
-from index.engine.forward_table import Row
-from index.engine.index_files import Shelf
+from index.engine.forward_table import ForwardRow
+from index.engine.index_files import IndexFiles
 from index.engine.protocol import Candidates, Scale
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query
@@ -26,7 +26,7 @@ from index.search.messages import BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import by_field, decode_forward, within_fields
 
 
-def count(shelf: Shelf, query: Query, slots: Sequence[Slot], slot_bits: int) -> StatisticsAnswer:
+def count(shelf: IndexFiles, query: Query, slots: Sequence[Slot], slot_bits: int) -> StatisticsAnswer:
     """N, lengths and df of these slots of 2**slot_bits, one by one."""
     known = shelf.totals.at(slot_bits)
     totals = [known.get(slot, SlotTotals()) for slot in slots]
@@ -45,7 +45,7 @@ def count(shelf: Shelf, query: Query, slots: Sequence[Slot], slot_bits: int) -> 
 
 
 def best(
-    shelf: Shelf,
+    shelf: IndexFiles,
     query: Query,
     statistics: Statistics,
     slots: Sequence[Slot],
@@ -102,7 +102,7 @@ class _Top:
         self._seen.update(new)
         return new
 
-    def look(self, rows: Iterable[Row]) -> None:
+    def look(self, rows: Iterable[ForwardRow]) -> None:
         for row in rows:
             hit = self._score(row)
             if hit is None:
@@ -116,7 +116,7 @@ class _Top:
     def hits(self) -> list[HitRow]:
         return [hit for *_, hit in sorted(self._heap, reverse=True)]
 
-    def _score(self, row: Row) -> HitRow | None:
+    def _score(self, row: ForwardRow) -> HitRow | None:
         forward, leaves = decode_forward(row.record), self._query.leaves
         places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
         tfs = tuple(map(by_field, places))

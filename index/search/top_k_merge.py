@@ -11,7 +11,7 @@ from index.search.messages import HitRow
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class MergedHit:
     """A document and the peer that vouches for it."""
 
     hit: HitRow
@@ -24,26 +24,26 @@ class Found:
 
 
 @dataclass(frozen=True, slots=True)
-class Folded:
+class FoldedHit:
     """A result with its copies: documents of equal title and body that come later in the order."""
 
-    found: Found
-    similar: tuple[Found, ...]
+    found: MergedHit
+    similar: tuple[MergedHit, ...]
 
 
-def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[Found]:
+def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[MergedHit]:
     """The best k of all answers. A document that two peers name counts once, where it stands best."""
-    everything = [Found(hit, peer) for peer, hits in answers for hit in hits]
+    everything = [MergedHit(hit, peer) for peer, hits in answers for hit in hits]
     everything.sort(key=lambda found: (*found.place, found.peer))
-    once: dict[bytes, Found] = {}
+    once: dict[bytes, MergedHit] = {}
     for found in everything:
         once.setdefault(found.hit.id, found)
     return list(once.values())[:k]
 
 
-def fold(order: Iterable[Found]) -> list[Folded]:
+def fold(order: Iterable[MergedHit]) -> list[FoldedHit]:
     """Fold copies under the first of them, down the order."""
-    groups: dict[bytes, list[Found]] = {}
+    groups: dict[bytes, list[MergedHit]] = {}
     for found in order:
         groups.setdefault(found.hit.digest, []).append(found)
-    return [Folded(first, tuple(rest)) for first, *rest in groups.values()]
+    return [FoldedHit(first, tuple(rest)) for first, *rest in groups.values()]

@@ -15,8 +15,8 @@ from index.query.scoring import RANKING
 from index.search.answer_checks import wrong_best, wrong_statistics
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready
-from index.search.scatter_gather import Covered, Remote
-from index.search.top_k_merge import Found, merge
+from index.search.scatter_gather import Gathered, ScatterGather
+from index.search.top_k_merge import MergedHit, merge
 from index.text.analyzer import ANALYZER
 
 log = logging.getLogger(__name__)
@@ -25,7 +25,7 @@ DEEPER = 8  # times as many candidates when a peer is asked again
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class PeerQuery:
     """One query as it goes to peers: the parsed form and what both sides parse it from."""
 
     query: Query
@@ -35,14 +35,14 @@ class Asked:
 
 
 @dataclass(slots=True)
-class Outcome:
+class SearchOutcome:
     """What two rounds gave. `order`: the best k, before folding; `more`: whether there may be others behind them."""
 
     statistics: Statistics
     slots: int
     slot_bits: int  # of both rounds, whatever becomes of the strategy between them
     ready: Ready  # as the first round saw them
-    order: list[Found] = field(default_factory=list)
+    order: list[MergedHit] = field(default_factory=list)
     answered: frozenset[Slot] = frozenset()
     total: int = 0
     exact: bool = False
@@ -53,15 +53,15 @@ class Outcome:
     shunned: set[NodeId] = field(default_factory=set)  # silent or failed before: asked again only where nobody else is
 
 
-class Rounds:
-    """Runs the rounds over a `Remote`."""
+class TwoPhaseSearch:
+    """Runs the rounds over a `ScatterGather`."""
 
-    def __init__(self, config: IndexConfig, overlay: Overlay, remote: Remote) -> None:
+    def __init__(self, config: IndexConfig, overlay: Overlay, remote: ScatterGather) -> None:
         self._config = config
         self._overlay = overlay
         self._remote = remote
 
-    async def first(self, asked: Asked, until: float, avoid: frozenset[NodeId]) -> Outcome:
+    async def first(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         bits = view.strategy.slot_bits
@@ -76,11 +76,13 @@ class Rounds:
         )
         leaves = len(asked.query.leaves)
         sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
-        outcome = Outcome(sums, len(ready), bits, ready, answered=covered.slots)
+        outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots)
         _note(outcome, covered)
         return outcome
 
-    async def second(self, asked: Asked, outcome: Outcome, k: int, until: float, avoid: frozenset[NodeId]) -> None:
+    async def second(
+        self, asked: PeerQuery, outcome: SearchOutcome, k: int, until: float, avoid: frozenset[NodeId]
+    ) -> None:
         """The best `k` of the slots that the first round answered; fills in the outcome."""
         open_ = self._ready(sorted(outcome.answered), outcome)
         best: dict[Slot, tuple[NodeId, BestAnswer]] = {}
@@ -101,7 +103,7 @@ class Rounds:
         outcome.exact = not loose and len(best) == outcome.slots
         outcome.more = len(outcome.order) == k
 
-    def _ready(self, slots: Sequence[Slot], outcome: Outcome) -> Ready:
+    def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
         view = self._overlay.view
         same = view.strategy.slot_bits == outcome.slot_bits  # who became ready meanwhile may be asked too
@@ -110,15 +112,15 @@ class Rounds:
 
     async def _ask_best(
         self,
-        asked: Asked,
-        outcome: Outcome,
+        asked: PeerQuery,
+        outcome: SearchOutcome,
         k: int,
         depth: int,
         floor: float,
         ready: Ready,
         until: float,
         avoid: frozenset[NodeId],
-    ) -> Covered[BestAnswer]:
+    ) -> Gathered[BestAnswer]:
         bits, sums = outcome.slot_bits, outcome.statistics
 
         def ask(slots: Sequence[Slot]) -> AskBest:
@@ -160,7 +162,7 @@ def _distinct(best: dict[Slot, tuple[NodeId, BestAnswer]]) -> list[tuple[NodeId,
     return list({id(answer): (peer, answer) for peer, answer in best.values()}.values())
 
 
-def _note(outcome: Outcome, covered: Covered[StatisticsAnswer] | Covered[BestAnswer]) -> None:
+def _note(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | Gathered[BestAnswer]) -> None:
     outcome.asked |= covered.asked
     outcome.silent |= covered.late
     outcome.shunned |= covered.late | covered.failed

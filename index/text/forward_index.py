@@ -47,7 +47,7 @@ _POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
 
 
-class Fields(NamedTuple):
+class FieldTerms(NamedTuple):
     """The terms of a document in order; an engine indexes the same lists."""
 
     title: list[str]
@@ -58,7 +58,7 @@ class Fields(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Forward:
+class ForwardRecord:
     """A record's reader: decodes what a query asks for, nothing else."""
 
     record: bytes
@@ -82,7 +82,7 @@ class Forward:
         return out
 
 
-def analyse(text: Text) -> Fields:
+def analyse(text: Text) -> FieldTerms:
     """The terms of a document's fields, cut at `LIMITS`."""
     headings: list[list[str]] = []
     room = LIMITS[HEADINGS]
@@ -93,7 +93,7 @@ def analyse(text: Text) -> Fields:
             headings.append(found)
     address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
     title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
-    return Fields(
+    return FieldTerms(
         terms(title, LIMITS[TITLE]),
         headings,
         terms(address, LIMITS[URL]),
@@ -102,7 +102,7 @@ def analyse(text: Text) -> Fields:
     )
 
 
-def encode_forward(text: Text, fields: Fields) -> bytes:
+def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     """The record of a document."""
     lines, bases = _lines(fields)
     numbers = defaultdict[str, int]()  # each term's, in the order in which they come
@@ -117,18 +117,18 @@ def encode_forward(text: Text, fields: Fields) -> bytes:
     return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
 
 
-def decode_forward(record: bytes) -> Forward:
+def decode_forward(record: bytes) -> ForwardRecord:
     """The reader of a record that `encode_forward` made."""
     digest, title, headings, url, body, count, table = _HEAD.unpack_from(record)
-    return Forward(record, digest, (title, headings, url, body), count, table)
+    return ForwardRecord(record, digest, (title, headings, url, body), count, table)
 
 
-def forward_of(text: Text) -> Forward:
+def forward_of(text: Text) -> ForwardRecord:
     """Analyse a document and read its record: what a checker of someone else's numbers does."""
     return decode_forward(encode_forward(text, analyse(text)))
 
 
-def lengths_of(fields: Fields) -> Counts:
+def lengths_of(fields: FieldTerms) -> Counts:
     """How many terms each field holds."""
     return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
 
@@ -155,7 +155,7 @@ def content_digest(text: Text) -> bytes:
     return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
 
 
-def _lines(fields: Fields) -> tuple[list[list[str]], list[int]]:
+def _lines(fields: FieldTerms) -> tuple[list[list[str]], list[int]]:
     """All that must not run together, and the first position of each."""
     bases, position = [BASES[TITLE]], BASES[HEADINGS]
     for heading in fields.headings:

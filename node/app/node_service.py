@@ -18,7 +18,7 @@ from dht import (
     parse_document,
     slot_of,
 )
-from index import Question
+from index import SearchRequest
 from node.app.node_core import NodeCore
 from node.app.strategy_preview import StrategyPreview
 from node.jobs.job_progress import Followed
@@ -42,7 +42,7 @@ class NodeService:
         self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
         self._previews = StrategyPreview(node_core, overlay, clock)
 
-    async def search(self, question: Question) -> Json:
+    async def search(self, question: SearchRequest) -> Json:
         """See Service."""
         return await self._core.searcher.search(question)
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 from crawl import ScopeKind
-from index import Question
+from index import SearchRequest
 from node.jobs.job_progress import Followed
 
 Json = dict[str, Any]
@@ -16,7 +16,7 @@ Json = dict[str, Any]
 class Service(Protocol):
     """A running node, seen from HTTP."""
 
-    async def search(self, question: Question) -> Json:
+    async def search(self, question: SearchRequest) -> Json:
         """The body of /api/v1/search; raises QueryError (an InputError with `position`) where the query is none."""
 
     async def status(self) -> Json:

@@ -5,7 +5,7 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 
 from collections.abc import Sequence
 
-from index import Change, Text
+from index import DocumentChange, Text
 from store import Document, Kind, Record, RecordStore, decode_document
 
 
@@ -21,14 +21,14 @@ class StoreChangeFeed:
             return True
         return cursor[:16] == self._store.incarnation and self._sequence(cursor) >= self._store.horizon
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Up to `limit` changes of documents after the cursor, and the next cursor; see `index.Feed`."""
         changed = self._store.changes(self._sequence(cursor), limit)
         if not changed:
             return [], cursor
         documents = [change for change in changed if change.kind == Kind.DOCUMENT]
         texts = [
-            Change(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id, content=False)))
+            DocumentChange(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id, content=False)))
             for c in documents
         ]
         return texts, self._cursor(changed[-1].sequence)

@@ -17,7 +17,7 @@ from urllib.parse import urlsplit, urlunsplit
 import msgspec
 
 from dht import DocumentId, InputError, Key
-from index import BruteForce, Text
+from index import SearchOracle, Text
 from node.demo.judge import Fetches, judge_fetches, same_order
 from node.demo.layout import DemoNode
 from node.demo.nodes import NodeClient
@@ -149,7 +149,7 @@ async def check_queries(
     report: DemoReport,
 ) -> None:
     """Ask every query at every node and compare each order with brute force."""
-    oracle = BruteForce(texts)
+    oracle = SearchOracle(texts)
     for query in queries:
         expected = [hit.text.url for hit in oracle.search(query.q).hits[:TOP]]
         if query.expect not in expected:

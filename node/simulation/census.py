@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from crawl import Visit, VisitState, decode_visit
 from dht import Slot, placement_key, slot_of
-from index import BruteForce, Text
+from index import SearchOracle, Text
 from node.crawling.store_change_feed import text_of
 from node.simulation.scripted_fetch import Visited
 from node.simulation.sim_node import SimNode
@@ -31,9 +31,9 @@ class Census:
         """What became of each URL."""
         return {url: visit.state for url, visit in sorted(self.visits.items())}
 
-    def brute_force(self) -> BruteForce:
+    def brute_force(self) -> SearchOracle:
         """The oracle over all documents."""
-        return BruteForce([text for _, text in sorted(self.texts.items())])
+        return SearchOracle([text for _, text in sorted(self.texts.items())])
 
 
 def take_census(nodes: Iterable[SimNode]) -> Census:

@@ -7,7 +7,7 @@ from aiohttp import web
 
 from crawl import ScopeKind
 from dht import MALFORMED
-from index import Question
+from index import SearchRequest
 from node.app.service import Service
 from node.jobs.job_progress import MAX_ASKED, Followed
 from node.views.duration import MAX_S
@@ -55,9 +55,9 @@ def json_response(body: object) -> web.Response:
     return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
 
 
-def question_of(values: Values, query: str, limit: int, deadline_ms: int) -> Question:
+def question_of(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
     """The question of a request's parameters, its query and bounds apart."""
-    return Question(
+    return SearchRequest(
         query,
         limit=limit,
         cursor=values.text("cursor"),

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 from dht import DocumentId, Key
 from store.disk import cell_sums, frame_table, row_table, site_table
-from store.disk.cell_sums import Counted, Summary
+from store.disk.cell_sums import CellChange, Summary
 from store.disk.file_system import Disk
-from store.disk.row_table import Row
-from store.disk.segments import Place
+from store.disk.row_table import CatalogRow
+from store.disk.segments import SegmentPlace
 from store.errors import DiskFull, StoreCorrupt
 from store.record.record import Kind
 
@@ -36,7 +36,7 @@ SELECT sequence, kind, id, prefix, path, 0 FROM records CROSS JOIN sites USING (
 UNION ALL SELECT sequence, kind, id, key, x'', 1 FROM gone WHERE sequence > ?1 ORDER BY 1 LIMIT ?2"""
 
 
-class Change(NamedTuple):
+class RecordChange(NamedTuple):
     """One line of the change log: the record changed last at `sequence`, and whether it went."""
 
     sequence: int
@@ -103,12 +103,12 @@ class Catalog:
 
     # writer thread
 
-    def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[Row | None]:
+    def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
         """The live rows of records, in order."""
         with self._ours:
             return row_table.named(self.writer, list(names))
 
-    def put(self, come: Sequence[Row], replaced: Sequence[Row | None]) -> None:
+    def put(self, come: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
         """Set rows inside a transaction; `replaced` are the live rows in their place before, and no row comes twice."""
         went = [row for row in replaced if row is not None]
         if self.writer.execute("SELECT 1 FROM gone LIMIT 1").fetchone():
@@ -119,7 +119,7 @@ class Catalog:
         site_table.leave(self.writer, {r.key for r in went} - {r.key for r in come})
         self._count(went, come)
 
-    def remove(self, went: Sequence[Row], today: int) -> None:
+    def remove(self, went: Sequence[CatalogRow], today: int) -> None:
         """Turn live rows into tombstones inside a transaction."""
         row_table.strike(self.writer, went)
         values = [(n, r.kind, r.id, r.key, today) for n, r in enumerate(went, start=self._next + 1)]
@@ -128,7 +128,7 @@ class Catalog:
         site_table.leave(self.writer, [row.key for row in went])
         self._count(went, ())
 
-    def move(self, moved: Sequence[Row], places: Sequence[Place]) -> None:
+    def move(self, moved: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
         row_table.move(self.writer, moved, places)
 
@@ -139,22 +139,22 @@ class Catalog:
             self.writer.execute("DELETE FROM gone WHERE day < ?", (before_day,))
             self.write_note("horizon", max(newest, int(self.note("horizon") or 0)))
 
-    def expired(self, today: int, limit: int) -> list[Row]:
+    def expired(self, today: int, limit: int) -> list[CatalogRow]:
         """Live rows whose expiry day is past."""
         with self._ours:
-            found: list[Row] = []
+            found: list[CatalogRow] = []
             for cell in cell_sums.expired(self.writer, today):
                 found += [r for r in row_table.between(self.writer, *cell_sums.keys_of(cell)) if r.expires_day < today]
                 if len(found) >= limit:
                     break
             return found[:limit]
 
-    def inside(self, first: bytes, last: bytes) -> list[Row]:
+    def inside(self, first: bytes, last: bytes) -> list[CatalogRow]:
         """Live rows of a key range, all kinds."""
         with self._ours:
             return list(row_table.between(self.writer, first, last))
 
-    def rows_in(self, segment: int) -> list[Row]:
+    def rows_in(self, segment: int) -> list[CatalogRow]:
         """Live rows whose frames lie in a segment, in the order of the file."""
         with self._ours:
             return row_table.in_segment(self.writer, segment)
@@ -178,26 +178,28 @@ class Catalog:
             ranges = [(max(first, low), min(last, high)) for low, high in full]
             return [site for part in ranges for site in row_table.counted(self._looker, *part, kind, least)]
 
-    def rows(self, first: bytes, last: bytes) -> list[Row]:
+    def rows(self, first: bytes, last: bytes) -> list[CatalogRow]:
         """Live rows of a key range, all kinds."""
         with self._ours:
             return list(row_table.between(self._looker, first, last))
 
     # event loop
 
-    def find(self, kind: Kind, id: DocumentId) -> Row | None:
+    def find(self, kind: Kind, id: DocumentId) -> CatalogRow | None:
         with self._ours:
             return row_table.find(self.reader, kind, id)
 
-    def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[Row]:
+    def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[CatalogRow]:
         """Live rows of a key range; by key and id, but for those of a site that holds very many."""
         with self._ours:
             yield from row_table.between(self.reader, first, last, kind)
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int) -> list[RecordChange]:
         with self._ours:
             found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
-            return [Change(s, row_table.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found]
+            return [
+                RecordChange(s, row_table.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found
+            ]
 
     def summary(self, first: bytes, last: bytes, today: int) -> Summary:
         with self._ours:
@@ -208,10 +210,10 @@ class Catalog:
         with self._ours:
             return cell_sums.occupied(self.reader)
 
-    def _count(self, gone: Sequence[Row], come: Sequence[Row]) -> None:
+    def _count(self, gone: Sequence[CatalogRow], come: Sequence[CatalogRow]) -> None:
         changes = [(-1, row) for row in gone] + [(1, row) for row in come]
         cell_sums.count(
-            self.writer, (Counted(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes)
+            self.writer, (CellChange(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes)
         )
 
 

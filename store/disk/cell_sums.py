@@ -27,7 +27,7 @@ class Summary(NamedTuple):
     fingerprint: bytes  # 32 bytes
 
 
-class Counted(NamedTuple):
+class CellChange(NamedTuple):
     """A record that came (sign 1) or went (sign -1)."""
 
     sign: int
@@ -54,7 +54,7 @@ def keys_of(cell: int) -> tuple[bytes, bytes]:
     return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
 
 
-def count(database: Connection, changes: Iterable[Counted]) -> None:
+def count(database: Connection, changes: Iterable[CellChange]) -> None:
     """Add to the sums what came and went, inside the caller's transaction."""
     sums: dict[tuple[int, int], list[int]] = {}
     for sign, kind, id, key, version, expires_day in changes:

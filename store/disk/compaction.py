@@ -8,7 +8,7 @@ from collections import deque
 
 from store.config import StoreConfig
 from store.disk.ledger import Ledger
-from store.disk.row_table import Row
+from store.disk.row_table import CatalogRow
 
 _STEP_BYTES = 4 << 20
 
@@ -19,7 +19,7 @@ class Compaction:
     def __init__(self, ledger: Ledger, config: StoreConfig) -> None:
         self._ledger, self._below = ledger, config.compact_below
         self._segment = 0  # being rewritten, 0 for none
-        self._rows: deque[Row] = deque()
+        self._rows: deque[CatalogRow] = deque()
 
     def step(self) -> bool:
         """Copy a few megabytes, or finish a segment; False when no segment is sparse enough."""

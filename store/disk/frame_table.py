@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from sqlite3 import Connection
 
-from store.disk.segments import Place
+from store.disk.segments import SegmentPlace
 
 SCHEMA = """CREATE TABLE frames (frame INTEGER PRIMARY KEY, segment INTEGER, start INTEGER, head_bytes INTEGER,
   content_bytes INTEGER, members INTEGER, live INTEGER);
@@ -16,7 +16,7 @@ CREATE INDEX dead ON frames (frame) WHERE live = 0;"""
 PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # of a row joined with its frame
 
 
-def add(database: Connection, places: Sequence[Place]) -> list[int]:
+def add(database: Connection, places: Sequence[SegmentPlace]) -> list[int]:
     """List the frames of records just written; returns the number of each record's frame, in order."""
     wheres = [place[:4] for place in places]
     members = dict(zip(wheres, [place.part % 256 for place in places], strict=True))

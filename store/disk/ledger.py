@@ -19,8 +19,8 @@ from store.disk.catalog import Catalog
 from store.disk.file_system import Disk
 from store.disk.quota import Quota
 from store.disk.record_group import decode_group, encode_group, parts_of
-from store.disk.row_table import Row
-from store.disk.segments import Frame, Place, Segments, Type
+from store.disk.row_table import CatalogRow
+from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
 from store.errors import DiskFull, StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
 from store.record.record import Kind, Record, ShortVersion, Version
@@ -71,12 +71,12 @@ class Ledger:
         self._index(self._keep([r for r, _ in fresh]), [row for _, row in fresh])
         return {(r.kind, r.id): r.version for r, _ in fresh}
 
-    def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[Row]:
+    def _keep(self, records: Sequence[Record], *, check: bool = True) -> list[CatalogRow]:
         """Write records to the newest segment, small ones together, and say where each lies, in order."""
         parts = parts_of(records)
         frames = [self._frame([records[n] for n in part]) for part in parts]
         places = self._append(frames, check=check)
-        rows: dict[int, Row] = {}
+        rows: dict[int, CatalogRow] = {}
         for part, place in zip(parts, places, strict=True):
             for number, n in enumerate(part):
                 own = place if len(part) == 1 else place.of(number, len(part))
@@ -85,17 +85,17 @@ class Ledger:
 
     def _frame(self, records: Sequence[Record]) -> tuple[bytes, int]:
         if len(records) > 1:
-            return self.segments.encode(Type.GROUP, encode_group(records), b"")
-        return self.segments.encode(Type.RECORD, encode_head(records[0]), records[0].content or b"")
+            return self.segments.encode(FrameType.GROUP, encode_group(records), b"")
+        return self.segments.encode(FrameType.RECORD, encode_head(records[0]), records[0].content or b"")
 
-    def drop(self, first: bytes, last: bytes, rows: Sequence[Row], today: int) -> None:
+    def drop(self, first: bytes, last: bytes, rows: Sequence[CatalogRow], today: int) -> None:
         """Give away the records of a key range, `rows` being the live ones in it."""
         head = msgspec.msgpack.encode((first, last, today))
-        self._append([self.segments.encode(Type.DROP, head, b"")], check=False)
+        self._append([self.segments.encode(FrameType.DROP, head, b"")], check=False)
         for start in range(0, len(rows), _STEP):
             self.remove(rows[start : start + _STEP], today)
 
-    def remove(self, rows: Sequence[Row], today: int) -> None:
+    def remove(self, rows: Sequence[CatalogRow], today: int) -> None:
         """Take rows out of the index; their frames are dead until compaction."""
         with self.catalog.transaction():
             self.catalog.remove(rows, today)
@@ -106,7 +106,7 @@ class Ledger:
         with self.catalog.transaction():
             self.catalog.forget_tombstones(before_day)
 
-    def rewrite(self, rows: Sequence[Row]) -> None:
+    def rewrite(self, rows: Sequence[CatalogRow]) -> None:
         """Copy live frames to the newest segment, so that an older one may go."""
         own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
         frames = [self.segments.raw(row.place) for row in own]
@@ -116,7 +116,7 @@ class Ledger:
             self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
             self._cover()
 
-    def _opened(self, rows: Sequence[Row]) -> list[Record]:
+    def _opened(self, rows: Sequence[CatalogRow]) -> list[Record]:
         """Records that lie in groups; each group is read once where its rows stand together."""
         found: list[Record] = []
         for place, members in groupby(rows, lambda row: row.place._replace(part=0)):
@@ -135,13 +135,13 @@ class Ledger:
         """Why so many bytes more would be refused, "" where they would not."""
         return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
 
-    def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[Place]:
+    def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[SegmentPlace]:
         refusal = self.no_room(sum(len(data) for data, _ in frames)) if check else ""
         if refusal:
             raise DiskFull(self._disk.path, refusal)
         return self.segments.append(frames)
 
-    def _index(self, rows: Sequence[Row], replaced: Sequence[Row | None]) -> None:
+    def _index(self, rows: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
         """Put durable rows into the index; where it is full, take their frames back so that both stay in step."""
         try:
             with self.catalog.transaction():
@@ -198,9 +198,9 @@ class Ledger:
             self._cover()
 
     def _replay_step(self, frames: Sequence[Frame]) -> None:
-        rows: dict[tuple[int, bytes], Row] = {}
+        rows: dict[tuple[int, bytes], CatalogRow] = {}
         for frame in frames:
-            if frame.type == Type.DROP:
+            if frame.type == FrameType.DROP:
                 self._replay_rows(list(rows.values()))
                 rows = {}
                 self._replay_drop(frame)
@@ -211,7 +211,7 @@ class Ledger:
                     rows[row.kind, row.id] = row
         self._replay_rows(list(rows.values()))
 
-    def _replay_rows(self, rows: Sequence[Row]) -> None:
+    def _replay_rows(self, rows: Sequence[CatalogRow]) -> None:
         old = self.catalog.rows_of((r.kind, r.id) for r in rows)
         pairs = [(r, o) for r, o in zip(rows, old, strict=True) if o is None or _follows(r.version, r.key, o)]
         if pairs:
@@ -235,18 +235,18 @@ def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
     return depth_of(url, record.key) > depth_of(url, key)
 
 
-def _follows(version: ShortVersion, key: bytes, before: Row) -> bool:
+def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:
     """The same of frames in the order in which they were written: a version at another key was let in then."""
     return version > before.version or (version == before.version and key != before.key)
 
 
-def _row(record: Record, place: Place) -> Row:
-    return Row(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
+def _row(record: Record, place: SegmentPlace) -> CatalogRow:
+    return CatalogRow(record.kind, record.id, record.key, record.version.short, record.expires_day, place)
 
 
-def _rows_of(frame: Frame) -> list[Row]:
+def _rows_of(frame: Frame) -> list[CatalogRow]:
     """What a frame holds."""
-    if frame.type == Type.RECORD:
+    if frame.type == FrameType.RECORD:
         return [_row(decode_head(frame.head), frame.place)]
     group = decode_group(frame.head)
     return [_row(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]

@@ -10,7 +10,7 @@ from store.record.record import Kind, Record
 _OVERHEAD_BYTES = 1024  # of a record beside its body
 
 
-class Recent:
+class RecentRecords:
     """The last ones, up to so many bytes of bodies."""
 
     def __init__(self, limit_bytes: int) -> None:

@@ -35,7 +35,7 @@ class _Seal(msgspec.Struct, array_like=True):
     hashes: bytes
 
 
-class _Group(msgspec.Struct, array_like=True):
+class _GroupColumns(msgspec.Struct, array_like=True):
     """One entry a record in each list; `spreads`: the depth its site was spread to, `seals`: whose `indexes`-th."""
 
     kinds: bytes
@@ -50,7 +50,7 @@ class _Group(msgspec.Struct, array_like=True):
 
 
 _encoder = msgspec.msgpack.Encoder()
-_decoder = msgspec.msgpack.Decoder(_Group)
+_decoder = msgspec.msgpack.Decoder(_GroupColumns)
 
 
 def fits(record: Record) -> bool:
@@ -83,7 +83,7 @@ def encode_group(records: Sequence[Record]) -> bytes:
         numbers.append(mine)
     order = {mine: n for n, mine in enumerate(seals)}
     return _encoder.encode(
-        _Group(
+        _GroupColumns(
             bytes(r.kind for r in records),
             bytes(depth_of(url_of(r), r.key) for r in records),
             [r.version.epoch for r in records],
@@ -98,10 +98,10 @@ def encode_group(records: Sequence[Record]) -> bytes:
 
 
 @dataclass(slots=True)
-class Group:
+class RecordGroup:
     """A frame's records, read as they are asked for."""
 
-    _data: _Group
+    _data: _GroupColumns
     _nodes: dict[int, dict[int, bytes]] = field(default_factory=dict)  # by seal and number
 
     def __len__(self) -> int:
@@ -161,14 +161,14 @@ class Group:
         raise ValueError(f"node {number} of a package is missing")
 
 
-def decode_group(data: bytes) -> Group:
+def decode_group(data: bytes) -> RecordGroup:
     """Undo `encode_group`; raises ValueError."""
     found = _decoder.decode(data)
     counts = {len(column) for column in (found.kinds, found.spreads, found.epochs, found.at_ms, found.days,
                                          found.seals, found.indexes, found.bodies)}  # fmt: skip
     if len(counts) != 1:
         raise ValueError("a group's columns are not equally long")
-    return Group(found)
+    return RecordGroup(found)
 
 
 def _seal(mine: tuple[bytes, bytes, int], members: Iterable[Record]) -> _Seal:

@@ -20,14 +20,14 @@ from msgspec.structs import replace
 
 from dht import Clock, DocumentId, LocalError
 from store.config import StoreConfig
-from store.disk.catalog import Change
+from store.disk.catalog import RecordChange
 from store.disk.cell_sums import CELL_BITS, Summary
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.ledger import Ledger
-from store.disk.recent_records import Recent
-from store.disk.record_group import NO_PROOF, NOTHING, Group, decode_group
-from store.disk.row_table import Row
+from store.disk.recent_records import RecentRecords
+from store.disk.record_group import NO_PROOF, NOTHING, RecordGroup, decode_group
+from store.disk.row_table import CatalogRow
 from store.errors import BadReplica, StoreCorrupt
 from store.record.package import decode_head
 from store.record.record import Kind, Record, ShortVersion, Version, digest_of
@@ -61,13 +61,13 @@ class RecordStore:
         self._ledger = Ledger(disk, config)
         self._catalog, self._segments = self._ledger.catalog, self._ledger.segments
         self._compaction = Compaction(self._ledger, config)
-        self._recent = Recent(_RECENT_BYTES)
+        self._recent = RecentRecords(_RECENT_BYTES)
         self._writer = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._looker = ThreadPoolExecutor(1, thread_name_prefix="store-look")
         self._prover = ThreadPoolExecutor(1, thread_name_prefix="store-prove")
         self._turn = asyncio.Lock()
         self._waiting: deque[_Batch] = deque()
-        self._groups: dict[tuple[int, ...], Group] = {}  # by segment and offset
+        self._groups: dict[tuple[int, ...], RecordGroup] = {}  # by segment and offset
         self._changed = asyncio.Event()
         self._broken: LocalError | None = None
 
@@ -179,7 +179,7 @@ class RecordStore:
             if record is not None:
                 yield record
 
-    def rows(self, first_key: bytes, last_key: bytes) -> list[Row]:
+    def rows(self, first_key: bytes, last_key: bytes) -> list[CatalogRow]:
         """Index rows of a key range, both kinds: what reconciliation compares. Call it inside `look` only."""
         return self._catalog.rows(first_key, last_key)
 
@@ -198,7 +198,7 @@ class RecordStore:
             return job()
         return await asyncio.get_running_loop().run_in_executor(self._prover, job)
 
-    def changes(self, after: int, limit: int) -> list[Change]:
+    def changes(self, after: int, limit: int) -> list[RecordChange]:
         """Records changed since `after`, each once, by their last change; at most `limit`."""
         return self._catalog.changes(after, limit)
 
@@ -276,7 +276,7 @@ class RecordStore:
 
         return await self._alone(run)
 
-    def _load(self, row: Row, *, content: bool, proven: bool) -> Record | None:
+    def _load(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
         if row.place.part:
             return self._from_group(row, content=content, proven=proven)
         frame = self._segments.read(row.place, content=content)
@@ -288,7 +288,7 @@ class RecordStore:
             raise BadReplica(f"record {row.id.hex()}", str(error)) from error
         return replace(record, content=frame.content if content else None)
 
-    def _from_group(self, row: Row, *, content: bool, proven: bool) -> Record | None:
+    def _from_group(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
         """One of many small records; the groups read last are kept, because neighbours are often asked for together."""
         name = row.place[:2]
         try:
@@ -374,7 +374,7 @@ def _refusal(record: Record, wall: float) -> str:
     return ""
 
 
-def _bare(row: Row, group: Group) -> Record:
+def _bare(row: CatalogRow, group: RecordGroup) -> Record:
     """What the index knows and the group adds, without a proof."""
     body = group.body(row.place.part >> 8)
     version = Version(row.version.epoch, row.version.at_ms, digest_of(body, NOTHING))

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
 from store.disk import frame_table, site_table
-from store.disk.segments import Place
+from store.disk.segments import SegmentPlace
 from store.disk.sql_batches import portions
 from store.record.record import Kind, ShortVersion
 
@@ -36,7 +36,7 @@ _key_and_id = itemgetter(2, 1)
 KINDS = {int(kind): kind for kind in Kind}
 
 
-class Row(NamedTuple):
+class CatalogRow(NamedTuple):
     """One live record of the index. `sequence` and `frame` are where it stands there, 0 before it does."""
 
     kind: Kind
@@ -44,12 +44,12 @@ class Row(NamedTuple):
     key: Key
     version: ShortVersion
     expires_day: int
-    place: Place
+    place: SegmentPlace
     sequence: int = 0
     frame: int = 0
 
 
-def add(database: Connection, rows: Sequence[Row], first: int) -> None:
+def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
     """Write rows in order, from a sequence on."""
     numbers = frame_table.add(database, [row.place for row in rows])
     site_table.add(database, [row.key for row in rows])
@@ -60,13 +60,13 @@ def add(database: Connection, rows: Sequence[Row], first: int) -> None:
     database.executemany(_INSERT, values)
 
 
-def strike(database: Connection, rows: Sequence[Row]) -> None:
+def strike(database: Connection, rows: Sequence[CatalogRow]) -> None:
     """Take live rows out."""
     database.executemany("DELETE FROM records WHERE sequence = ?", [(row.sequence,) for row in rows])
     frame_table.leave(database, [row.frame for row in rows])
 
 
-def move(database: Connection, rows: Sequence[Row], places: Sequence[Place]) -> None:
+def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
     """Note where frames were copied to, of those rows that still stand."""
     query = "SELECT 1 FROM records WHERE sequence = ?"
     pairs = [(r, p) for r, p in zip(rows, places, strict=True) if database.execute(query, (r.sequence,)).fetchone()]
@@ -78,16 +78,16 @@ def move(database: Connection, rows: Sequence[Row], places: Sequence[Place]) -> 
     frame_table.leave(database, [row.frame for row, _ in pairs])
 
 
-def find(database: Connection, kind: Kind, id: DocumentId) -> Row | None:
+def find(database: Connection, kind: Kind, id: DocumentId) -> CatalogRow | None:
     """The live row of a record."""
     query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND kind = ?2"
     values = database.execute(query, (id, kind)).fetchone()
     return _row(values) if values else None
 
 
-def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[Row | None]:
+def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
     """The live rows of records, in order."""
-    found = dict[tuple[Kind, DocumentId], Row]()
+    found = dict[tuple[Kind, DocumentId], CatalogRow]()
     for part in portions(names):
         beginnings = [name and name[1][:4] for name in part]
         query = f"{_ROWS} substr(id, 1, 4) IN ({','.join('?' * len(part))})"
@@ -97,7 +97,7 @@ def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> lis
     return [found.get(name) for name in names]
 
 
-def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[Row]:
+def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[CatalogRow]:
     """Live rows of a key range, of all kinds or of one; by key and id, but for those of a site that holds very many."""
     for site, prefix in site_table.between(database, first, last):
         after = 0
@@ -117,12 +117,14 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
     return database.execute(query, (first[: site_table.BYTES], last[: site_table.BYTES], kind, least)).fetchall()
 
 
-def in_segment(database: Connection, segment: int) -> list[Row]:
+def in_segment(database: Connection, segment: int) -> list[CatalogRow]:
     """Live rows whose frames lie in a segment, in the order of the file."""
     return [_row(values) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
 
 
-def _row(values: tuple[Any, ...]) -> Row:
+def _row(values: tuple[Any, ...]) -> CatalogRow:
     sequence, kind, id, path, epoch, at_ms, digest, day, frame, segment, start, head, content, part, prefix = values
-    place = Place(segment, start, head, content, part)
-    return Row(KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame)
+    place = SegmentPlace(segment, start, head, content, part)
+    return CatalogRow(
+        KINDS[kind], id, Key(prefix + path), ShortVersion(epoch, at_ms, digest), day, place, sequence, frame
+    )

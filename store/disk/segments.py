@@ -28,7 +28,7 @@ _NAME = re.compile(r"segment-\d{8,}")
 _WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
 
 
-class Type(IntEnum):
+class FrameType(IntEnum):
     """What a frame holds; the number is on disk."""
 
     RECORD = 1
@@ -36,7 +36,7 @@ class Type(IntEnum):
     GROUP = 3  # head: many small records, see `store/disk/record_group.py`
 
 
-class Place(NamedTuple):
+class SegmentPlace(NamedTuple):
     """Where a frame lies, and where in it the record. `part`: 0 where the frame is the record's own, else 256 times its
     number among `part` % 256 records."""
 
@@ -55,18 +55,18 @@ class Place(NamedTuple):
         """What the record takes of the frame."""
         return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
 
-    def of(self, number: int, count: int) -> "Place":
+    def of(self, number: int, count: int) -> "SegmentPlace":
         """The place of one of `count` records in this frame."""
-        return Place(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
+        return SegmentPlace(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
 
 
 class Frame(NamedTuple):
     """A frame that was read and checked; `content` is b"" where it was not asked for."""
 
-    type: Type
+    type: FrameType
     head: bytes
     content: bytes
-    place: Place
+    place: SegmentPlace
 
 
 class Segments:
@@ -84,7 +84,7 @@ class Segments:
     def size(self, segment: int) -> int:
         return self._disk.size(_name(segment))
 
-    def encode(self, type: Type, head: bytes, content: bytes) -> tuple[bytes, int]:
+    def encode(self, type: FrameType, head: bytes, content: bytes) -> tuple[bytes, int]:
         """A frame's bytes, and how many of them are header and head."""
         flags = type << _TYPE_SHIFT
         small_head, small_content = self._squeeze(head), self._squeeze(content)
@@ -95,7 +95,7 @@ class Segments:
         crc = crc32(small_head, crc32(checked))
         return b"".join((crc.to_bytes(4, "big"), checked, small_head, small_content)), _HEADER.size + len(small_head)
 
-    def append(self, frames: Sequence[tuple[bytes, int]]) -> list[Place]:
+    def append(self, frames: Sequence[tuple[bytes, int]]) -> list[SegmentPlace]:
         """Write encoded frames to the newest segment and sync it: they are durable when this returns.
 
         Raises DiskFull after cutting off what was written.
@@ -113,11 +113,11 @@ class Segments:
         self.used_bytes += self.size(self.newest) - start
         places, offset = [], start or len(MAGIC)
         for data, head_bytes in frames:
-            places.append(Place(self.newest, offset, head_bytes, len(data) - head_bytes))
+            places.append(SegmentPlace(self.newest, offset, head_bytes, len(data) - head_bytes))
             offset += len(data)
         return places
 
-    def read(self, place: Place, *, content: bool) -> Frame | None:
+    def read(self, place: SegmentPlace, *, content: bool) -> Frame | None:
         """Read one frame; None where its segment is gone (compacted since the index was asked)."""
         size = place.end - place.offset if content else place.head_bytes
         data = self._disk.read(_name(place.segment), place.offset, size)
@@ -128,7 +128,7 @@ class Segments:
             raise self._damaged(place.segment, place.offset)
         return frame
 
-    def raw(self, place: Place) -> tuple[bytes, int]:
+    def raw(self, place: SegmentPlace) -> tuple[bytes, int]:
         """An encoded frame as it lies, checked, ready for `append`."""
         self.read(place, content=True)
         data = self._disk.read(_name(place.segment), place.offset, place.end - place.offset)
@@ -202,6 +202,8 @@ def _decode(segment: int, offset: int, data: bytes, *, content: bool) -> Frame |
     try:
         head = expand(head, MAX_PART_BYTES) if flags & _HEAD_SQUEEZED else head
         body = expand(body, MAX_PART_BYTES) if body and flags & _CONTENT_SQUEEZED else body
-        return Frame(Type(flags >> _TYPE_SHIFT), head, body, Place(segment, offset, head_bytes, content_len))
+        return Frame(
+            FrameType(flags >> _TYPE_SHIFT), head, body, SegmentPlace(segment, offset, head_bytes, content_len)
+        )
     except ValueError:
         return None

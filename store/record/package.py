@@ -74,7 +74,7 @@ class _Headed(msgspec.Struct, array_like=True):
     url: str
 
 
-Check = Callable[[Sequence[Record]], list[str]]
+RecordCheck = Callable[[Sequence[Record]], list[str]]
 """Says of each record what is wrong with it, "" where nothing is."""
 
 _encoder = msgspec.msgpack.Encoder()
@@ -101,7 +101,7 @@ def _content_digest(draft: Draft) -> bytes:
     return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
 
 
-def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None = None) -> Check:
+def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None = None) -> RecordCheck:
     """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
     elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
     """

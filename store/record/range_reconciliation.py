@@ -34,7 +34,7 @@ END = b"\xff" * (PLACE_BYTES + 1)  # after every place
 _MARK = struct.Struct(">B20sQQ8s")
 
 
-class Mode(IntEnum):
+class RangeMode(IntEnum):
     """What a range says; the number is on the wire."""
 
     SKIP = 0  # nothing more to say here
@@ -42,7 +42,7 @@ class Mode(IntEnum):
     LIST = 2  # what I have here is this
 
 
-class Entry(msgspec.Struct, frozen=True, array_like=True):
+class RangeEntry(msgspec.Struct, frozen=True, array_like=True):
     """One record as the other side needs to know it."""
 
     place: Annotated[bytes, Meta(min_length=PLACE_BYTES, max_length=PLACE_BYTES)]
@@ -71,19 +71,19 @@ class Range(msgspec.Struct, frozen=True, array_like=True):
     """From the end of the range before it (or the beginning) up to `end`, which is outside."""
 
     end: Annotated[bytes, Meta(max_length=PLACE_BYTES + 1)]
-    mode: Mode
+    mode: RangeMode
     fingerprint: Annotated[bytes, Meta(max_length=32)] = b""
-    entries: Annotated[tuple[Entry, ...], Meta(max_length=MAX_ENTRIES)] = ()
+    entries: Annotated[tuple[RangeEntry, ...], Meta(max_length=MAX_ENTRIES)] = ()
 
 
-class Item(NamedTuple):
+class RangeItem(NamedTuple):
     """One record of ours."""
 
-    entry: Entry
+    entry: RangeEntry
     mark: bytes
 
 
-Between = Callable[[bytes, bytes], Sequence[Item]]
+ItemsBetween = Callable[[bytes, bytes], Sequence[RangeItem]]
 """Our items from a place on up to another, in order of place."""
 
 
@@ -92,24 +92,24 @@ def mark(kind: int, id: bytes, version: ShortVersion) -> bytes:
     return sha256(_MARK.pack(kind, id, version.epoch, version.at_ms, version.digest)).digest()
 
 
-def item(kind: Kind, id: DocumentId, key: Key, version: ShortVersion) -> Item:
+def item(kind: Kind, id: DocumentId, key: Key, version: ShortVersion) -> RangeItem:
     """A record of ours as a session sees it."""
-    return Item(Entry(key + bytes([kind]) + id, *version), mark(kind, id, version))
+    return RangeItem(RangeEntry(key + bytes([kind]) + id, *version), mark(kind, id, version))
 
 
-def among(items: Sequence[Item]) -> Between:
+def among(items: Sequence[RangeItem]) -> ItemsBetween:
     """Look up in items that are sorted by place."""
     places = [i.entry.place for i in items]
     return lambda first, end: items[bisect_left(places, first) : bisect_left(places, end)]
 
 
-def answer(between: Between, ranges: Sequence[Range]) -> tuple[Range, ...]:
+def answer(between: ItemsBetween, ranges: Sequence[Range]) -> tuple[Range, ...]:
     """The answering side: what to say to a message. Raises BadReplica where the message is malformed."""
     reply = _Reply(len(ranges))
     for first, r in _checked(ranges):
-        if r.mode == Mode.SKIP:
+        if r.mode == RangeMode.SKIP:
             reply.skip(r.end)
-        elif r.mode == Mode.FINGERPRINT:
+        elif r.mode == RangeMode.FINGERPRINT:
             reply.compare(between(first, r.end), first, r)
         else:
             mine = between(first, r.end)
@@ -118,18 +118,18 @@ def answer(between: Between, ranges: Sequence[Range]) -> tuple[Range, ...]:
     return reply.ranges()
 
 
-class Session:
+class RangeSession:
     """The asking side. Send `open()`, hand every answer to `receive` and send what it returns, until that is empty.
 
     `spans` are the disjoint parts of the key space to compare, (first, end) in order; `items` ours within them.
     Then `wanted` is newer or only there (nothing without `pull`), `owed` newer or only here.
     """
 
-    def __init__(self, items: Iterable[Item], spans: Sequence[tuple[bytes, bytes]], *, pull: bool = True) -> None:
+    def __init__(self, items: Iterable[RangeItem], spans: Sequence[tuple[bytes, bytes]], *, pull: bool = True) -> None:
         self._between = among(sorted(items, key=lambda i: i.entry.place))
         self._spans, self._pull = spans, pull
-        self.wanted: list[Entry] = []
-        self.owed: list[Entry] = []
+        self.wanted: list[RangeEntry] = []
+        self.owed: list[RangeEntry] = []
         self.is_full = False  # more differences than one session gathers
 
     def open(self) -> tuple[Range, ...]:
@@ -145,16 +145,16 @@ class Session:
         """What to send next; () when done. Raises BadReplica where the answer is malformed."""
         reply = _Reply(len(ranges))
         for first, r in _checked(ranges):
-            if r.mode == Mode.FINGERPRINT:
+            if r.mode == RangeMode.FINGERPRINT:
                 reply.compare(self._between(first, r.end), first, r)
                 continue
-            if r.mode == Mode.LIST:
+            if r.mode == RangeMode.LIST:
                 self._learn(self._between(first, r.end), r.entries)
             reply.skip(r.end)
         self.is_full = max(len(self.wanted), len(self.owed)) > MAX_FOUND
         return () if self.is_full else reply.ranges()
 
-    def _learn(self, mine: Sequence[Item], theirs: Sequence[Entry]) -> None:
+    def _learn(self, mine: Sequence[RangeItem], theirs: Sequence[RangeEntry]) -> None:
         here = {i.entry.place: i.entry for i in mine}
         there = {e.place: e for e in theirs}
         if self._pull:
@@ -171,21 +171,21 @@ class _Reply:
         self._entries = 0
 
     def ranges(self) -> tuple[Range, ...]:
-        while self._ranges and self._ranges[-1].mode == Mode.SKIP:
+        while self._ranges and self._ranges[-1].mode == RangeMode.SKIP:
             self._ranges.pop()
         return tuple(self._ranges)
 
     def skip(self, end: bytes) -> None:
         self._pending -= 1
-        if self._ranges and self._ranges[-1].mode == Mode.SKIP:
+        if self._ranges and self._ranges[-1].mode == RangeMode.SKIP:
             self._ranges.pop()
-        self._ranges.append(Range(end, Mode.SKIP))
+        self._ranges.append(Range(end, RangeMode.SKIP))
 
-    def state(self, mine: Sequence[Item], end: bytes) -> None:
+    def state(self, mine: Sequence[RangeItem], end: bytes) -> None:
         self._pending -= 1
-        self._ranges.append(Range(end, Mode.FINGERPRINT, _fingerprint(mine)))
+        self._ranges.append(Range(end, RangeMode.FINGERPRINT, _fingerprint(mine)))
 
-    def compare(self, mine: Sequence[Item], first: bytes, theirs: Range) -> None:
+    def compare(self, mine: Sequence[RangeItem], first: bytes, theirs: Range) -> None:
         """Answer a fingerprint: skip, list or split."""
         if _fingerprint(mine) == theirs.fingerprint:
             self.skip(theirs.end)
@@ -196,7 +196,7 @@ class _Reply:
         else:
             self._split(mine, theirs.end)
 
-    def list(self, mine: Sequence[Item], end: bytes) -> None:
+    def list(self, mine: Sequence[RangeItem], end: bytes) -> None:
         """Say all that there is here; beyond the bound, the rest by its fingerprint."""
         room = MAX_ENTRIES - self._entries
         if len(mine) > room and (room == 0 or len(self._ranges) + 1 + self._pending > MAX_RANGES):
@@ -205,21 +205,21 @@ class _Reply:
         listed, rest = mine[:room], mine[room:]
         self._entries += len(listed)
         upto = rest[0].entry.place if rest else end
-        self._ranges.append(Range(upto, Mode.LIST, entries=tuple(i.entry for i in listed)))
+        self._ranges.append(Range(upto, RangeMode.LIST, entries=tuple(i.entry for i in listed)))
         self._pending -= 1
         if rest:
             self._pending += 1
             self.state(rest, end)
 
-    def _split(self, mine: Sequence[Item], end: bytes) -> None:
+    def _split(self, mine: Sequence[RangeItem], end: bytes) -> None:
         self._pending -= 1
         bounds = [len(mine) * n // BRANCH for n in range(BRANCH + 1)]
         for low, high in pairwise(bounds):
             upto = end if high == len(mine) else mine[high].entry.place
-            self._ranges.append(Range(upto, Mode.FINGERPRINT, _fingerprint(mine[low:high])))
+            self._ranges.append(Range(upto, RangeMode.FINGERPRINT, _fingerprint(mine[low:high])))
 
 
-def _fingerprint(items: Sequence[Item]) -> bytes:
+def _fingerprint(items: Sequence[RangeItem]) -> bytes:
     return sha256(b"".join([i.mark for i in items])).digest()
 
 

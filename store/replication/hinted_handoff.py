@@ -19,7 +19,7 @@ REFERENCE_BYTES = 100  # about what a row without a body takes
 
 
 @dataclass(frozen=True, slots=True)
-class Debt:
+class OwedCopy:
     """A record that a peer should have, at least in the version of `at_ms`."""
 
     peer: NodeId
@@ -29,7 +29,7 @@ class Debt:
     at_ms: int
 
 
-class Outbox:
+class HintedHandoff:
     """What is owed, by peer. `now` is Unix time."""
 
     def __init__(self, store: RecordStore, config: StoreConfig) -> None:
@@ -43,7 +43,7 @@ class Outbox:
         """How many records are owed to each peer."""
         return {peer: count for peer, count in sorted(self._counts.items()) if count}
 
-    async def owe(self, peer: NodeId, records: Sequence[Record], *, is_here: bool, now: float) -> list[Debt]:
+    async def keep_for(self, peer: NodeId, records: Sequence[Record], *, is_here: bool, now: float) -> list[OwedCopy]:
         """Remember what a peer should have; `is_here`: the records lie in our store. Returns what did not fit."""
         rows, refused = [], []
         size = self._bytes
@@ -51,7 +51,7 @@ class Outbox:
             body = None if is_here else pack([r])
             row_bytes = REFERENCE_BYTES + len(body or b"")
             if size + row_bytes > self._config.outbox_bytes:
-                refused.append(Debt(peer, r.kind, r.id, r.key, r.version.at_ms))
+                refused.append(OwedCopy(peer, r.kind, r.id, r.key, r.version.at_ms))
                 continue
             size += row_bytes
             rows.append((peer, r.kind, r.id, r.key, r.version.at_ms, now, row_bytes, body))
@@ -68,34 +68,34 @@ class Outbox:
             await self._store.change(write)
         return refused
 
-    def owed_to(self, peer: NodeId, limit: int) -> list[tuple[Debt, Record | None]]:
+    def owed_to(self, peer: NodeId, limit: int) -> list[tuple[OwedCopy, Record | None]]:
         """Some debts to a peer with the records as they are now; None where the record is gone meanwhile."""
         query = "SELECT kind, id, key, at_ms, body FROM owed WHERE peer = ? ORDER BY kind, id LIMIT ?"
         found = []
         for kind, id, key, at_ms, body in self._store.reader.execute(query, (peer, limit)).fetchall():
-            debt = Debt(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
-            record = open_package(body)[0] if body else self._store.find(debt.kind, debt.id)
-            found.append((debt, record))
+            copy = OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
+            record = open_package(body)[0] if body else self._store.find(copy.kind, copy.id)
+            found.append((copy, record))
         return found
 
-    async def paid(self, debts: Sequence[Debt]) -> None:
+    async def delivered(self, owed_copies: Sequence[OwedCopy]) -> None:
         """Strike debts out, unless a newer version is owed by now."""
 
         def write(database: Connection) -> None:
-            for debt in debts:
-                self._strike(database, debt.peer, debt.kind, debt.id, debt.at_ms)
+            for copy in owed_copies:
+                self._strike(database, copy.peer, copy.kind, copy.id, copy.at_ms)
 
-        if debts:
+        if owed_copies:
             await self._store.change(write)
 
-    async def give_up_old(self, now: float) -> list[Debt]:
+    async def give_up_old(self, now: float) -> list[OwedCopy]:
         """Strike out what is owed for too long, and say what it was."""
         if not any(self._counts.values()):
             return []
         query = "SELECT peer, kind, id, key, at_ms FROM owed WHERE since < ? LIMIT 1000"
         rows = self._store.reader.execute(query, (now - self._config.outbox_hours * 3600,)).fetchall()
-        old = [Debt(NodeId(p), Kind(kind), DocumentId(id), Key(key), at_ms) for p, kind, id, key, at_ms in rows]
-        await self.paid(old)
+        old = [OwedCopy(NodeId(p), Kind(kind), DocumentId(id), Key(key), at_ms) for p, kind, id, key, at_ms in rows]
+        await self.delivered(old)
         return old
 
     def _strike(self, database: Connection, peer: NodeId, kind: Kind, id: DocumentId, at_ms: int) -> None:

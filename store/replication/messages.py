@@ -29,7 +29,7 @@ class PutPackage(Message, frozen=True, array_like=True):
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
 
 
-class Refused(msgspec.Struct, frozen=True, array_like=True):
+class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
     """A record that was not kept, by its index in the package, and why."""
 
     index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
@@ -40,7 +40,7 @@ class PutReply(Message, frozen=True, array_like=True):
     """All others are durable here, or something newer in their place. `astray`: indexes of records whose site lies
     elsewhere by now, as its record (kind HOST) says."""
 
-    refused: Annotated[tuple[Refused, ...], Meta(max_length=MAX_RECORDS)] = ()
+    refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
 
 

@@ -20,7 +20,7 @@ from store.config import StoreConfig
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
 
 
-class Purpose(Enum):
+class SyncPurpose(Enum):
     """Why a session is held; it decides which way records go."""
 
     JOIN = "join"  # both ways, until the slot is ready
@@ -29,16 +29,16 @@ class Purpose(Enum):
 
 
 @dataclass(frozen=True, slots=True)
-class Job:
+class SyncJob:
     """Compare some slots with a peer."""
 
     peer: NodeId
-    purpose: Purpose
+    purpose: SyncPurpose
     slots: tuple[Slot, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class SlotReplicas:
     """A slot as the view shows it now; `ready` are live and announce it, this node left out of all three."""
 
     owners: tuple[NodeId, ...]
@@ -46,10 +46,10 @@ class Sight:
     ready: tuple[NodeId, ...]
 
 
-See = Callable[[Slot], Sight]
+ReplicasOf = Callable[[Slot], SlotReplicas]
 
 
-class Gate:
+class StartupGate:
     """Whether a starting node may trust what it sees. `now` is steady time in seconds."""
 
     def __init__(self, config: StoreConfig, started_at: float, *, expects_others: bool) -> None:
@@ -96,48 +96,52 @@ class Readiness:
         self.former |= (set(occupied) | self.ready) - owned - standing_in
         self.owned = owned
 
-    def update(self, now: float, see: See) -> None:
+    def update(self, now: float, replicas_of: ReplicasOf) -> None:
         """Recompute what is ready. Slots ready for long are not looked at, so a settled node does nothing here."""
         doubtful = self.ready & self.owned if now < self._doubt_until else set()
         for slot in sorted((self.owned - self.ready) | doubtful):
-            if self._missing(slot, see(slot)):
+            if self._missing(slot, replicas_of(slot)):
                 self.ready.discard(slot)
             else:
                 self.ready.add(slot)
         for slot in sorted(self.former - self._letting_go.keys()):
-            owners = see(slot).owners
+            owners = replicas_of(slot).owners
             if owners and set(owners) <= self._handed.get(slot, set()):
                 self.ready.discard(slot)
                 self._letting_go[slot] = now
 
     def jobs(
-        self, see: See, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId], under_way: int = 0
-    ) -> list[Job]:
+        self,
+        replicas_of: ReplicasOf,
+        choose: Callable[[Sequence[NodeId]], NodeId],
+        busy: set[NodeId],
+        under_way: int = 0,
+    ) -> list[SyncJob]:
         """Sessions to hold now, at most one a peer and none with a busy one; `choose` picks one of several peers.
         `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones.
         """
         room = self._config.handover_slots - under_way
-        wishes: dict[tuple[NodeId, Purpose], list[Slot]] = {}
+        wishes: dict[tuple[NodeId, SyncPurpose], list[Slot]] = {}
         for slot in sorted(self.owned - self.ready):
-            if peers := [p for p in self._missing(slot, see(slot)) if p not in busy]:
-                wishes.setdefault((choose(peers), Purpose.JOIN), []).append(slot)
+            if peers := [p for p in self._missing(slot, replicas_of(slot)) if p not in busy]:
+                wishes.setdefault((choose(peers), SyncPurpose.JOIN), []).append(slot)
         for slot in sorted(self.former - self._letting_go.keys()):
-            sight, handed = see(slot), self._handed.get(slot, set())
-            if peers := [p for p in sight.owners if p in sight.ready and p not in handed and p not in busy]:
-                wishes.setdefault((peers[0], Purpose.HANDOFF), []).append(slot)
+            replicas, handed = replicas_of(slot), self._handed.get(slot, set())
+            if peers := [p for p in replicas.owners if p in replicas.ready and p not in handed and p not in busy]:
+                wishes.setdefault((peers[0], SyncPurpose.HANDOFF), []).append(slot)
         for peer in sorted(self._checks.keys() - busy):
             if slots := sorted(self._checks[peer] & self.ready & self.owned):
-                wishes.setdefault((peer, Purpose.CHECK), []).extend(slots)
+                wishes.setdefault((peer, SyncPurpose.CHECK), []).extend(slots)
             else:
                 del self._checks[peer]
-        chosen: dict[NodeId, Job] = {}
+        chosen: dict[NodeId, SyncJob] = {}
         for (peer, purpose), slots in wishes.items():  # join before handoff before check
             most = self._config.reconcile_slots
-            if purpose != Purpose.CHECK and peer not in chosen:
+            if purpose != SyncPurpose.CHECK and peer not in chosen:
                 most = min(most, room)
                 room -= min(most, len(slots))
             if most > 0:
-                chosen.setdefault(peer, Job(peer, purpose, tuple(slots[:most])))
+                chosen.setdefault(peer, SyncJob(peer, purpose, tuple(slots[:most])))
         return list(chosen.values())
 
     def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
@@ -145,27 +149,27 @@ class Readiness:
         if found := set(slots) & self.owned:
             self._checks.setdefault(peer, set()).update(found)
 
-    def done(self, job: Job, slots: Iterable[Slot]) -> None:
+    def done(self, job: SyncJob, slots: Iterable[Slot]) -> None:
         """A session ended well for these of its slots."""
         self._failures.pop(job.peer, None)
         for slot in slots:
-            if job.purpose == Purpose.HANDOFF:
+            if job.purpose == SyncPurpose.HANDOFF:
                 self._handed.setdefault(slot, set()).add(job.peer)
             elif slot in self.owned:
                 self._met.setdefault(slot, set()).add(job.peer)
-        if job.purpose == Purpose.CHECK and job.peer in self._checks:
+        if job.purpose == SyncPurpose.CHECK and job.peer in self._checks:
             self._checks[job.peer] -= set(job.slots)
 
-    def failed(self, job: Job) -> int:
+    def failed(self, job: SyncJob) -> int:
         """A session failed; returns how many did in a row with this peer."""
         self._failures[job.peer] = self._failures.get(job.peer, 0) + 1
-        if job.purpose == Purpose.CHECK and job.peer in self._checks:
+        if job.purpose == SyncPurpose.CHECK and job.peer in self._checks:
             self._checks[job.peer] -= set(job.slots)  # the next round of checks finds it again
         return self._failures[job.peer]
 
-    def incomplete(self, slot: Slot, see: See) -> None:
+    def incomplete(self, slot: Slot, replicas_of: ReplicasOf) -> None:
         """This node had to refuse a record of the slot: not ready any more, unless nobody else is."""
-        if slot in self.ready and slot in self.owned and see(slot).ready:
+        if slot in self.ready and slot in self.owned and replicas_of(slot).ready:
             self.ready.discard(slot)
             self._met[slot] = set()
 
@@ -198,10 +202,10 @@ class Readiness:
             for part in resize_inside({slot}, old_bits, new_bits)
         }
 
-    def _missing(self, slot: Slot, sight: Sight) -> list[NodeId]:
+    def _missing(self, slot: Slot, replicas: SlotReplicas) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""
         met = self._met.setdefault(slot, set())
-        targets = sight.ready or sight.live_owners
+        targets = replicas.ready or replicas.live_owners
         missing = [p for p in targets if p not in met]
         if met & set(targets) and all(self._failures.get(p, 0) >= FAILURES for p in missing):
             return []

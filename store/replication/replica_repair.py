@@ -14,10 +14,10 @@ from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_o
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import DiskFull
-from store.replication.hinted_handoff import Outbox
-from store.replication.readiness import Gate, Job, Purpose, Readiness, Sight
-from store.replication.sync_session import Exchange, batches, key_range, no_rest
-from store.replication.throttle import Pace
+from store.replication.hinted_handoff import HintedHandoff
+from store.replication.peer_sync import PeerSync, batches, key_range, unthrottled
+from store.replication.readiness import Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
+from store.replication.throttle import Throttle
 
 log = logging.getLogger(__name__)
 _FAILED_REST_S = 2.0  # before a peer that failed is tried again, doubled each time up to
@@ -26,7 +26,7 @@ _DEBT_BATCHES = 16  # for one peer before the next one gets its turn
 VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new owners by then; what was missed is fetched
 
 
-class Steward:
+class ReplicaRepair:
     """The keeper of readiness."""
 
     def __init__(
@@ -34,8 +34,8 @@ class Steward:
         config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
-        exchange: Exchange,
-        outbox: Outbox,
+        exchange: PeerSync,
+        handoff: HintedHandoff,
         clock: Clock,
         rng: random.Random,
         on_ready: Callable[[frozenset[Slot]], None],
@@ -43,9 +43,9 @@ class Steward:
         expects_others: bool,
     ) -> None:
         self._config, self._store, self._overlay = config, store, overlay
-        self._exchange, self._outbox, self._clock, self._rng, self._on_ready = exchange, outbox, clock, rng, on_ready
+        self._exchange, self._handoff, self._clock, self._rng, self._on_ready = exchange, handoff, clock, rng, on_ready
         now = clock().steady
-        self._gate = Gate(config, now, expects_others=expects_others)
+        self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, now)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
@@ -53,8 +53,8 @@ class Steward:
         self._owned: frozenset[Slot] = frozenset()
         self._members: tuple[NodeId, ...] = ()
         self._live: frozenset[NodeId] = frozenset()
-        self._busy: dict[NodeId, Job] = {}
-        self._pace = Pace(config.handover_bytes_s)
+        self._busy: dict[NodeId, SyncJob] = {}
+        self._throttle = Throttle(config.handover_bytes_s)
         self._rest_until: dict[NodeId, float] = {}
         self._recheck_at = math.inf
         self._agreed_at = now  # from then on all number their slots alike
@@ -84,7 +84,7 @@ class Steward:
 
     def incomplete(self, slot: Slot) -> None:
         """A record of the slot could not be kept here."""
-        self._readiness.incomplete(slot, self._see)
+        self._readiness.incomplete(slot, self._replicas_of)
         self._announce()
 
     async def run(self) -> None:
@@ -101,22 +101,22 @@ class Steward:
                 except TimeoutError:
                     continue
 
-    async def pay_debts(self) -> None:
+    async def deliver_owed(self) -> None:
         """Deliver what is owed, some batches to each live peer that is owed anything; give up what is too old."""
-        for peer in list(self._outbox.counts()):
+        for peer in list(self._handoff.counts()):
             if self._overlay.view.is_live(peer):
                 try:
                     for _ in range(_DEBT_BATCHES):
-                        if not await self._pay(peer):
+                        if not await self._deliver_batch(peer):
                             break
                 except RemoteError as error:
                     log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
-        for debt in await self._outbox.give_up_old(self._clock().wall):
-            self.check(slot_of(debt.key, self._slot_bits), debt.peer)
+        for copy in await self._handoff.give_up_old(self._clock().wall):
+            self.check(slot_of(copy.key, self._slot_bits), copy.peer)
 
-    async def _pay(self, peer: NodeId) -> bool:
+    async def _deliver_batch(self, peer: NodeId) -> bool:
         """One batch, False where nothing is owed; who owns a slot no more is owed nothing, its new owners reconcile."""
-        view, due = self._overlay.view, self._outbox.owed_to(peer, self._config.flush_records)
+        view, due = self._overlay.view, self._handoff.owed_to(peer, self._config.flush_records)
         owns = [peer in view.owners(slot_of(d.key, self._slot_bits)) for d, _ in due]
         alive = [r for (_, r), owner in zip(due, owns, strict=True) if r is not None and owner]
         batch = next(batches(alive, self._config), [])
@@ -126,10 +126,10 @@ class Steward:
             self.check(slot, peer)
         sent = {(r.kind, r.id) for r in batch}
         moot = [d for (d, r), owner in zip(due, owns, strict=True) if r is None or not owner]
-        await self._outbox.paid(moot + [d for d, _ in due if (d.kind, d.id) in sent])
+        await self._handoff.delivered(moot + [d for d, _ in due if (d.kind, d.id) in sent])
         return bool(due)
 
-    async def _look(self) -> list[Job]:
+    async def _look(self) -> list[SyncJob]:
         """One look at the view; returns the sessions to start."""
         now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
         members = view.members()
@@ -139,7 +139,7 @@ class Steward:
         if view.strategy.slot_bits != self._slot_bits:
             self._renumber(now, view.strategy.slot_bits)
         self._notice(now, members, live)
-        readiness.update(now, self._see)
+        readiness.update(now, self._replicas_of)
         self._announce()
         for slot in readiness.gone(now):
             await self._store.drop_range(*key_range(slot, self._slot_bits))
@@ -148,8 +148,8 @@ class Steward:
         room = self._config.reconcile_parallel - len(self._busy)
         if room <= 0 or now < self._agreed_at:
             return []
-        under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != Purpose.CHECK)
-        return readiness.jobs(self._see, self._rng.choice, self._busy.keys() | away, under_way)[:room]
+        under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != SyncPurpose.CHECK)
+        return readiness.jobs(self._replicas_of, self._rng.choice, self._busy.keys() | away, under_way)[:room]
 
     def _renumber(self, now: float, slot_bits: int) -> None:
         """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
@@ -205,13 +205,13 @@ class Steward:
         """Own slots that a peer owns too."""
         return [s for s in sorted(self._readiness.owned) if peer in self._overlay.view.owners(s)]
 
-    async def _hold(self, job: Job) -> None:
+    async def _hold(self, job: SyncJob) -> None:
         """Hold one session and report how it went."""
-        slot_bits, rest = self._slot_bits, no_rest if job.purpose == Purpose.CHECK else self._rest
+        slot_bits, pacing = self._slot_bits, unthrottled if job.purpose == SyncPurpose.CHECK else self._rest
         try:
-            pull = job.purpose != Purpose.HANDOFF
-            push = {s for s in job.slots if job.peer in self._see(s).owners + self._see(s).live_owners}
-            done = await self._exchange.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, rest=rest)
+            pull = job.purpose != SyncPurpose.HANDOFF
+            push = {s for s in job.slots if job.peer in self._replicas_of(s).owners + self._replicas_of(s).live_owners}
+            done = await self._exchange.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, pacing=pacing)
             if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
                 self._readiness.done(job, done.level)
             self._rest_until.pop(job.peer, None)
@@ -234,7 +234,7 @@ class Steward:
 
     async def _rest(self, moved_bytes: int) -> None:
         """Keep slots that change hands below their share of the line."""
-        await asyncio.sleep(self._pace.rest_s(self._clock().steady, moved_bytes))
+        await asyncio.sleep(self._throttle.delay_s(self._clock().steady, moved_bytes))
 
     def _announce(self) -> None:
         ready = frozenset(self._readiness.ready)
@@ -242,10 +242,10 @@ class Steward:
             self._announced = ready
             self._on_ready(self.ready)
 
-    def _see(self, slot: Slot) -> Sight:
+    def _replicas_of(self, slot: Slot) -> SlotReplicas:
         view = self._overlay.view
         me = view.node_id
-        return Sight(
+        return SlotReplicas(
             view.owners(slot),
             tuple(p for p in view.live_owners(slot) if p != me),
             tuple(p for p in view.ready(slot) if p != me),

@@ -18,14 +18,14 @@ from store.errors import DiskFull
 from store.record.package import Signer, checker
 from store.record.record import Draft, Kind, Record
 from store.replication.admission import Admission
-from store.replication.hinted_handoff import Outbox
+from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import SlotState
-from store.replication.reader import Name, Reader
-from store.replication.replica_repair import Steward
-from store.replication.server import Serving
-from store.replication.shard_mover import Mover
-from store.replication.sync_session import Exchange
-from store.replication.writer import Writer
+from store.replication.peer_sync import PeerSync
+from store.replication.replica_reader import Name, ReplicaReader
+from store.replication.replica_repair import ReplicaRepair
+from store.replication.replica_server import ReplicaServer
+from store.replication.replica_writer import ReplicaWriter
+from store.replication.shard_mover import ShardMover
 
 log = logging.getLogger(__name__)
 
@@ -72,39 +72,41 @@ class Replicator:
         stranger's body of a kind that the store cannot read is none, "" where it is one. `places`: where the strategy
         lets records live; None where no site is ever spread."""
         self._config, self._store, self._overlay = config, store, overlay
-        self._outbox = Outbox(store, config)
+        self._handoff = HintedHandoff(store, config)
         check = checker(body_flaw, places)
-        exchange = Exchange(overlay, store, config, check)
-        self._steward = Steward(
-            config, store, overlay, exchange, self._outbox, clock, rng, on_ready, expects_others=expects_others
+        exchange = PeerSync(overlay, store, config, check)
+        self._repair = ReplicaRepair(
+            config, store, overlay, exchange, self._handoff, clock, rng, on_ready, expects_others=expects_others
         )
-        self._writer = Writer(config, store, overlay, self._outbox, signer, clock, self._not_kept, places)
-        self._reader = Reader(config, store, overlay, rng, lambda key: self._slot(key) in self._steward.ready, exchange)
-        self._serving = Serving(
+        self._writer = ReplicaWriter(config, store, overlay, self._handoff, signer, clock, self._not_kept, places)
+        self._reader = ReplicaReader(
+            config, store, overlay, rng, lambda key: self._slot(key) in self._repair.ready, exchange
+        )
+        self._server = ReplicaServer(
             store,
             overlay,
             exchange,
-            lambda slot: slot in self._steward.ready,
-            self._steward.incomplete,
+            lambda slot: slot in self._repair.ready,
+            self._repair.incomplete,
             check,
             Admission(overlay, config.stranger_records_s, places),
             clock,
             places,
         )
 
-        self._mover: Mover | None = None
+        self._shard_mover: ShardMover | None = None
         if places is not None:
-            self._mover = Mover(config, store, overlay, places, clock, self.write, self.read_many)
+            self._shard_mover = ShardMover(config, store, overlay, places, clock, self.write, self.read_many)
 
     async def run(self) -> None:
         """Everything that goes on by itself, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._writer.run(), name="store-writer")
-            tasks.create_task(self._steward.run(), name="store-steward")
+            tasks.create_task(self._repair.run(), name="store-steward")
             tasks.create_task(self._deliver(), name="store-outbox")
             tasks.create_task(self._tend(), name="store-tend")
-            if self._mover is not None:
-                tasks.create_task(self._mover.run(), name="store-mover")
+            if self._shard_mover is not None:
+                tasks.create_task(self._shard_mover.run(), name="store-mover")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.
@@ -131,28 +133,28 @@ class Replicator:
 
     def moved(self, site: str) -> None:
         """The places of a site may be others than they were, or something of it lies astray here."""
-        if self._mover is not None:
-            self._mover.look_at(site)
+        if self._shard_mover is not None:
+            self._shard_mover.look_at(site)
 
     def ready_slots(self) -> frozenset[Slot]:
         """Slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
-        return self._steward.ready
+        return self._repair.ready
 
     def slot_states(self, slots: Sequence[Slot]) -> list[SlotState]:
         """What lies here in slots."""
         bits = self._overlay.view.strategy.slot_bits
-        return [self._serving.state(slot, bits) for slot in slots]
+        return [self._server.state(slot, bits) for slot in slots]
 
     def status(self) -> ReplicatorStatus:
         """Figures as of now."""
-        view, counts = self._overlay.view, Counter(self._outbox.counts())
+        view, counts = self._overlay.view, Counter(self._handoff.counts())
         owned = view.owned()
         thin = sum(not set(view.owners(s)).issubset(view.ready(s)) for s in owned)
         return ReplicatorStatus(
             owned=len(owned),
-            ready=len(self._steward.ready),
-            waiting=self._steward.waiting,
-            handing_over=self._steward.handing_over,
+            ready=len(self._repair.ready),
+            waiting=self._repair.waiting,
+            handing_over=self._repair.handing_over,
             under_replicated=thin,
             owed=counts.total(),
             owed_now=sum(count for peer, count in counts.items() if view.is_live(peer)),
@@ -163,7 +165,7 @@ class Replicator:
 
     async def _deliver(self) -> None:
         while True:
-            await self._steward.pay_debts()
+            await self._repair.deliver_owed()
             await asyncio.sleep(self._config.deliver_every_s)
 
     async def _tend(self) -> None:
@@ -178,9 +180,9 @@ class Replicator:
     def _not_kept(self, slot: Slot, peer: NodeId) -> None:
         """A copy is missing that the outbox does not know of."""
         if peer == self._overlay.view.node_id:
-            self._steward.incomplete(slot)
+            self._repair.incomplete(slot)
         else:
-            self._steward.check(slot, peer)
+            self._repair.check(slot, peer)
 
     def _slot(self, key: bytes) -> Slot:
         return slot_of(key, self._overlay.view.strategy.slot_bits)

@@ -33,7 +33,7 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft, DiskFull
 from store.record.package import depth_of, size_of, url_of
 from store.record.record import Draft, Kind, Record
-from store.replication.throttle import Pace
+from store.replication.throttle import Throttle
 
 log = logging.getLogger(__name__)
 
@@ -49,7 +49,7 @@ ReadMany = Callable[[Sequence[tuple[Kind, DocumentId, Key]]], Awaitable[Mapping[
 Write = Callable[[Sequence[Draft]], Awaitable[None]]
 
 
-class Mover:
+class ShardMover:
     """One node's part; idle where nothing lies astray."""
 
     def __init__(
@@ -64,7 +64,7 @@ class Mover:
     ) -> None:
         self._config, self._store, self._overlay, self._places = config, store, overlay, places
         self._clock, self._write, self._read_many = clock, write, read_many
-        self._pace = Pace(config.handover_bytes_s)
+        self._throttle = Throttle(config.handover_bytes_s)
         self._mark: object = ()  # the rules under which everything was looked through
         self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
         self._calm: dict[bytes, None] = {}  # the same of sites that are not spread
@@ -189,7 +189,7 @@ class Mover:
             if record is None or record.version != bare.version or record.key != bare.key:
                 continue  # it changed meanwhile: the next look sees it
             await self._write([_draft(record, keys[bare])])
-            await asyncio.sleep(self._pace.rest_s(self._clock().steady, size_of(record)))
+            await asyncio.sleep(self._throttle.delay_s(self._clock().steady, size_of(record)))
 
     def _is_first(self, record: Record) -> bool:
         """Whether this node moves what lies in a slot: the first of its ready owners, or nobody else could."""

@@ -24,7 +24,7 @@ from dht import (
     Strategy,
     slot_of,
 )
-from index.change_feed import Change, Text
+from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.search.local_index import LocalIndex
 from index.search.searcher import Searcher
@@ -36,18 +36,18 @@ class ListFeed:
     """The change log as a list; a cursor is a position."""
 
     def __init__(self) -> None:
-        self.log: list[Change] = []
+        self.log: list[DocumentChange] = []
         self.incarnation = b"1"
         self._news = asyncio.Event()
 
-    def put(self, *changes: Change) -> None:
+    def put(self, *changes: DocumentChange) -> None:
         self.log.extend(changes)
         self._news.set()
 
     def knows(self, cursor: bytes) -> bool:
         return cursor == b"" or cursor.startswith(self.incarnation)
 
-    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[Change], bytes]:
+    async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor[1:] or b"0")
         batch = self.log[start : start + limit]
         return batch, self.incarnation + str(start + len(batch)).encode() if batch else cursor
@@ -158,7 +158,7 @@ class FakeOverlay:
             raise BadMessage(peer.hex(), str(error)) from None
 
 
-class Node:
+class QueryNode:
     """One node: feed, index, searcher; documents come from the whole network's store."""
 
     def __init__(
@@ -196,12 +196,12 @@ class World:
     def __init__(self, rng: random.Random, nodes: int, replicas: int, config: IndexConfig, bits: int = BITS) -> None:
         self.network = Network(bits)
         self.store: dict[DocumentId, Text] = {}
-        self.nodes = [Node(self.network, number, self.store, config) for number in range(nodes)]
+        self.nodes = [QueryNode(self.network, number, self.store, config) for number in range(nodes)]
         for slot in range(1 << bits):
             team = rng.sample(self.nodes, min(replicas, nodes))
             self.network.ready[Slot(slot)] = [node.id for node in team]
 
-    def team(self, text: Text) -> list[Node]:
+    def team(self, text: Text) -> list[QueryNode]:
         ids = self.network.ready[slot_of(text.key, self.network.strategy.slot_bits)]
         return [node for node in self.nodes if node.id in ids]
 
@@ -209,14 +209,14 @@ class World:
         for text in texts:
             self.store[text.id] = text
             for node in self.team(text):
-                node.feed.put(Change(text.id, text))
+                node.feed.put(DocumentChange(text.id, text))
         await self.settle()
 
     async def drop(self, texts: Sequence[Text]) -> None:
         for text in texts:
             del self.store[text.id]
             for node in self.team(text):
-                node.feed.put(Change(text.id, None))
+                node.feed.put(DocumentChange(text.id, None))
         await self.settle()
 
     async def settle(self) -> None:

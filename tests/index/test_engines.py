@@ -11,13 +11,13 @@ import pytest
 from dht import slot_of
 from index.change_feed import Text
 from index.engine.memory import MemoryEngine
-from index.engine.protocol import Engine, Entry, Scale, host_names
+from index.engine.protocol import Engine, IndexEntry, Scale, host_names
 from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.query.collection_statistics import CELL_BITS
 from index.query.parser import parse_query
 from index.query.scoring import average_length, bm25, idfs, measure
-from index.search.oracle import BruteForce
+from index.search.oracle import SearchOracle
 from index.text.forward_index import analyse, forward_of
 
 Make = Callable[[Path | None], Engine]
@@ -34,8 +34,8 @@ def make(request: pytest.FixtureRequest) -> Make:
     return ENGINES[request.param]
 
 
-def entry(number: int, text: Text) -> Entry:
-    return Entry(number, slot_of(text.key, CELL_BITS), host_names(text.url), text.language, analyse(text))
+def entry(number: int, text: Text) -> IndexEntry:
+    return IndexEntry(number, slot_of(text.key, CELL_BITS), host_names(text.url), text.language, analyse(text))
 
 
 def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
@@ -48,7 +48,7 @@ def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
 
 
 def check(engine: Engine, live: dict[int, Text]) -> None:
-    brute = BruteForce(list(live.values()))
+    brute = SearchOracle(list(live.values()))
     by_id = {text.id: number for number, text in live.items()}
     for query in corpus.QUERIES:
         hits = brute.search(query).hits
@@ -113,7 +113,7 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
     for text in corpus.QUERIES:
         query = parse_query(text)
         # The network's numbers differ from the engine's: other documents, other average length.
-        statistics = BruteForce(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
+        statistics = SearchOracle(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
         scale = Scale(idfs(statistics), average_length(statistics))
         limit = rng.randint(1, 12)
         found = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, limit)

@@ -9,16 +9,16 @@ from typing import Any
 import index_corpus as corpus
 import msgspec
 import pytest
-from index_network import BITS, Node, World
+from index_network import BITS, QueryNode, World
 
 from dht import BadMessage, Key, Message, NodeId, Slot, slot_of, slot_start
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics
 from index.query.scoring import average_length, bm25, idfs, proximity
-from index.query.search_request import Question
+from index.query.search_request import SearchRequest
 from index.search.local_index import MAX_WAITING_OF_ONE
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
-from index.search.oracle import BruteForce
+from index.search.oracle import SearchOracle
 from index.search.shard_search import count
 from index.text.analyzer import ANALYZER
 
@@ -35,11 +35,11 @@ async def world() -> AsyncIterator[World]:
 
 
 def right(world: World) -> list[str]:
-    return [hit.text.url for hit in BruteForce(list(world.store.values())).search(QUERY).hits[:10]]
+    return [hit.text.url for hit in SearchOracle(list(world.store.values())).search(QUERY).hits[:10]]
 
 
-async def ask(node: Node, deadline_ms: int = 5000) -> dict[str, Any]:
-    return await node.searcher.search(Question(QUERY, deadline_ms=deadline_ms))
+async def ask(node: QueryNode, deadline_ms: int = 5000) -> dict[str, Any]:
+    return await node.searcher.search(SearchRequest(QUERY, deadline_ms=deadline_ms))
 
 
 def urls(answer: dict[str, Any]) -> list[str]:

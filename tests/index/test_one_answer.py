@@ -10,8 +10,8 @@ import pytest
 from index_network import World, loop_clock
 
 from index.config import IndexConfig
-from index.query.search_request import Question
-from index.search.oracle import BruteForce
+from index.query.search_request import SearchRequest
+from index.search.oracle import SearchOracle
 
 TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
 
@@ -37,13 +37,13 @@ async def make_world() -> AsyncIterator[Make]:
 
 
 async def check(world: World, queries: list[str], limit: int = 10) -> None:
-    brute = BruteForce(list(world.store.values()))
+    brute = SearchOracle(list(world.store.values()))
     for query in queries:
         wanted = brute.search(query)
         for node in world.nodes:
             if node.id in world.network.dead:
                 continue
-            answer = await node.searcher.search(Question(query, limit=limit, deadline_ms=20_000))
+            answer = await node.searcher.search(SearchRequest(query, limit=limit, deadline_ms=20_000))
             assert answer["exact"], (query, answer["coverage"])
             assert not answer["partial"]
             assert answer["coverage"]["answered"] == answer["coverage"]["slots"] == len(world.network.ready)
@@ -81,12 +81,12 @@ async def test_pages_together_give_the_whole_order_without_copies(make_world: Ma
     rng = random.Random(seed)
     world = make_world(rng, 4, 2, config("tantivy", **TINY))
     await world.put(corpus.web(rng, 60))
-    wanted = BruteForce(list(world.store.values())).search("the OR run OR 北京大学")
+    wanted = SearchOracle(list(world.store.values())).search("the OR run OR 北京大学")
     got: list[dict[str, Any]] = []
     cursor: str | None = ""
     while cursor is not None:
         node = rng.choice(world.nodes)  # a cursor is good at any node
-        question = Question("the OR run OR 北京大学", limit=7, cursor=cursor, deadline_ms=20_000)
+        question = SearchRequest("the OR run OR 北京大学", limit=7, cursor=cursor, deadline_ms=20_000)
         answer = await node.searcher.search(question)
         got += answer["results"]
         cursor = answer["next_cursor"]
@@ -97,8 +97,8 @@ async def test_copies_are_named_under_the_first(make_world: Make) -> None:
     rng = random.Random(5)
     world = make_world(rng, 3, 2, config("memory"))
     await world.put(corpus.web(rng, 80))
-    hits = BruteForce(list(world.store.values())).search("the OR run").hits
-    answer = await world.nodes[0].searcher.search(Question("the OR run", limit=100))
+    hits = SearchOracle(list(world.store.values())).search("the OR run").hits
+    answer = await world.nodes[0].searcher.search(SearchRequest("the OR run", limit=100))
     assert [each["similar"] for each in answer["results"]] == [[t.url for t in hit.similar][:5] for hit in hits]
     assert any(each["similar"] for each in answer["results"])
 
@@ -107,8 +107,8 @@ async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> No
     rng = random.Random(6)
     world = make_world(rng, 2, 1, config("tantivy"))
     await world.put(corpus.web(rng, 60))
-    brute = BruteForce(list(world.store.values()))
-    answer = await world.nodes[0].searcher.search(Question("run", language="en", site="a.example", limit=100))
+    brute = SearchOracle(list(world.store.values()))
+    answer = await world.nodes[0].searcher.search(SearchRequest("run", language="en", site="a.example", limit=100))
     wanted = brute.search("run", language="en", site="a.example")
     assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits]
     assert wanted.hits
@@ -118,7 +118,7 @@ async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: M
     rng = random.Random(7)
     world = make_world(rng, 2, 2, config("tantivy"))
     await world.put(corpus.web(rng, 40))
-    answer = await world.nodes[1].searcher.search(Question("running dogs", explain=True))
+    answer = await world.nodes[1].searcher.search(SearchRequest("running dogs", explain=True))
     assert answer["results"]
     for each in answer["results"]:
         told = each["explain"]
@@ -134,7 +134,7 @@ async def test_a_snippet_is_no_longer_than_a_page_lets_it_be(make_world: Make) -
     world = make_world(rng, 1, 1, config("memory"))
     texts = [replace(text, body="run " * 99) for text in corpus.web(rng, 3)]
     await world.put([replace(text, max_snippet=most) for text, most in zip(texts, (0, 20, -1), strict=True)])
-    answer = await world.nodes[0].searcher.search(Question("run"))
+    answer = await world.nodes[0].searcher.search(SearchRequest("run"))
     sizes = sorted(len(each["snippet"]) for each in answer["results"])
     assert sizes[0] == 0 and 10 < sizes[1] <= 20 and sizes[2] > 60
 

@@ -12,7 +12,7 @@ import msgspec
 import pytest
 
 from dht import BadStrategy, InputError, Strategy
-from index import Question
+from index import SearchRequest
 from node.app.service import Json
 from node.config.settings import NodeConfig
 from node.jobs.job_progress import Followed
@@ -78,7 +78,7 @@ class FakeService:
     """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
 
     answered: int = 256
-    asked: list[Question] = field(default_factory=list)
+    asked: list[SearchRequest] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     looks: int = 0
@@ -86,7 +86,7 @@ class FakeService:
     ready: int = 60
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def search(self, question: Question) -> Json:
+    async def search(self, question: SearchRequest) -> Json:
         self.asked.append(question)
         query, language = question.text, question.language
         if query.startswith('"') and query.count('"') == 1:

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from crawl import VisitState
-from index import Question
+from index import SearchRequest
 from node.simulation.census import hurried, is_idle, is_settled, repeated, take_census, thin_records
 from node.simulation.world import World
 
@@ -64,7 +64,7 @@ async def assert_one_answer(world: World, queries: Sequence[str], asked: int) ->
         wanted = oracle.search(query)
         assert wanted.hits, query
         for node in world.running()[:asked]:
-            answer = await node.node_core.searcher.search(Question(query, limit=10))
+            answer = await node.node_core.searcher.search(SearchRequest(query, limit=10))
             found = [hit["url"] for hit in answer["results"]]
             assert found == [hit.text.url for hit in wanted.hits[:10]], f"{node.name} {query!r} {found}"
             assert answer["exact"] and answer["total"] == wanted.total

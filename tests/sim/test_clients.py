@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from crawl import Fetched, Fetcher
 from dht import Family, document_id, placement_key
-from index import Question
+from index import SearchRequest
 from node.simulation.census import is_idle, repeated, take_census
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
@@ -59,8 +59,8 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         assert len(checked) <= 4, "one for each member that it worked for; of so few pages hardly any other"
         assert_polite(world)
         assert not any(node.node_core.client_dispatch.distrusted for node in members)
-        wanted = await members[0].node_core.searcher.search(Question(world.web.words[0], limit=10))
-        answer = await client.node_core.searcher.search(Question(world.web.words[0], limit=10))
+        wanted = await members[0].node_core.searcher.search(SearchRequest(world.web.words[0], limit=10))
+        answer = await client.node_core.searcher.search(SearchRequest(world.web.words[0], limit=10))
         assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
         assert answer["exact"]
         assert not client.node_core.index.documents

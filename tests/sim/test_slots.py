@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import pytest
 
-from index import Question
+from index import SearchRequest
 from node.simulation.census import repeated, take_census
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, assert_one_answer, assert_polite, crawled
@@ -26,7 +26,7 @@ async def watch(world: World, seen: Watch, query: str, wanted: list[str] | None)
     while True:
         node = world.running()[turn % len(world.running())]
         turn += 1
-        answer = await node.node_core.searcher.search(Question(query, limit=100))
+        answer = await node.node_core.searcher.search(SearchRequest(query, limit=100))
         coverage = answer["coverage"]
         seen.coverage.append(coverage["answered"] / coverage["slots"])
         found = [hit["url"] for hit in answer["results"]]

@@ -114,8 +114,8 @@ class FakeOverlay:
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         live = [m for m in self.owners(slot) if self.is_live(m)]
-        rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
-        return tuple(live + rest[: max(0, 2 - len(live))])
+        pacing = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
+        return tuple(live + pacing[: max(0, 2 - len(live))])
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)

@@ -54,8 +54,8 @@ from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.jobs.explain import AskAbout, ToldAbout
 from node.jobs.seed_publisher import HandSeeds, SeedsTaken
 from node.jobs.sitemap_listing import AskListed, ToldListed
-from store.record.range_reconciliation import FORM, Mode, Range
-from store.record.record import PacketKind
+from store.record.range_reconciliation import FORM, Range, RangeMode
+from store.record.record import Kind
 from store.replication.messages import (
     FetchRecords,
     FetchReply,
@@ -63,7 +63,7 @@ from store.replication.messages import (
     PutReply,
     ReconcileReply,
     ReconcileStep,
-    Refused,
+    RefusedRecord,
     SlotReport,
     SlotReportReply,
     SlotState,
@@ -76,7 +76,7 @@ FETCH, FETCHED = (
     FetchAnswer(200, (("a", "b"),), b"body", False, 0.5, "9.9.9.9", ""),
 )
 HIT = HitRow(ID, ID, HASH, b"d" * 16, 1.5, ((1, 0, 0, 2),), (1, 2, 3, 4), 7)
-RANGE = Range(b"\xff" * 42, Mode.FINGERPRINT, HASH, ())
+RANGE = Range(b"\xff" * 42, RangeMode.FINGERPRINT, HASH, ())
 MESSAGES: list[Message] = [
     Done(),
     GetStrategy(3),
@@ -85,8 +85,8 @@ MESSAGES: list[Message] = [
     LeaseReply((Vote(1, False, 9, ID),)),
     LeaseRelease(8, ((1, 2),)),
     PutPackage(b"package"),
-    PutReply((Refused(0, "why ü"),)),
-    FetchRecords((Wanted(PacketKind.VISIT, ID, ID),), True),
+    PutReply((RefusedRecord(0, "why ü"),)),
+    FetchRecords((Wanted(Kind.VISIT, ID, ID),), True),
     FetchReply(b"package", (1,), (2,)),
     ReconcileStep(20_000, (RANGE,), FORM),
     ReconcileReply((RANGE,), FORM),

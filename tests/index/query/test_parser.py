@@ -5,7 +5,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from index.errors import QueryError
-from index.query.parser import Group, Language, Phrase, Site, Term, parse_query, select
+from index.query.parser import LanguageFilter, Phrase, QueryGroup, SiteFilter, Term, parse_query, select
 
 
 def root(text: str) -> object:
@@ -13,7 +13,7 @@ def root(text: str) -> object:
 
 
 def test_words_must_all_occur() -> None:
-    assert root("running  dogs") == Group(2, (Term("run"), Term("dog")))
+    assert root("running  dogs") == QueryGroup(2, (Term("run"), Term("dog")))
 
 
 def test_a_word_that_is_typed_twice_counts_once() -> None:
@@ -21,15 +21,15 @@ def test_a_word_that_is_typed_twice_counts_once() -> None:
 
 
 def test_alternatives_bind_looser_than_words() -> None:
-    assert root("a b OR c") == Group(1, (Group(2, (Term("a"), Term("b"))), Term("c")))
+    assert root("a b OR c") == QueryGroup(1, (QueryGroup(2, (Term("a"), Term("b"))), Term("c")))
     assert root("a|b") == root("a OR b")
 
 
 def test_exclusions() -> None:
-    assert root('dog -"hot dog" NOT cat') == Group(1, (Term("dog"),), (Phrase(("hot", "dog")), Term("cat")))
+    assert root('dog -"hot dog" NOT cat') == QueryGroup(1, (Term("dog"),), (Phrase(("hot", "dog")), Term("cat")))
     assert parse_query("dog -cat").leaves == (Term("dog"),)
-    assert root("x - y") == Group(2, (Term("x"), Term("y")))
-    assert root("dog -(a OR b)") == Group(1, (Term("dog"),), (Group(1, (Term("a"), Term("b"))),))
+    assert root("x - y") == QueryGroup(2, (Term("x"), Term("y")))
+    assert root("dog -(a OR b)") == QueryGroup(1, (Term("dog"),), (QueryGroup(1, (Term("a"), Term("b"))),))
 
 
 def test_phrases_and_words_with_inner_marks() -> None:
@@ -39,15 +39,17 @@ def test_phrases_and_words_with_inner_marks() -> None:
 
 
 def test_filters() -> None:
-    assert root("site:Docs.Example.org:8080") == Site("docs.example.org:8080")
-    assert root("lang:ZH 北京") == Group(2, (Language("zh"), Term("北京")))
-    assert parse_query("a", language="en", site="b.org").root == Group(3, (Term("a"), Language("en"), Site("b.org")))
+    assert root("site:Docs.Example.org:8080") == SiteFilter("docs.example.org:8080")
+    assert root("lang:ZH 北京") == QueryGroup(2, (LanguageFilter("zh"), Term("北京")))
+    assert parse_query("a", language="en", site="b.org").root == QueryGroup(
+        3, (Term("a"), LanguageFilter("en"), SiteFilter("b.org"))
+    )
 
 
 def test_a_short_chinese_run_wants_all_bigrams_a_long_one_some() -> None:
-    assert root("北京大学") == Group(3, (Term("北京"), Term("京大"), Term("大学")))
+    assert root("北京大学") == QueryGroup(3, (Term("北京"), Term("京大"), Term("大学")))
     long = root("如何安装软件包")
-    assert isinstance(long, Group)
+    assert isinstance(long, QueryGroup)
     assert (long.minimum, len(long.children)) == (3, 6)
 
 

@@ -27,7 +27,7 @@ from index.query.scoring import (
     upper_bound,
     weighted,
 )
-from index.search.oracle import BruteForce
+from index.search.oracle import SearchOracle
 from index.text.forward_index import forward_of
 
 
@@ -41,7 +41,7 @@ def test_the_formula_written_plainly(seed: int) -> None:
     texts = corpus.web(rng, 30)
     for query_text in corpus.QUERIES:
         query = parse_query(query_text)
-        sums = BruteForce(texts).search(query_text).statistics
+        sums = SearchOracle(texts).search(query_text).statistics
         average = weighted(sums.lengths) / sums.documents
         for text in texts:
             numbers = measure(forward_of(text), query)
@@ -59,7 +59,7 @@ def test_the_formula_written_plainly(seed: int) -> None:
 
 
 def first(texts: list[Text], query: str) -> str:
-    return BruteForce(texts).search(query).hits[0].text.url
+    return SearchOracle(texts).search(query).hits[0].text.url
 
 
 def test_a_title_beats_a_mention_and_neighbours_beat_strangers() -> None:
@@ -77,11 +77,11 @@ def test_a_word_that_only_the_menu_names_is_found_and_adds_nothing() -> None:
     menu = "Home sqlite downloads support"
     about = replace(page("Pragmas", "how sqlite keeps its pragmas in a file", "http://a.example/1"), boilerplate=menu)
     texts = [replace(page("Trees", "short words", f"http://a.example/{n}"), boilerplate=menu) for n in range(2, 9)]
-    found = BruteForce([*texts, about]).search("sqlite")
+    found = SearchOracle([*texts, about]).search("sqlite")
     assert found.total == 8
     assert found.hits[0].text == about and found.hits[0].scored.score > 0
     assert {hit.scored.score for hit in found.hits[1:]} == {0.0}
-    near = BruteForce([*texts, about]).search("sqlite downloads")
+    near = SearchOracle([*texts, about]).search("sqlite downloads")
     assert near.hits[0].scored.numbers.closeness == 0, "they stand side by side in the menu alone"
 
 

@@ -12,10 +12,10 @@ import pytest
 from index_network import BITS, FakeOverlay, ListFeed, Network
 
 from dht import NodeId, Slot, slot_of
-from index import local
-from index.change_feed import Change, Text
+from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.engine.index_files import Shelf
+from index.engine.index_files import IndexFiles
+from index.search import local_index
 from index.search.local_index import LocalIndex
 from index.search.messages import AskStatistics
 from index.text.analyzer import ANALYZER
@@ -72,7 +72,7 @@ def texts(count: int, seed: int = 1) -> list[Text]:
 
 
 def put(bench: Bench, found: list[Text]) -> None:
-    bench.feed.put(*(Change(text.id, text) for text in found))
+    bench.feed.put(*(DocumentChange(text.id, text) for text in found))
 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
@@ -81,7 +81,7 @@ async def test_follows_additions_updates_and_deletions(make_bench: Make, engine:
     found = texts(40)
     put(bench, found)
     put(bench, [corpus.text(random.Random(2), found[0].url, version=1)])
-    bench.feed.put(Change(found[1].id, None), Change(b"x" * 20, None))  # type: ignore[arg-type]
+    bench.feed.put(DocumentChange(found[1].id, None), DocumentChange(b"x" * 20, None))  # type: ignore[arg-type]
     assert not bench.local.is_current
     await bench.follow()
     assert bench.local.is_current
@@ -94,7 +94,7 @@ async def test_the_fingerprint_of_a_slot_tells_versions_not_history(make_bench: 
     found = texts(30)
     put(a, found)
     put(b, [*texts(30, seed=9), *found[::-1]])
-    b.feed.put(*(Change(text.id, None) for text in texts(30, seed=9) if text.id not in {t.id for t in found}))
+    b.feed.put(*(DocumentChange(text.id, None) for text in texts(30, seed=9) if text.id not in {t.id for t in found}))
     await a.follow()
     await b.follow()
     slots = [Slot(slot) for slot in range(16)]
@@ -115,7 +115,9 @@ async def test_goes_on_after_a_restart_without_reading_again(make_bench: Make, e
     await bench.follow()
     before = await bench.count("run")
     await bench.local.close()
-    bench.feed.log[:40] = [Change(text.id, None) for text in texts(40)]  # whoever reads these again loses everything
+    bench.feed.log[:40] = [
+        DocumentChange(text.id, None) for text in texts(40)
+    ]  # whoever reads these again loses everything
     bench.open()
     assert await bench.count("run") == (0, 0), "no answer before it has caught up"
     await bench.follow()
@@ -128,10 +130,10 @@ async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make
     put(bench, found[:20])
     await bench.follow()
     await bench.local.close()
-    shelf = Shelf(bench.config, bench.path)
+    shelf = IndexFiles(bench.config, bench.path)
     real, shelf.table.commit = shelf.table.commit, lambda *given: None  # type: ignore[method-assign]
     changed = corpus.text(random.Random(4), found[0].url, version=1)
-    shelf.apply([Change(text.id, text) for text in [changed, *found[20:30]]], b"130")
+    shelf.apply([DocumentChange(text.id, text) for text in [changed, *found[20:30]]], b"130")
     shelf.table.commit = real  # type: ignore[method-assign]
     shelf.close()
     bench.open()
@@ -162,7 +164,7 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
     elif what == "table torn":
         (bench.path / "forward.sqlite").write_bytes(b"no database at all" * 1000)
     else:
-        shelf = Shelf(bench.config, bench.path)
+        shelf = IndexFiles(bench.config, bench.path)
         shelf.table.clear(made=b"analyzer 0", engine=shelf.table.about("engine"))
         shelf.close()
     bench.open()
@@ -200,13 +202,13 @@ async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(
     bench = make_bench("memory")
     found = texts(40)
     put(bench, found)
-    monkeypatch.setattr(local, "READ_COUNT", 3)
+    monkeypatch.setattr(local_index, "READ_COUNT", 3)
     await bench.local.step()
     assert bench.local.documents == bench.config.batch_count == 16
-    monkeypatch.setattr(local, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
+    monkeypatch.setattr(local_index, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
     await bench.local.step()
     assert bench.local.documents == 22, "two reads hold that much text"
-    monkeypatch.setattr(local, "MAX_READS", 1)
+    monkeypatch.setattr(local_index, "MAX_READS", 1)
     await bench.local.step()
     assert bench.local.documents == 25
     await bench.follow()
@@ -226,7 +228,7 @@ async def test_run_indexes_what_comes_later_and_stops_when_cancelled(make_bench:
 
 
 async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local, "LOOK_S", 0.01)
+    monkeypatch.setattr(local_index, "LOOK_S", 0.01)
     bench = make_bench("memory")
     bench.local._config = replace(bench.config, commit_s=60.0)
     found = texts(50)
@@ -235,7 +237,7 @@ async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: 
         put(bench, found[:5])
         while bench.local.documents < 5:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        put(bench, found[5 : 5 + local.ENOUGH * bench.config.batch_count])
+        put(bench, found[5 : 5 + local_index.ENOUGH * bench.config.batch_count])
         while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
             await asyncio.sleep(0)
         running.cancel()

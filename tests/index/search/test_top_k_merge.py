@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from dht import NodeId
 from index.errors import QueryError
 from index.search.messages import HitRow
-from index.search.page_cursor import Cursor, query_digest, read_cursor, write_cursor
+from index.search.page_cursor import PageCursor, query_digest, read_cursor, write_cursor
 from index.search.top_k_merge import fold, merge
 
 
@@ -44,7 +44,7 @@ def test_merging_is_sorting_everything_and_folding_keeps_the_order(
 
 def test_a_cursor_comes_back_and_belongs_to_its_query() -> None:
     digest = query_digest("q", "en", "")
-    cursor = Cursor(digest, 1.2345678901234567, bytes(range(20)), 10)
+    cursor = PageCursor(digest, 1.2345678901234567, bytes(range(20)), 10)
     assert read_cursor(write_cursor(cursor), digest) == cursor
     assert read_cursor("", digest) is None
     assert write_cursor(cursor).isascii()

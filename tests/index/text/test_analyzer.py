@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from index import analysis
+from index.text import analyzer
 from index.text.analyzer import (
     MAX_TERM_CHARS,
     MEMO_BYTES,
@@ -86,12 +86,12 @@ def test_folding_twice_changes_nothing_for_case(text: str) -> None:
     st.text(st.characters(max_codepoint=0x3200) | st.sampled_from("ée\u0301\u0308ｶﾞ각가\u11a8\u1161ﬁ①’"), max_size=12)
 )
 def test_letter_by_letter_is_folding_as_a_whole(text: str) -> None:
-    assert text.isascii() or fold(text) == analysis._fold_together(text)
+    assert text.isascii() or fold(text) == analyzer._fold_together(text)
 
 
 def test_no_folding_changes_plain_runs() -> None:
     plain = "".join(filter(PLAIN_RUN.fullmatch, map(chr, range(0x10000))))
-    assert analysis._fold_together(plain) == analysis._fold_together(plain[::-1])[::-1] == plain
+    assert analyzer._fold_together(plain) == analyzer._fold_together(plain[::-1])[::-1] == plain
     assert len(plain) > 30_000
 
 
@@ -100,9 +100,9 @@ def test_the_memo_does_not_grow_without_end() -> None:
     for _ in range(3):
         terms(" ".join(f"w{rng.getrandbits(60)}" for _ in range(MEMO_CHUNKS // 2)))
         terms("，".join("".join(rng.choices("北京大学搜索引擎", k=12)) for _ in range(500)) + "b" * 200)
-    assert len(analysis._memo) <= MEMO_CHUNKS
-    assert max(map(len, analysis._memo)) <= MEMO_BYTES
-    assert max(map(len, analysis._memo.values())) <= MEMO_TERMS
+    assert len(analyzer._memo) <= MEMO_CHUNKS
+    assert max(map(len, analyzer._memo)) <= MEMO_BYTES
+    assert max(map(len, analyzer._memo.values())) <= MEMO_TERMS
 
 
 @settings(max_examples=400, deadline=None)
@@ -110,6 +110,6 @@ def test_the_memo_does_not_grow_without_end() -> None:
 def test_terms_are_those_of_one_token_after_another(text: str) -> None:
     expected = []
     for raw in TOKEN.findall(text):
-        analysis._memo.clear()
+        analyzer._memo.clear()
         expected += terms(raw)
     assert terms(text) == terms(text) == expected

@@ -4,34 +4,34 @@ from collections.abc import Iterator
 
 import pytest
 
-from index import analysis
 from index.config import IndexConfig
 from index.search.local_index import LocalIndex
+from index.text import analyzer
 from index.text.analyzer_check import TEXT, AnalyzerDiffers, check_analyzer
 
 
 @pytest.fixture
 def forgetful() -> Iterator[None]:
     """Terms are remembered across tests; here they must not be."""
-    analysis._memo.clear(), analysis._folds.clear()
+    analyzer._memo.clear(), analyzer._folds.clear()
     yield
-    analysis._memo.clear(), analysis._folds.clear()
+    analyzer._memo.clear(), analyzer._folds.clear()
 
 
 def test_this_machine_speaks_the_network_s_analyzer(forgetful: None) -> None:
     check_analyzer()
-    assert len(set(analysis.terms(TEXT))) > 100
+    assert len(set(analyzer.terms(TEXT))) > 100
 
 
 def test_another_stemmer_is_named_with_the_remedy(forgetful: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = analysis._stem
+    right = analyzer._stem
     old = {"internal": "intern"}  # what PyStemmer 3.0 makes of it
-    monkeypatch.setattr(analysis, "_stem", lambda word: old.get(word) or right(word))
+    monkeypatch.setattr(analyzer, "_stem", lambda word: old.get(word) or right(word))
     with pytest.raises(AnalyzerDiffers, match=r"analyzer 2: .*PyStemmer \d.*Unicode \d.*pip install"):
         LocalIndex.open(IndexConfig(engine="memory"), None, None, None)  # type: ignore[arg-type]
 
 
 def test_another_folding_is_noticed(forgetful: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analysis, "_LETTERS", {})
+    monkeypatch.setattr(analyzer, "_LETTERS", {})
     with pytest.raises(AnalyzerDiffers):
         check_analyzer()

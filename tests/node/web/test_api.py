@@ -6,7 +6,7 @@ from typing import Any
 import msgspec
 import pytest
 
-from index import Question
+from index import SearchRequest
 from node.web.openapi import openapi
 from node.web.routes import ROUTES
 
@@ -17,7 +17,7 @@ def test_search_answers_the_contract(site: Any) -> None:
     body = site.get("/api/v1/search?q=task&limit=1&lang=en&site=python.test").json
     assert len(body["results"]) == 1
     assert body["coverage"]["answered"] == 256
-    assert site.service.asked == [Question("task", limit=1, language="en", site="python.test")]
+    assert site.service.asked == [SearchRequest("task", limit=1, language="en", site="python.test")]
 
 
 @pytest.mark.parametrize(

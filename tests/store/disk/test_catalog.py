@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Disk, FolderDisk, Kind, MemoryDisk, RecordStore
-from store.disk.catalog import Catalog, Change
+from store.disk.catalog import Catalog, RecordChange
 from store.disk.cell_sums import keys_of
-from store.disk.row_table import Row
-from store.disk.segments import Place
+from store.disk.row_table import CatalogRow
+from store.disk.segments import SegmentPlace
 from store.record.record import ShortVersion
 from tests.store.support import CONFIG, StillClock, draft, records
 
@@ -32,8 +32,8 @@ class Model:
 
     def __init__(self, disk: Disk) -> None:
         self.catalog = Catalog(disk)
-        self.live: dict[Name, Row] = {}
-        self.log: dict[Name, Change] = {}
+        self.live: dict[Name, CatalogRow] = {}
+        self.log: dict[Name, RecordChange] = {}
         self.sequence = self.written = 0
 
     def put(self, numbers: set[int], site: int) -> None:
@@ -41,7 +41,7 @@ class Model:
         come = []
         for place, n in zip(self.places(len(numbers)), sorted(numbers), strict=True):
             version = ShortVersion(self.sequence, n, bytes([n]) * 8)
-            come.append(Row(*name(n), self.key(n, site), version, 30 + n % 3, place))
+            come.append(CatalogRow(*name(n), self.key(n, site), version, 30 + n % 3, place))
         with self.catalog.transaction():
             self.catalog.put(come, self.catalog.rows_of((r.kind, r.id) for r in come))
         for row in come:
@@ -67,17 +67,17 @@ class Model:
             if self.live[row.kind, row.id].version == row.version:
                 self.live[row.kind, row.id] = self.live[row.kind, row.id]._replace(place=place)
 
-    def places(self, count: int) -> list[Place]:
+    def places(self, count: int) -> list[SegmentPlace]:
         self.written += 1
-        frame = Place(self.written % 3, self.written, 1000, 10)
+        frame = SegmentPlace(self.written % 3, self.written, 1000, 10)
         return [frame.of(n, count) for n in range(count)] if count > 1 else [frame] * count
 
     def key(self, n: int, site: int) -> Key:
         return Key(SITES[site] + bytes([7 * n % 256]) * 10)
 
-    def changed(self, row: Row, *, removed: bool) -> None:
+    def changed(self, row: CatalogRow, *, removed: bool) -> None:
         self.sequence += 1
-        self.log[row.kind, row.id] = Change(self.sequence, row.kind, row.id, row.key, removed)
+        self.log[row.kind, row.id] = RecordChange(self.sequence, row.kind, row.id, row.key, removed)
 
     def check(self) -> None:
         catalog, live = self.catalog, list(self.live.values())
@@ -112,11 +112,11 @@ class Model:
         }
         assert kept == {"frames": len(frames), "sites": len({r.key[:10] for r in live})}, "nothing is listed for nobody"
 
-    def changes(self) -> list[Change]:
+    def changes(self) -> list[RecordChange]:
         return sorted(self.log.values())
 
 
-def bare(row: Row | None) -> Row | None:
+def bare(row: CatalogRow | None) -> CatalogRow | None:
     """As it was put."""
     return row and row._replace(sequence=0, frame=0)
 

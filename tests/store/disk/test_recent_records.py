@@ -3,7 +3,7 @@
 from hashlib import sha256
 
 from dht import document_id, placement_key
-from store.disk.recent_records import Recent
+from store.disk.recent_records import RecentRecords
 from store.record.record import Kind, Proof, Record, Version
 
 
@@ -15,7 +15,7 @@ def record(number: int, at_ms: int = 1, body: bytes = b"x" * 1000) -> Record:
 
 
 def test_the_newest_version_is_found_without_its_content():
-    recent = Recent(1 << 20)
+    recent = RecentRecords(1 << 20)
     recent.keep(record(1))
     recent.keep(record(1, at_ms=2))
     found = recent.find(Kind.VISIT, record(1).id)
@@ -26,7 +26,7 @@ def test_the_newest_version_is_found_without_its_content():
 
 
 def test_memory_is_bounded_and_the_oldest_go_first():
-    recent = Recent(10 * 2024)
+    recent = RecentRecords(10 * 2024)
     for number in range(50):
         recent.keep(record(number))
         recent.keep(record(number, at_ms=2))

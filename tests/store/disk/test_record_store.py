@@ -270,9 +270,9 @@ def kill_rounds(folder: Path, rounds: int) -> None:
         for _ in range(20 + 13 * (number % 7)):
             acknowledged.update(map(int, child.stdout.readline().split()))
         child.send_signal(signal.SIGKILL)
-        rest = child.stdout.read()
+        pacing = child.stdout.read()
         child.wait()
-        whole = rest[: rest.rfind("\n") + 1]
+        whole = pacing[: pacing.rfind("\n") + 1]
         acknowledged.update(map(int, whole.split()))
         store = RecordStore.open(folder, CONFIG, StillClock())
         lost = [n for n in sorted(acknowledged) if store.find(Kind.DOCUMENT, draft(n).id) is None]

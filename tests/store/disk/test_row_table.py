@@ -8,28 +8,30 @@ import pytest
 from dht import DocumentId, Key
 from store import Kind, MemoryDisk
 from store.disk.catalog import Catalog
-from store.disk.row_table import STEP, Row
-from store.disk.segments import Place
+from store.disk.row_table import STEP, CatalogRow
+from store.disk.segments import SegmentPlace
 from store.record.record import ShortVersion
 
 FIRST, LAST = bytes(20), b"\xff" * 20
 
 
-def bare(row: Row | None) -> Row | None:
+def bare(row: CatalogRow | None) -> CatalogRow | None:
     """As it was put."""
     return row and row._replace(sequence=0, frame=0)
 
 
-def filled(made: list[Row]) -> Catalog:
+def filled(made: list[CatalogRow]) -> Catalog:
     catalog = Catalog(MemoryDisk())
     with catalog.transaction():
         catalog.put(made, [None] * len(made))
     return catalog
 
 
-def made_up(rng: Random, number: int, site: bytes = b"") -> Row:
+def made_up(rng: Random, number: int, site: bytes = b"") -> CatalogRow:
     key = Key((site or rng.randbytes(10)) + rng.randbytes(10))
-    return Row(Kind.VISIT, DocumentId(rng.randbytes(20)), key, ShortVersion(0, 1, bytes(8)), 30, Place(1, number, 9, 0))
+    return CatalogRow(
+        Kind.VISIT, DocumentId(rng.randbytes(20)), key, ShortVersion(0, 1, bytes(8)), 30, SegmentPlace(1, number, 9, 0)
+    )
 
 
 def test_a_site_of_many_pages_is_read_whole_and_each_page_once() -> None:

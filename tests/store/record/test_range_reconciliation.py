@@ -10,25 +10,37 @@ from hypothesis import strategies as st
 from dht import DocumentId, Key
 from store import BadReplica, Kind
 from store.record import range_reconciliation as module
-from store.record.range_reconciliation import END, Entry, Item, Mode, Range, Session, among, answer, item
+from store.record.range_reconciliation import (
+    END,
+    Range,
+    RangeEntry,
+    RangeItem,
+    RangeMode,
+    RangeSession,
+    among,
+    answer,
+    item,
+)
 from store.record.record import ShortVersion
 
 WHOLE = [(b"", END)]
 
 
-def made(number: int, at: int) -> Item:
+def made(number: int, at: int) -> RangeItem:
     rng = random.Random(number)
     kind = Kind.VISIT if number % 2 else Kind.DOCUMENT
     return item(kind, DocumentId(rng.randbytes(20)), Key(rng.randbytes(20)), ShortVersion(1, at, bytes([at % 256]) * 8))
 
 
-def sets(numbers: dict[int, int]) -> list[Item]:
+def sets(numbers: dict[int, int]) -> list[RangeItem]:
     return sorted((made(n, at) for n, at in numbers.items()), key=lambda i: i.entry.place)
 
 
-def run(mine: list[Item], theirs: list[Item], spans: list[tuple[bytes, bytes]] = WHOLE) -> tuple[Session, int, int]:
+def run(
+    mine: list[RangeItem], theirs: list[RangeItem], spans: list[tuple[bytes, bytes]] = WHOLE
+) -> tuple[RangeSession, int, int]:
     """The session after it ended, its round trips and its bytes in both directions."""
-    session, rounds, size = Session(mine, spans), 0, 0
+    session, rounds, size = RangeSession(mine, spans), 0, 0
     ranges = session.open()
     while ranges:
         reply = answer(among(theirs), ranges)
@@ -100,16 +112,16 @@ def test_an_empty_node_learns_of_everything_in_bounded_messages() -> None:
 def test_malformed_messages_are_refused() -> None:
     entry = made(1, 1).entry
     low, high = bytes(41), b"\xff" * 41
-    odd = Entry(entry.place[:20] + b"\x77" + entry.place[21:], 1, 1, bytes(8))
+    odd = RangeEntry(entry.place[:20] + b"\x77" + entry.place[21:], 1, 1, bytes(8))
     for ranges in (
-        [Range(b"\x20", Mode.SKIP), Range(b"\x10", Mode.SKIP)],
-        [Range(b"", Mode.SKIP)],
-        [Range(END, Mode.LIST, entries=(entry, entry))],
-        [Range(low + b"\0", Mode.LIST, entries=(entry,))],
-        [Range(high, Mode.LIST, entries=(odd,))],
-        [Range(b"\0\0" + n.to_bytes(2, "big"), Mode.SKIP) for n in range(1, 5000)],
+        [Range(b"\x20", RangeMode.SKIP), Range(b"\x10", RangeMode.SKIP)],
+        [Range(b"", RangeMode.SKIP)],
+        [Range(END, RangeMode.LIST, entries=(entry, entry))],
+        [Range(low + b"\0", RangeMode.LIST, entries=(entry,))],
+        [Range(high, RangeMode.LIST, entries=(odd,))],
+        [Range(b"\0\0" + n.to_bytes(2, "big"), RangeMode.SKIP) for n in range(1, 5000)],
     ):
         with pytest.raises(BadReplica):
             answer(among([]), ranges)
         with pytest.raises(BadReplica):
-            Session([], WHOLE).receive(ranges)
+            RangeSession([], WHOLE).receive(ranges)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Slot
 from store import StoreConfig
-from store.replication.readiness import FAILURES, Gate, Job, Purpose, Readiness, Sight
+from store.replication.readiness import FAILURES, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
 
 A, B, C, D = (NodeId(bytes([n]) * 20) for n in range(4))
 CONFIG = StoreConfig()
@@ -22,16 +22,16 @@ class World:
     ready: tuple[NodeId, ...] = ()
     seen: list[Slot] = field(default_factory=list)
 
-    def __call__(self, slot: Slot) -> Sight:
+    def __call__(self, slot: Slot) -> SlotReplicas:
         self.seen.append(slot)
-        return Sight(self.owners, self.live, self.ready)
+        return SlotReplicas(self.owners, self.live, self.ready)
 
 
 def first(peers: Sequence[NodeId]) -> NodeId:
     return peers[0]
 
 
-def jobs(readiness: Readiness, world: World, busy: set[NodeId] | None = None) -> list[tuple[NodeId, Purpose]]:
+def jobs(readiness: Readiness, world: World, busy: set[NodeId] | None = None) -> list[tuple[NodeId, SyncPurpose]]:
     return [(j.peer, j.purpose) for j in readiness.jobs(world, first, busy or set())]
 
 
@@ -41,8 +41,8 @@ def owning(*slots: Slot, started_at: float = 0.0) -> Readiness:
     return readiness
 
 
-def meet(readiness: Readiness, peer: NodeId, purpose: Purpose = Purpose.JOIN, slot: Slot = SLOT) -> None:
-    readiness.done(Job(peer, purpose, (slot,)), [slot])
+def meet(readiness: Readiness, peer: NodeId, purpose: SyncPurpose = SyncPurpose.JOIN, slot: Slot = SLOT) -> None:
+    readiness.done(SyncJob(peer, purpose, (slot,)), [slot])
 
 
 def test_alone_means_ready_at_once() -> None:
@@ -55,7 +55,7 @@ def test_a_gained_slot_is_ready_after_every_live_holder_was_met() -> None:
     readiness, world = owning(SLOT), World((A, B, C), (A, B, C), ready=(B, C))
     for peer in (B, C):
         readiness.update(LATE, world)
-        assert not readiness.ready and jobs(readiness, world) == [(peer, Purpose.JOIN)]
+        assert not readiness.ready and jobs(readiness, world) == [(peer, SyncPurpose.JOIN)]
         meet(readiness, peer)
     readiness.update(LATE, world)
     assert readiness.ready == {SLOT}
@@ -94,7 +94,7 @@ def test_a_settled_node_does_not_even_look() -> None:
 def test_a_holder_that_keeps_failing_is_done_without_only_if_another_one_sufficed() -> None:
     readiness, world = owning(SLOT), World((A, B), (A, B), ready=(A, B))
     for _ in range(FAILURES):
-        readiness.failed(Job(B, Purpose.JOIN, (SLOT,)))
+        readiness.failed(SyncJob(B, SyncPurpose.JOIN, (SLOT,)))
     readiness.update(LATE, world)
     assert not readiness.ready
     meet(readiness, A)
@@ -102,7 +102,7 @@ def test_a_holder_that_keeps_failing_is_done_without_only_if_another_one_suffice
     assert readiness.ready == {SLOT}
     alone, only = owning(SLOT), World((B,), (B,), ready=(B,))
     for _ in range(FAILURES):
-        alone.failed(Job(B, Purpose.JOIN, (SLOT,)))
+        alone.failed(SyncJob(B, SyncPurpose.JOIN, (SLOT,)))
     alone.update(LATE, only)
     assert not alone.ready
 
@@ -113,12 +113,12 @@ def test_a_lost_slot_is_served_until_all_its_owners_have_everything() -> None:
     readiness.owns(frozenset(), ())
     world.owners, world.live, world.ready = (A, B), (A, B), (A,)
     readiness.update(LATE, world)
-    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(A, Purpose.HANDOFF)]
-    meet(readiness, A, Purpose.HANDOFF)
+    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
+    meet(readiness, A, SyncPurpose.HANDOFF)
     assert jobs(readiness, world) == []  # B is not ready yet: it fetches from us by itself
     world.ready = (A, B)
-    assert jobs(readiness, world) == [(B, Purpose.HANDOFF)]
-    meet(readiness, B, Purpose.HANDOFF)
+    assert jobs(readiness, world) == [(B, SyncPurpose.HANDOFF)]
+    meet(readiness, B, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
     assert not readiness.ready and readiness.gone(LATE) == []
     assert readiness.gone(LATE + CONFIG.handoff_settle_s) == [SLOT]
@@ -131,18 +131,18 @@ def test_a_new_owner_must_have_everything_too_before_a_lost_slot_goes() -> None:
     readiness.update(LATE, world)
     readiness.owns(frozenset(), ())
     world.owners = world.live = world.ready = (A, B)
-    meet(readiness, A, Purpose.HANDOFF)
+    meet(readiness, A, SyncPurpose.HANDOFF)
     world.owners = world.live = world.ready = (A, C)
-    meet(readiness, B, Purpose.HANDOFF)
+    meet(readiness, B, SyncPurpose.HANDOFF)
     readiness.update(LATE, world)
-    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(C, Purpose.HANDOFF)]
+    assert readiness.ready == {SLOT} and jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
 
 
 def test_records_found_in_slots_of_others_are_handed_over_and_not_served() -> None:
     readiness, world = Readiness(CONFIG, 0), World((A,), (A,), (A,))
     readiness.owns(frozenset(), [OTHER])
     readiness.update(LATE, world)
-    assert not readiness.ready and jobs(readiness, world) == [(A, Purpose.HANDOFF)]
+    assert not readiness.ready and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
 
 
 def test_a_slot_that_returns_is_served_on_and_compared_again() -> None:
@@ -160,17 +160,17 @@ def test_a_refused_record_makes_a_slot_unready_unless_nobody_else_holds_it() -> 
     assert readiness.ready == {SLOT}
     world.ready = (B,)
     readiness.incomplete(SLOT, world)
-    assert not readiness.ready and jobs(readiness, world) == [(B, Purpose.JOIN)]
+    assert not readiness.ready and jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
 
 
 def test_one_session_a_peer_none_with_a_busy_one_joins_first() -> None:
     readiness, world = owning(SLOT), World()
     readiness.update(LATE, world)
     readiness.check(A, [SLOT, OTHER])
-    assert jobs(readiness, world) == [(A, Purpose.CHECK)] and jobs(readiness, world, {A}) == []
+    assert jobs(readiness, world) == [(A, SyncPurpose.CHECK)] and jobs(readiness, world, {A}) == []
     readiness.owns(frozenset([SLOT, OTHER]), ())
     world.owners = world.live = world.ready = (A,)
-    assert jobs(readiness, world) == [(A, Purpose.JOIN)]
+    assert jobs(readiness, world) == [(A, SyncPurpose.JOIN)]
 
 
 def test_slots_split_and_merge_with_their_readiness() -> None:
@@ -204,13 +204,13 @@ def test_only_so_many_slots_change_hands_at_once() -> None:
 
 
 def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:
-    assert Gate(CONFIG, 0, expects_others=False).look(0, (A,), 0)
-    gate = Gate(CONFIG, 0, expects_others=True)
+    assert StartupGate(CONFIG, 0, expects_others=False).look(0, (A,), 0)
+    gate = StartupGate(CONFIG, 0, expects_others=True)
     assert not gate.look(0.1, (A,), 0)
     assert not gate.look(1.0, (A, B), 1)
     assert not gate.look(1.9, (A, B, C), 2)
     assert not gate.look(2.8, (A, B, C), 2)
     assert gate.look(2.9 + CONFIG.view_settle_s, (A, B, C), 2)
-    lonely = Gate(CONFIG, 0, expects_others=True)
+    lonely = StartupGate(CONFIG, 0, expects_others=True)
     assert not lonely.look(CONFIG.join_wait_s - 0.1, (A, D), 0)
     assert lonely.look(CONFIG.join_wait_s, (A, D), 0)

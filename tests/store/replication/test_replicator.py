@@ -10,9 +10,9 @@ from msgspec.structs import replace
 from dht import BadMessage, NodeId, Slot, slot_of
 from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
 from store.record.package import pack, sign_package
-from store.record.range_reconciliation import FORM, Mode, Range
+from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
-from store.replication.writer import gathering_s
+from store.replication.replica_writer import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 
@@ -451,10 +451,10 @@ def test_lies_are_refused_and_do_no_harm() -> None:
         liar, victim = net.list[0], net.list[1]
         mine = [d for d in map(draft, range(100)) if victim.id in owners(net, d)]
         foreign = [d for d in map(draft, range(100)) if victim.id not in owners(net, d)]
-        good, *rest = records(*mine[:6])
-        forged = replace(rest[0], proof=replace(rest[0].proof, signature=bytes(64)))
-        swapped = replace(rest[1], content=b"other")
-        bare = replace(rest[2], content=None)
+        good, *pacing = records(*mine[:6])
+        forged = replace(pacing[0], proof=replace(pacing[0].proof, signature=bytes(64)))
+        swapped = replace(pacing[1], content=b"other")
+        bare = replace(pacing[2], content=None)
         future = sign_package([replace(mine[7], at_ms=mine[7].at_ms + 10_000_000)], liar.identity)[0]
         batch: list[Record] = [good, forged, swapped, bare, future, *records(foreign[0])]
         reply = await liar.overlay.ask(victim.id, PutPackage(pack(batch)), PutReply, timeout_s=5)
@@ -466,7 +466,7 @@ def test_lies_are_refused_and_do_no_harm() -> None:
             PutPackage(b"garbage"),
             PutPackage(pack([good])[:-3]),
             ReconcileStep(0, (), FORM),
-            ReconcileStep(victim.store.today, (Range(b"b", Mode.SKIP), Range(b"a", Mode.SKIP)), FORM),
+            ReconcileStep(victim.store.today, (Range(b"b", RangeMode.SKIP), Range(b"a", RangeMode.SKIP)), FORM),
         ):
             with pytest.raises(BadMessage):
                 await liar.overlay.ask(victim.id, message, PutReply, timeout_s=5)

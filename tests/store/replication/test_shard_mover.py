@@ -7,7 +7,7 @@ import pytest
 from dht import Rule, SiteShards, placement_key, site_of, slot_of
 from store import Draft, Kind
 from store.record.package import depth_of, url_of
-from store.replication.shard_mover import Mover
+from store.replication.shard_mover import ShardMover
 from tests.store.network import Net, Node, network
 from tests.store.support import draft, records, url
 
@@ -62,8 +62,8 @@ async def started(net: Net, drafts: list[Draft] = DRAFTS) -> None:
     await asyncio.sleep(3.0)
 
 
-def mover(node: Node) -> Mover:
-    found = node.replicator._mover
+def mover(node: Node) -> ShardMover:
+    found = node.replicator._shard_mover
     assert found is not None
     return found
 

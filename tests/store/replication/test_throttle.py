@@ -2,18 +2,18 @@
 
 import random
 
-from store.replication.throttle import BURST_S, Pace
+from store.replication.throttle import BURST_S, Throttle
 
 
 def test_bytes_never_outrun_the_rate_whatever_comes_when() -> None:
     rng, rate = random.Random(4), 1000.0
-    pace, now, moved = Pace(rate), 0.0, list[tuple[float, int]]()
+    throttle, now, moved = Throttle(rate), 0.0, list[tuple[float, int]]()
     for _ in range(500):
         size = rng.choice([0, 10, 500, 4000])
         moved.append((now, size))
-        rest_s = pace.rest_s(now, size)
-        assert rest_s <= max(0.0, sum(s for _, s in moved) / rate)
-        now += rest_s + rng.choice([0.0, 0.0, 0.1, 3.0])
+        delay_s = throttle.delay_s(now, size)
+        assert delay_s <= max(0.0, sum(s for _, s in moved) / rate)
+        now += delay_s + rng.choice([0.0, 0.0, 0.1, 3.0])
     for start, _ in moved:
         inside = [(at, size) for at, size in moved if start <= at]
         total = 0
@@ -25,7 +25,7 @@ def test_bytes_never_outrun_the_rate_whatever_comes_when() -> None:
 
 
 def test_little_need_not_wait() -> None:
-    pace = Pace(1000.0)
-    assert pace.rest_s(5.0, 900) == 0.0
-    assert pace.rest_s(5.0, 1100) == 1.0
-    assert pace.rest_s(6.0, 0) == 0.0
+    throttle = Throttle(1000.0)
+    assert throttle.delay_s(5.0, 900) == 0.0
+    assert throttle.delay_s(5.0, 1100) == 1.0
+    assert throttle.delay_s(6.0, 0) == 0.0

@@ -7,9 +7,9 @@ import pytest
 from dht import Slot, slot_of
 from store import MemoryDisk, RecordStore
 from store.record.package import flaws, pack
-from store.record.range_reconciliation import END, FORM, Mode, Range, item
+from store.record.range_reconciliation import END, FORM, Range, RangeMode, item
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
-from store.replication.sync_session import Exchange
+from store.replication.peer_sync import PeerSync
 from tests.store.support import CONFIG, StillClock, draft, records
 
 BITS = 4
@@ -25,7 +25,7 @@ class Liar:
 
     async def ask(self, peer: bytes, message: object, answer: type, *, timeout_s: float) -> object:
         if isinstance(message, ReconcileStep):
-            return ReconcileReply((Range(END, Mode.LIST, entries=self.entries),), FORM)
+            return ReconcileReply((Range(END, RangeMode.LIST, entries=self.entries),), FORM)
         assert isinstance(message, FetchRecords)
         return FetchReply(pack([self.by_id[w.id] for w in message.wanted]))
 
@@ -33,7 +33,7 @@ class Liar:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    exchange = Exchange(liar, store, CONFIG, flaws)  # type: ignore[arg-type]
+    exchange = PeerSync(liar, store, CONFIG, flaws)  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await exchange.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]

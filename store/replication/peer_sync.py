@@ -13,8 +13,8 @@ from dht import Key, NodeId, Overlay, Slot, slot_of, slot_start
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.package import Check, open_package, pack, size_of
-from store.record.range_reconciliation import END, FORM, Between, Entry, Item, Session, item
+from store.record.package import RecordCheck, open_package, pack, size_of
+from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, RangeSession, item
 from store.record.record import Record
 from store.replication.messages import (
     MAX_WANTED,
@@ -33,15 +33,15 @@ MAX_ITEMS = 20_000  # of ours in one session, so that building it never holds th
 MAX_STEP_ITEMS = 262_144  # of ours that one message of a peer may make us look at
 
 
-Rest = Callable[[int], Awaitable[None]]
+Pacing = Callable[[int], Awaitable[None]]
 
 
-async def no_rest(moved_bytes: int) -> None:
+async def unthrottled(moved_bytes: int) -> None:
     """For what is not handed over but repaired: it is little, and urgent."""
 
 
 @dataclass(frozen=True, slots=True)
-class Exchanged:
+class SyncResult:
     """How a conversation ended: slots now level with the peer, and records moved."""
 
     level: frozenset[Slot]
@@ -49,10 +49,10 @@ class Exchanged:
     pushed: int
 
 
-class Exchange:
+class PeerSync:
     """Conversations of one node with its peers."""
 
-    def __init__(self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: Check) -> None:
+    def __init__(self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: RecordCheck) -> None:
         self._overlay, self._store, self._config, self._check = overlay, store, config, check
 
     async def reconcile(
@@ -63,13 +63,13 @@ class Exchange:
         *,
         pull: bool,
         push: Container[Slot],
-        rest: Rest = no_rest,
-    ) -> Exchanged:
+        pacing: Pacing = unthrottled,
+    ) -> SyncResult:
         """Compare slots (in order) with a peer and move what differs: from there with `pull`, to there in `push` slots.
 
         Level are the slots in which we now have everything (`pull`), or else the peer has. Only the first slots are
-        handled where they hold much. `rest` is waited for after each package, with its bytes. Raises RemoteError where
-        the peer fails or lies.
+        handled where they hold much. `pacing` is waited for after each package, with its bytes. Raises RemoteError
+        where the peer fails or lies.
         """
         today, slots = self._store.today, self._affordable(slots, slot_bits)
         session = await self._store.look(lambda: self._session(slots, slot_bits, today, pull=pull))
@@ -83,14 +83,16 @@ class Exchange:
         owed = [e for e in session.owed if slot_of(e.key, slot_bits) in push]
         asked = frozenset(slots)  # a peer may answer with ranges, and so with records, of slots that are not ours
         wanted = [e for e in session.wanted if slot_of(e.key, slot_bits) in asked]
-        behind = await self.fetch(peer, wanted, slot_bits, rest)
-        pushed = await self.push(peer, self._ours(owed), slot_bits, rest)
+        behind = await self.fetch(peer, wanted, slot_bits, pacing)
+        pushed = await self.push(peer, self._ours(owed), slot_bits, pacing)
         refused = {slot_of(e.key, slot_bits) for e in owed} if pushed is None else pushed
         if session.is_full or ranges:
-            return Exchanged(frozenset(), len(wanted), len(owed))
-        return Exchanged(asked - (behind if pull else refused), len(wanted), len(owed))
+            return SyncResult(frozenset(), len(wanted), len(owed))
+        return SyncResult(asked - (behind if pull else refused), len(wanted), len(owed))
 
-    async def fetch(self, peer: NodeId, entries: Sequence[Entry], slot_bits: int, rest: Rest = no_rest) -> set[Slot]:
+    async def fetch(
+        self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
+    ) -> set[Slot]:
         """Get records and keep those that prove themselves; returns slots in which not everything came.
 
         What the peer no longer has is no loss: it named something newer or expired since.
@@ -111,11 +113,11 @@ class Exchange:
                     log.warning("replica not kept from=%s id=%s reason=%s", peer.hex(), record.id.hex(), reason)
                     short.add(slot_of(record.key, slot_bits))
             waiting = later + waiting
-            await rest(len(reply.package))
+            await pacing(len(reply.package))
         return short
 
     async def push(
-        self, peer: NodeId, records: Iterable[Record], slot_bits: int, rest: Rest = no_rest
+        self, peer: NodeId, records: Iterable[Record], slot_bits: int, pacing: Pacing = unthrottled
     ) -> set[Slot] | None:
         """Give a peer records; returns the slots in which it refused any; None where it took nothing of a whole batch,
         which ends the push: it is full, or takes no more from us for now."""
@@ -123,7 +125,7 @@ class Exchange:
         for batch in batches(records, self._config):
             message = PutPackage(pack(batch))
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
-            await rest(len(message.package))
+            await pacing(len(message.package))
             if len(reply.refused) >= len(batch):
                 return None
             refused |= {slot_of(batch[r.index].key, slot_bits) for r in reply.refused if r.index < len(batch)}
@@ -134,12 +136,12 @@ class Exchange:
         job = partial(checked, peer, reply, asked, self._check, content=content)
         return await self._store.aside(job, len(reply.package))
 
-    def between(self, today: int) -> Between:
+    def between(self, today: int) -> ItemsBetween:
         """Our items by place, for one message of a peer, inside the store's `look`; raises BadReplica when it asks for
         too much."""
         looked_at = 0
 
-        def look(first: bytes, end: bytes) -> Sequence[Item]:
+        def look(first: bytes, end: bytes) -> Sequence[RangeItem]:
             nonlocal looked_at
             low, high = Key(first[:20].ljust(20, b"\0")), Key(end[:20].ljust(20, b"\0"))
             found = self._items(low, high, today)
@@ -152,15 +154,15 @@ class Exchange:
 
         return look
 
-    def _session(self, slots: Sequence[Slot], slot_bits: int, today: int, *, pull: bool) -> Session:
+    def _session(self, slots: Sequence[Slot], slot_bits: int, today: int, *, pull: bool) -> RangeSession:
         items = [i for s in slots for i in self._items(*key_range(s, slot_bits), today)]
-        return Session(items, spans(slots, slot_bits), pull=pull)
+        return RangeSession(items, spans(slots, slot_bits), pull=pull)
 
-    def _items(self, first: Key, last: Key, today: int) -> list[Item]:
+    def _items(self, first: Key, last: Key, today: int) -> list[RangeItem]:
         rows = self._store.rows(first, last)
         return [item(r.kind, r.id, r.key, r.version) for r in rows if r.expires_day > today]
 
-    def _ours(self, entries: Sequence[Entry]) -> Iterable[Record]:
+    def _ours(self, entries: Sequence[RangeEntry]) -> Iterable[Record]:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
 
     def _affordable(self, slots: Sequence[Slot], slot_bits: int) -> list[Slot]:
@@ -176,7 +178,9 @@ class Exchange:
         return chosen
 
 
-def checked(peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: Check, *, content: bool) -> list[Record]:
+def checked(
+    peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: RecordCheck, *, content: bool
+) -> list[Record]:
     """The records of an answer if each was asked for and proves itself; raises BadReplica otherwise."""
     records = open_package(reply.package)
     names = {(w.kind, w.id) for w in asked}

@@ -19,9 +19,9 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft, DiskFull, TooFewCopies
 from store.record.package import Signer, draft_flaw, pack, sign_package, url_of
 from store.record.record import Draft, Record
-from store.replication.hinted_handoff import Outbox
+from store.replication.cooldown import Cooldown
+from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import PutPackage, PutReply
-from store.replication.throttle import Seldom
 
 log = logging.getLogger(__name__)
 LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
@@ -67,7 +67,7 @@ class _Team:
     older: frozenset[NodeId]
 
 
-class Writer:
+class ReplicaWriter:
     """The one way in for records that this node makes."""
 
     def __init__(
@@ -75,7 +75,7 @@ class Writer:
         config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
-        outbox: Outbox,
+        handoff: HintedHandoff,
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
@@ -84,9 +84,9 @@ class Writer:
         """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
         sites that owners say lie elsewhere."""
         self._places = places
-        self._config, self._store, self._overlay, self._outbox = config, store, overlay, outbox
+        self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused = signer, clock, refused
-        self._complains = Seldom()
+        self._complaints = Cooldown()
         self._queue: deque[_Pending] = deque()
         self._queued_bytes = 0
         self._flying = 0  # packages under way
@@ -216,7 +216,7 @@ class Writer:
         try:
             await self._store.put(records)
         except DiskFull as error:
-            if self._complains.allows(self._clock().steady):  # a full disk refuses every try
+            if self._complaints.allows(self._clock().steady):  # a full disk refuses every try
                 log.warning("own copy not kept reason=%s", error)
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
@@ -244,7 +244,7 @@ class Writer:
         """Remember for every owner that lacks a record that it should get it."""
         view, bits = self._overlay.view, self._slot_bits
         me, owners = view.node_id, dict[Slot, tuple[NodeId, ...]]()
-        debts: dict[tuple[NodeId, bool], list[Record]] = {}
+        owed_copies: dict[tuple[NodeId, bool], list[Record]] = {}
         for pending, record in zip(batch, records, strict=True):
             if pending.copies:
                 slot = slot_of(record.key, bits)
@@ -252,10 +252,10 @@ class Writer:
                     owners[slot] = tuple(view.owners(slot))
                 for peer in owners[slot]:
                     if peer not in pending.copies and peer != me:
-                        debts.setdefault((peer, me in pending.copies), []).append(record)
-        for (peer, is_here), owed in sorted(debts.items(), key=lambda d: d[0]):
-            for debt in await self._outbox.owe(peer, owed, is_here=is_here, now=self._clock().wall):
-                self._refused(slot_of(debt.key, self._slot_bits), peer)
+                        owed_copies.setdefault((peer, me in pending.copies), []).append(record)
+        for (peer, is_here), owed in sorted(owed_copies.items(), key=lambda d: d[0]):
+            for copy in await self._handoff.keep_for(peer, owed, is_here=is_here, now=self._clock().wall):
+                self._refused(slot_of(copy.key, self._slot_bits), peer)
 
     def _is_safe(self, copies: set[NodeId], team: _Team) -> bool:
         """Enough copies, and of them as many as there can be with owners who did not come just now."""

@@ -14,14 +14,14 @@ from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.record.record import Kind, Record
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
-from store.replication.sync_session import Exchange
+from store.replication.peer_sync import PeerSync
 
 log = logging.getLogger(__name__)
 Name = tuple[Kind, DocumentId]
 _ROUNDS = 4  # replicas tried for one record
 
 
-class Reader:
+class ReplicaReader:
     """The one way out."""
 
     def __init__(
@@ -31,7 +31,7 @@ class Reader:
         overlay: Overlay,
         rng: random.Random,
         is_ready: Callable[[bytes], bool],
-        exchange: Exchange,
+        exchange: PeerSync,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
         self._exchange = exchange

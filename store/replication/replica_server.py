@@ -10,10 +10,11 @@ from collections.abc import Callable, Sequence
 from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica, DiskFull
-from store.record.package import Check, open_package, pack, size_of, url_of
+from store.record.package import RecordCheck, open_package, pack, size_of, url_of
 from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
 from store.replication.admission import Admission
+from store.replication.cooldown import Cooldown
 from store.replication.messages import (
     FETCH_BYTES,
     FetchRecords,
@@ -22,30 +23,29 @@ from store.replication.messages import (
     PutReply,
     ReconcileReply,
     ReconcileStep,
-    Refused,
+    RefusedRecord,
     SlotReport,
     SlotReportReply,
     SlotState,
 )
-from store.replication.sync_session import Exchange, key_range
-from store.replication.throttle import Seldom
+from store.replication.peer_sync import PeerSync, key_range
 
 log = logging.getLogger(__name__)
 
 DISK_FULL = "not ready: disk full"
 
 
-class Serving:
+class ReplicaServer:
     """The handlers of one node; `is_ready(slot)` and `refused(slot)` connect it to the steward."""
 
     def __init__(
         self,
         store: RecordStore,
         overlay: Overlay,
-        exchange: Exchange,
+        exchange: PeerSync,
         is_ready: Callable[[Slot], bool],
         refused: Callable[[Slot], None],
-        check: Check,
+        check: RecordCheck,
         admission: Admission,
         clock: Clock,
         places: SiteShards | None = None,
@@ -53,7 +53,7 @@ class Serving:
         self._admission, self._places = admission, places
         self._store, self._overlay, self._exchange = store, overlay, exchange
         self._is_ready, self._refused, self._check = is_ready, refused, check
-        self._clock, self._complains = clock, Seldom()
+        self._clock, self._complaints = clock, Cooldown()
         overlay.serve(PutPackage, self.on_put)
         overlay.serve(FetchRecords, self.on_fetch)
         overlay.serve(ReconcileStep, self.on_step)
@@ -76,12 +76,12 @@ class Serving:
         try:
             await self._store.put(good)
         except DiskFull as error:
-            if self._complains.allows(self._clock().steady):  # a full disk refuses every try
+            if self._complaints.allows(self._clock().steady):  # a full disk refuses every try
                 log.warning("replica not kept from=%s records=%d reason=%s", peer.hex(), len(good), error)
             for slot in sorted({self._slot(r.key) for r in good}):
                 self._refused(slot)
             reasons = [reason or DISK_FULL for reason in reasons]
-        refused = tuple(Refused(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
+        refused = tuple(RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
         return PutReply(refused, self._astray(records, reasons))
