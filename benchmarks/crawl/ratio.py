@@ -85,8 +85,8 @@ def _costs(rounds: Sequence[Round], where: str) -> list[Row]:
         row(f"CPU a page, all processes; peer: Scrapy tuned ({where})", ours, "µs", peer=full or MISSING),
         row(f"the same without the threads that index ({where})", without, "µs", peer=full or MISSING),
         row(f"of it, parser processes ({where})", [_us(r.ours.parsers_s, r.our_visit) for r in rounds], "µs"),
-        row(f"CPU a page, ours / Scrapy tuned ({where})", _over(ours, full), "×", goal=goals.CPU_RATIO),
-        row(f"the same without the threads that index ({where})", _over(without, full), "×", goal=goals.CPU_RATIO),
+        _compared(f"CPU a page, ours / Scrapy tuned ({where})", ours, full),
+        _compared(f"the same without the threads that index ({where})", without, full),
         row(f"CPU a page; peer: Scrapy bare, all URLs given ({where})", ours, "µs", peer=bare or MISSING),
         row(f"our client alone over the same URLs, share of our CPU a page ({where})", _over(fetch, ours), "×"),
         row(
@@ -96,6 +96,13 @@ def _costs(rounds: Sequence[Round], where: str) -> list[Row]:
             peer=[_rate(r.full_visit) for r in rounds if r.full] or MISSING,
         ),
     ]
+
+
+def _compared(what: str, ours: Sequence[float], scrapys: Sequence[float]) -> Row:
+    """Ours over Scrapy's of each round; without Scrapy there is no figure, and so no goal that is missed."""
+    if not scrapys:
+        return row(what, [], "×", peer=MISSING)
+    return row(what, _over(ours, scrapys), "×", goal=goals.CPU_RATIO)
 
 
 def _manners(rounds: Sequence[Round], where: str) -> list[Row]:
@@ -112,7 +119,7 @@ def _manners(rounds: Sequence[Round], where: str) -> list[Row]:
         return len(visit.pages - pair[visit is pair[0]].pages)
 
     return [
-        counted("pages that the other side did not fetch", alone, "pages", None),
+        *([counted("pages that the other side did not fetch", alone, "pages", None)] if rounds[0].full else []),
         counted("pages fetched twice", lambda visit: visit.repeats, "pages", goals.REPEATS),
         counted("gaps under the rule", lambda visit: visit.gaps, "gaps", goals.GAPS),
         counted("open requests of a host over 1", lambda visit: visit.open_over_one, "requests", goals.OPEN_OVER_ONE),

@@ -9,6 +9,8 @@ from pathlib import Path
 from benchmarks.crawl.cpu import threads_s, tree_s
 from benchmarks.crawl.judged import judge
 from benchmarks.crawl.parts import LANES, PARTS
+from benchmarks.crawl.ratio import MISSING, Round, rows_of
+from benchmarks.crawl.sides import Spent
 from benchmarks.crawl.web import NAMES, find_tier
 from node.demo.sample_settings import SiteSettings, calmed
 
@@ -68,3 +70,14 @@ def test_a_calm_host_keeps_its_files_and_rules_only():
 
 def test_the_small_run_has_every_part_once():
     assert sorted(part for lane in LANES for part in lane) == sorted(PARTS)
+
+
+def test_without_scrapy_our_own_figures_are_there_and_the_rest_says_what_is_missing():
+    ours = judge([line(n, "a", f"/{n}") for n in range(10)], "ours", 0.05, from_start=False)
+    nobody = judge([], "scrapy-full", 0.05, from_start=True)
+    alone = Round(Spent(0.02, 0.01), None, None, Spent(0.005), ours, nobody, nobody)
+    rows = {each.what.partition(" (")[0]: each for each in rows_of([alone], "tier")}
+    assert rows["CPU a page, all processes; peer: Scrapy tuned"].ours == 2000.0
+    assert rows["CPU a page, ours / Scrapy tuned"].peer == MISSING
+    assert rows["CPU a page, ours / Scrapy tuned"].met is None, "what was not measured is not missed"
+    assert rows["pages fetched twice, by the server's log"].met
