@@ -35,10 +35,10 @@ def joined_again(seed: int, nodes: int, cut_s: float) -> float:
     healed = swarm.time
     while swarm.time - healed < WITHIN_S:
         asked_at = swarm.time
-        questions = LookupTrial(swarm, (seed, asked_at))
-        questions.ask_often(ASKS, 0.0)
+        lookups = LookupTrial(swarm, (seed, asked_at))
+        lookups.ask_often(ASKS, 0.0)
         swarm.run(asked_at + STEP_S)
-        right = len(questions.answers) == ASKS and all(a.right and a.share >= 0.9 for a in questions.answers)
+        right = len(lookups.log.ended) == ASKS and all(a.right and a.share >= 0.9 for a in lookups.log.ended)
         if right and sees_all(swarm):
             return asked_at - healed + STEP_S
     return WITHIN_S

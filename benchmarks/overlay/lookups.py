@@ -55,12 +55,12 @@ def looked_up(seed: int, asks: int, nodes: int = 1_000, dead: float = 0.0, loss:
     """Random lookups by random nodes, the first right after the deaths."""
     swarm = _swarm(seed, nodes, loss)
     swarm.kill(*Random(seed).sample(swarm.bees, int(nodes * dead)))
-    questions = LookupTrial(swarm, seed)
-    questions.ask_often(asks, PACE_S)
+    lookups = LookupTrial(swarm, seed)
+    lookups.ask_often(asks, PACE_S)
     swarm.run(swarm.time + asks * PACE_S + PATIENCE_S)
-    if len(questions.answers) < asks:
-        raise RuntimeError(f"{asks - len(questions.answers)} lookups did not end in {PATIENCE_S} s")
-    took = [answer.took_s * 1000 for answer in questions.answers]
+    if len(lookups.log.ended) < asks:
+        raise RuntimeError(f"{asks - len(lookups.log.ended)} lookups did not end in {PATIENCE_S} s")
+    took = [answer.took_s * 1000 for answer in lookups.log.ended]
     return Taken(quantile(took, 0.5) or 0.0, quantile(took, 0.95) or 0.0, fmean(took))
 
 

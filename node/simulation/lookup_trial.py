@@ -3,7 +3,7 @@
 The truth is what nobody in the network knows: the nodes that are up and joined to the asker, sorted by distance.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from heapq import nsmallest
 from random import Random
@@ -26,44 +26,69 @@ class EndedLookup:
     share: float
 
 
+class LookupLog:
+    """Keeps account of lookups: those that ended, those lost with their asker, and those still under way."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.ended: list[EndedLookup] = []
+        self._open: dict[int, Callable[[], bool]] = {}  # whether the process that asked still runs, by lookup
+
+    def begin(self, asker_runs: Callable[[], bool]) -> Callable[[EndedLookup], None]:
+        """Note that a lookup was asked; return the function to be called when it ends."""
+        number = self.asked
+        self.asked += 1
+        self._open[number] = asker_runs
+
+        def end(lookup: EndedLookup) -> None:
+            del self._open[number]
+            self.ended.append(lookup)
+
+        return end
+
+    def settled(self) -> int:
+        """Count the lookups that ended or were lost with their asker: what is still under way is neither."""
+        return self.asked - sum(asker_runs() for asker_runs in self._open.values())
+
+
 class LookupTrial:
-    """Asks for points at random, by nodes at random. `asked` minus `answers` never ended, or its asker is gone."""
+    """Asks a swarm for points at random, by nodes at random, and keeps account in `log`."""
 
     def __init__(self, swarm: Swarm, seed: object) -> None:
         self._swarm = swarm
         self._rng = Random(f"questions {seed}")
-        self.asked = 0
-        self.answers: list[EndedLookup] = []
+        self.log = LookupLog()
 
     def ask(self) -> None:
-        """One lookup, now."""
+        """Start one lookup now."""
         up = self._swarm.running()
         if not up:
             return
         asker, target, began = self._rng.choice(up), self._rng.randbytes(20), self._swarm.time
+        core = asker.core
+        end = self.log.begin(lambda: asker.up and asker.core is core)
 
         def done(now: Now, contacts: list[Contact]) -> None:
             nearest = truth(self._swarm, asker, target)
             found = [contact.node_id for contact in contacts]
             share = len(set(found) & set(nearest)) / max(1, len(nearest))
-            self.answers.append(EndedLookup(now.steady - began, found[:1] == nearest[:1], share))
+            end(EndedLookup(now.steady - began, found[:1] == nearest[:1], share))
 
-        self.asked += 1
-        asker.core.start_lookup(self._swarm.now, target, done)
+        core.start_lookup(self._swarm.now, target, done)
         self._swarm.kick(asker)
 
     def ask_often(self, count: int, every_s: float) -> None:
-        """So many from now on; time passes by `Swarm.run` only."""
+        """Start so many lookups from now on, one every `every_s`; time passes by `Swarm.run` only."""
         for n in range(count):
             self._swarm.later(n * every_s, self.ask)
 
     def took_ms(self, share: float) -> float | None:
-        """The time within which this share of the lookups ended; None where none did."""
-        return quantile([answer.took_s * 1000 for answer in self.answers], share)
+        """Return the time within which this share of the lookups ended, None where none did."""
+        return quantile([lookup.took_s * 1000 for lookup in self.log.ended], share)
 
 
 def truth(swarm: Swarm, asker: Bee, target: bytes) -> list[NodeId]:
-    """The nearest 16 nodes that are up, take part, and are on the asker's side of a cut; itself excepted."""
+    """Return the nearest 16 nodes that are up, take part, and are on the asker's side of a cut, itself excepted."""
     ids = (
         bee.node_id for bee in swarm.running() if bee is not asker and bee.core.takes_part and swarm.joined(asker, bee)
     )
@@ -71,18 +96,18 @@ def truth(swarm: Swarm, asker: Bee, target: bytes) -> list[NodeId]:
 
 
 def quantile(values: Sequence[float], share: float) -> float | None:
-    """The least value that this share of all does not exceed; None of nothing."""
+    """Return the least value that this share of all does not exceed; None where there are no values."""
     ordered = sorted(values)
     return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else None
 
 
-def figures_of(answers: Sequence[EndedLookup], asked: int, hops: float | None) -> dict[str, Any]:
-    """How many lookups there were, the share that found the node nearest to their point, how long they took."""
-    took = [answer.took_s * 1000 for answer in answers]
+def figures_of(log: LookupLog, hops: float | None) -> dict[str, Any]:
+    """Return how many lookups there were, the share that found the node nearest to their point, how long they took."""
+    took, count = [lookup.took_s * 1000 for lookup in log.ended], log.settled()
     p50, p95 = quantile(took, 0.5), quantile(took, 0.95)
     return {
-        "count": asked,
-        "ok": round(sum(answer.right for answer in answers) / asked, 4) if asked else None,
+        "count": count,
+        "ok": round(sum(lookup.right for lookup in log.ended) / count, 4) if count else None,
         "p50_ms": None if p50 is None else round(p50, 1),
         "p95_ms": None if p95 is None else round(p95, 1),
         "hops": None if hops is None else round(hops, 2),
@@ -90,6 +115,6 @@ def figures_of(answers: Sequence[EndedLookup], asked: int, hops: float | None) -
 
 
 def hops_of(swarm: Swarm) -> float | None:
-    """The mean number of questions in a row that led to the nearest contact, over all lookups that ended."""
+    """Return the mean number of questions in a row that led to the nearest contact, over all lookups that ended."""
     counted = [hops for bee in swarm.bees for hops, count in bee.core.hops.items() for _ in range(count) if hops]
     return fmean(counted) if counted else None

@@ -35,7 +35,7 @@ class SwarmTrial:
         self._bits = slot_bits_for(asked.nodes)
         self._slots = sample_slots(self._bits, SLOTS, asked.seed)
         self._spread = Spread(swarm, self._bits)
-        self._questions = LookupTrial(swarm, asked.seed)
+        self._lookups = LookupTrial(swarm, asked.seed)
         self._agree: dict[int, list[float]] = {5: [], 10: []}
 
     def run(self) -> dict[str, Any]:
@@ -57,7 +57,7 @@ class SwarmTrial:
         return self._report(time.perf_counter() - began, spread_s)
 
     def _ask(self) -> None:
-        self._questions.ask()
+        self._lookups.ask()
         self._swarm.later(ASK_EVERY_S, self._ask)
 
     def _die(self) -> None:
@@ -85,9 +85,9 @@ class SwarmTrial:
         swarm.join(bee, swarm.bees[0])
         if not self._asked.churn:
             for after in self._agree:
-                swarm.later(after, self._look, after)
+                swarm.later(after, self._read_agreement, after)
 
-    def _look(self, after: int) -> None:
+    def _read_agreement(self, after: int) -> None:
         self._agree[after].append(teams_agree(self._swarm, self._slots, self._bits))
 
     def _report(self, wall_s: float, spread_s: float | None) -> dict[str, Any]:
@@ -100,7 +100,7 @@ class SwarmTrial:
             "simulated_s": round(swarm.time, 1),
             "wall_s": round(wall_s, 1),
             "trace_hash": swarm.trace_hash,
-            "lookups": figures_of(self._questions.answers, self._questions.asked, hops_of(swarm)),
+            "lookups": figures_of(self._lookups.log, hops_of(swarm)),
             "teams": {"agree_5s": least[5], "agree_10s": least[10]},
             "leases": {"double_connected": None, "double_across_cut": None},
             "strategy": {"spread_s": None if spread_s is None else round(spread_s, 1)},

@@ -18,7 +18,7 @@ from crawl import VisitState
 from dht import Contact, NodeId, Now, Slot, distance, encode_document, sign_strategy
 from node.simulation.census import holders_of, take_census, thin_records
 from node.simulation.conditions import SPREAD, Conditions
-from node.simulation.lookup_trial import EndedLookup, figures_of
+from node.simulation.lookup_trial import EndedLookup, LookupLog, figures_of
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 
@@ -38,8 +38,7 @@ class TrialFigures:
     doubles_across: int = 0  # the same on different sides of a cut
     sides: dict[str, int] = field(default_factory=dict)  # of the cut that is now, by node
     held_on: dict[str, int] = field(default_factory=dict)  # the same, until leases had time to settle after it
-    asked: int = 0
-    lookups: list[EndedLookup] = field(default_factory=list)
+    lookups: LookupLog = field(default_factory=LookupLog)
     agree_5s: list[float] = field(default_factory=list)  # share of nodes that see the same teams after a return
     agree_10s: list[float] = field(default_factory=list)
     spread_s: float | None = None
@@ -100,20 +99,23 @@ async def look_up(world: World, tally: TrialFigures) -> None:
     rng = Random(f"lookups {world.plan.seed}")
     while True:
         await world.pass_time(ASK_EVERY_S)
-        asker, target, began = rng.choice(world.running()), rng.randbytes(20), world.loop.time()
+        start_lookup(world, tally, rng.choice(world.running()), rng.randbytes(20))
 
-        def done(
-            now: Now, contacts: list[Contact], asker: SimNode = asker, target: bytes = target, began: float = began
-        ) -> None:
-            up = [n for n in world.running() if n.core.takes_part and n is not asker]
-            near = [n for n in up if tally.sides.get(n.name, 0) == tally.sides.get(asker.name, 0)]
-            ids = sorted((n.identity.node_id for n in near), key=lambda peer: distance(peer, target))
-            right = [contact.node_id for contact in contacts][:1] == ids[:1]
-            tally.lookups.append(EndedLookup(now.steady - began, right, 1.0))
 
-        tally.asked += 1
-        asker.core.start_lookup(asker.clock(), target, done)
-        asker.kick()
+def start_lookup(world: World, tally: TrialFigures, asker: SimNode, target: bytes) -> None:
+    """Have one node look for a point, and judge what it finds by who is up and on its side of a cut."""
+    core, began = asker.core, world.loop.time()
+    end = tally.lookups.begin(lambda: asker.is_running and asker.core is core)
+
+    def done(now: Now, contacts: list[Contact]) -> None:
+        up = [n for n in world.running() if n.core.takes_part and n is not asker]
+        near = [n for n in up if tally.sides.get(n.name, 0) == tally.sides.get(asker.name, 0)]
+        ids = sorted((n.identity.node_id for n in near), key=lambda peer: distance(peer, target))
+        right = [contact.node_id for contact in contacts][:1] == ids[:1]
+        end(EndedLookup(now.steady - began, right, 1.0))
+
+    core.start_lookup(asker.clock(), target, done)
+    asker.kick()
 
 
 async def churn(world: World, lengths: tuple[float, float], number: int) -> None:
@@ -198,7 +200,7 @@ def report(world: World, tally: TrialFigures) -> dict[str, Any]:
     kept = [node.node_core.index.documents for node in nodes]
     hops = [hops for node in nodes for hops, count in node.core.hops.items() for _ in range(count) if hops]
     return {
-        "lookups": figures_of(tally.lookups, tally.asked, fmean(hops) if hops else None),
+        "lookups": figures_of(tally.lookups, fmean(hops) if hops else None),
         "teams": {"agree_5s": _least(tally.agree_5s), "agree_10s": _least(tally.agree_10s)},
         "leases": {"double_connected": tally.doubles, "double_across_cut": tally.doubles_across},
         "strategy": {"spread_s": tally.spread_s},
