@@ -1,8 +1,8 @@
-"""Neighbours: nodes of the same network on the same LAN find each other by mDNS (RFC 6762), without any server.
+"""Finds nodes of the same network on the same LAN by mDNS (RFC 6762), without any server.
 
 Wraps `zeroconf`. A node announces `_dse-node._udp.local.` with the first half of its network's id and its port, and
-knocks at whoever announces the same. That is first contact only: who a neighbour is, it proves as everybody does, and
-its private addresses are announced to others only where the strategy declares them.
+sends a first packet to whoever announces the same. That is first contact only: who a neighbour is, it proves as
+everybody does, and its private addresses are announced to others only where the strategy declares them.
 """
 
 import asyncio
@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 import ifaddr
 from zeroconf import Error as ZeroconfError
-from zeroconf import InterfaceChoice, IPVersion, ServiceStateChange, Zeroconf
+from zeroconf import IPVersion, ServiceStateChange, Zeroconf
 from zeroconf.asyncio import AsyncServiceBrowser, AsyncServiceInfo, AsyncZeroconf
 
 from dht import Address, Endpoint, NodeId
@@ -29,8 +29,16 @@ MAX_ADDRESSES = 8  # of one neighbour
 ADVICE = "node.lan_discovery = false ends this"
 
 
+def _say_in_one_line(record: logging.LogRecord) -> bool:
+    """Change a warning of the library, which has a traceback where an interface has no multicast, to a line of ours."""
+    if record.levelno >= logging.WARNING:
+        record.msg, record.args = f"LAN discovery: {record.getMessage()}; {ADVICE}", ()
+        record.exc_info = record.exc_text = None
+    return True
+
+
 class MdnsDiscovery:
-    """Announces one node and finds its neighbours, whose addresses go to `join`."""
+    """Announces one node on the LAN and finds its neighbours, whose addresses go to `join`."""
 
     def __init__(
         self,
@@ -41,16 +49,20 @@ class MdnsDiscovery:
         interfaces: Sequence[str] = (),
     ) -> None:
         """`network_id`: hex. `listening`: one endpoint a family, of one port. `interfaces`: addresses of those to use;
-        none means all."""
-        self._listening, self._join, self._interfaces = listening, join, list(interfaces)
+        none means all but loopback."""
+        self._listening, self._join = listening, join
+        self._interfaces = list(interfaces) or multicast_interfaces(listening)
         self._id, self._label = network_id[:ID_CHARS].encode(), f"dse-{node_id.hex()[:16]}"
         self._name = f"{self._label}.{SERVICE}"
         self._heard: asyncio.Queue[str] = asyncio.Queue(MAX_WAITING)
 
     async def run(self) -> None:
-        """Announce and find until cancelled; a machine without multicast is told so once."""
+        """Announce this node and find others until cancelled; log one line on a machine without multicast."""
+        if not self._interfaces:
+            return  # nobody can be near
+        logging.getLogger("zeroconf").addFilter(_say_in_one_line)
         try:
-            zeroconf = AsyncZeroconf(self._interfaces or InterfaceChoice.All, ip_version=self._version())
+            zeroconf = AsyncZeroconf(self._interfaces, ip_version=self._version())
         except OSError as error:
             log.warning("no LAN discovery reason=%s; %s", error, ADVICE)
             return
@@ -59,7 +71,7 @@ class MdnsDiscovery:
             browser = AsyncServiceBrowser(zeroconf.zeroconf, SERVICE, handlers=[self._hear])
             try:
                 while True:
-                    await self._meet(zeroconf.zeroconf, await self._heard.get())
+                    await self._contact(zeroconf.zeroconf, await self._heard.get())
             finally:
                 await browser.async_cancel()
         except (OSError, ZeroconfError) as error:
@@ -86,8 +98,8 @@ class MdnsDiscovery:
         if state_change is not ServiceStateChange.Removed and name != self._name and not self._heard.full():
             self._heard.put_nowait(name)
 
-    async def _meet(self, zeroconf: Zeroconf, name: str) -> None:
-        """Knock at who announced itself, if it is of this network."""
+    async def _contact(self, zeroconf: Zeroconf, name: str) -> None:
+        """Resolve who announced itself and hand its addresses to `join`, if it is of this network."""
         try:
             found = AsyncServiceInfo(SERVICE, name)
             is_there = await found.async_request(zeroconf, RESOLVE_MS)
@@ -103,27 +115,27 @@ class MdnsDiscovery:
 
 
 def on_lan(listening: Sequence[Endpoint]) -> tuple[Endpoint, ...]:
-    """The endpoints that a neighbour could reach: none of a node that listens on loopback alone."""
+    """Return the endpoints that a neighbour could reach: none of a node that listens on loopback alone."""
     return tuple(e for e in listening if not ipaddress.ip_address(e.host).is_loopback)
 
 
 def own_addresses(listening: Sequence[Endpoint]) -> list[str]:
-    """Where neighbours reach this machine: what it listens on, or for all addresses those of its interfaces."""
+    """Return where neighbours reach this machine: what it listens on, or for all addresses those of its interfaces."""
     found: list[str] = []
     for endpoint in listening:
         is_any = ipaddress.ip_address(endpoint.host).is_unspecified
-        found += interface_addresses(endpoint.family) if is_any else [endpoint.host]
+        every = [a for a in _interface_addresses(endpoint.family) if not a.is_link_local] if is_any else [endpoint.host]
+        found += map(str, every)
     return found[:MAX_ADDRESSES]
 
 
-def interface_addresses(family: int) -> list[str]:
-    """This machine's own addresses that others on its links could use."""
-    every = [ip.ip if isinstance(ip.ip, str) else ip.ip[0] for a in ifaddr.get_adapters() for ip in a.ips]
-    return [str(a) for a in map(ipaddress.ip_address, every) if a.version == family and not _is_near(a)]
+def multicast_interfaces(listening: Sequence[Endpoint]) -> list[str]:
+    """Return an address of every interface to announce on: all but loopback, where nobody else can be."""
+    return [str(address) for endpoint in listening for address in _interface_addresses(endpoint.family)]
 
 
 def neighbours(hosts: Iterable[str], port: int) -> list[Address]:
-    """Addresses at which to knock: plain unicast ones, without those that only this machine or this link can mean."""
+    """Return the addresses worth a first packet: unicast ones that mean the same machine everywhere on the LAN."""
     found = []
     for host in hosts:
         address = ipaddress.ip_address(host.partition("%")[0])
@@ -133,5 +145,7 @@ def neighbours(hosts: Iterable[str], port: int) -> list[Address]:
     return found[:MAX_ADDRESSES]
 
 
-def _is_near(address: ipaddress.IPv4Address | ipaddress.IPv6Address) -> bool:
-    return address.is_loopback or address.is_link_local
+def _interface_addresses(family: int) -> list[ipaddress.IPv4Address | ipaddress.IPv6Address]:
+    """This machine's addresses of one family, without loopback."""
+    every = [ip.ip if isinstance(ip.ip, str) else ip.ip[0] for a in ifaddr.get_adapters() for ip in a.ips]
+    return [a for a in map(ipaddress.ip_address, every) if a.version == family and not a.is_loopback]

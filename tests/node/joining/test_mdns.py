@@ -7,7 +7,15 @@ from collections.abc import Sequence
 import pytest
 
 from dht import Address, Endpoint, NodeId
-from node.joining.mdns import MAX_ADDRESSES, MdnsDiscovery, neighbours, on_lan, own_addresses
+from node.joining.mdns import (
+    ADVICE,
+    MAX_ADDRESSES,
+    MdnsDiscovery,
+    multicast_interfaces,
+    neighbours,
+    on_lan,
+    own_addresses,
+)
 
 FIRST, SECOND = "ab" * 20, "cd" * 20
 
@@ -30,8 +38,18 @@ def has_multicast() -> bool:
             return False
 
 
+def has_ipv6() -> bool:
+    """Whether IPv6 loopback has an address."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
+
+
 @pytest.mark.skipif(not has_multicast(), reason="no multicast on loopback here")
-async def test_nodes_of_one_network_meet_and_others_do_not() -> None:
+async def test_nodes_of_one_network_find_each_other_and_others_do_not() -> None:
     met: dict[int, asyncio.Queue[Address]] = {n: asyncio.Queue() for n in (1, 2, 3)}
 
     def lan(number: int, network: str) -> MdnsDiscovery:
@@ -49,6 +67,42 @@ async def test_nodes_of_one_network_meet_and_others_do_not() -> None:
         assert met[2].empty()
         for task in running:
             task.cancel()
+
+
+@pytest.mark.skipif(not has_multicast() or not has_ipv6(), reason="no multicast on loopback here, or no IPv6")
+async def test_where_ipv6_has_no_multicast_ipv4_goes_on_and_no_traceback_is_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    found: asyncio.Queue[Address] = asyncio.Queue()
+
+    def hear(addresses: Sequence[Address]) -> None:
+        for address in addresses:
+            found.put_nowait(address)
+
+    def lan(number: int) -> MdnsDiscovery:
+        port = 40_000 + number
+        return MdnsDiscovery(
+            NodeId(bytes([number]) * 20),
+            FIRST,
+            [Endpoint("127.0.0.1", port, port), Endpoint("::1", port, port)],
+            hear if number == 1 else lambda _: None,
+            interfaces=["127.0.0.1", "::1"],
+        )
+
+    async with asyncio.timeout(20), asyncio.TaskGroup() as tasks:
+        running = [tasks.create_task(lan(n).run()) for n in (1, 2)]
+        while await found.get() != Address("127.0.0.1", 40_002):
+            pass
+        for task in running:
+            task.cancel()
+    for record in caplog.records:
+        assert record.exc_info is None and record.exc_text is None
+        assert record.levelname == "DEBUG" or ADVICE in record.getMessage()
+
+
+def test_loopback_is_announced_on_by_nobody() -> None:
+    everywhere = [Endpoint("0.0.0.0", 1, 1), Endpoint("::", 1, 1)]
+    assert not {"127.0.0.1", "::1"} & set(multicast_interfaces(everywhere))
 
 
 def test_only_plain_unicast_addresses_are_knocked_at() -> None:
