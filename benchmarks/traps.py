@@ -26,7 +26,7 @@ import aiohttp
 
 from benchmarks.figures import Row, parser_for, row, show
 from crawl import Visit, VisitState, decode_visit
-from crawl.pipeline.crawl_status import kind_of
+from crawl.pipeline.crawl_counters import kind_of
 from dht import Slot, slot_start, system_clock
 from node.demo.layout import DemoNode, config_text, plan_nodes
 from node.demo.network import write_network

@@ -1,33 +1,24 @@
-"""What the crawler did so far, and what it says about itself.
+"""What the crawler does just now, and why, in a line that people read.
 
-Pure: values in, values out.
-
-What the crawler does just now, and why, in a line that people read.
-
-Pure: what it consists of in, words out.
+Pure: what the crawler consists of in, words out.
 """
 
-import re
-from collections import Counter, deque
 from dataclasses import dataclass
 from typing import Literal
 
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
-from crawl.frontier.mirror_alias import REASON
 from crawl.politeness.host_delays import HostDelays
 from dht import Now
 
-_COUNTS = re.compile(r"[0-9]+ (of [0-9]+ |other )")
-_WINDOW_S = 30.0  # over which pages per second are measured
-_MAX_REASONS = 64
+SOON_S = 60.0  # what is due by then counts as waiting
 
 CrawlState = Literal["crawling", "waiting", "idle", "paused"]
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlStatus:
-    """One look at the crawler. `reason`: one line that says why it does what it does."""
+    """What the crawler does at one moment; `reason` says in one line why."""
 
     state: CrawlState
     reason: str
@@ -43,66 +34,23 @@ class CrawlStatus:
     broken: int = 0  # hosts that do not answer, and are asked once in a while alone
 
 
-def kind_of(reason: str) -> str:
-    """What reasons of one kind have in common: a guard's words without its counts, others up to their first colon."""
-    if reason.startswith(REASON):
-        return "alias"
-    return _COUNTS.sub("", reason) if reason.startswith("guard") else reason.partition(":")[0]
-
-
-class CrawlCounters:
-    """Counts since the start."""
-
-    def __init__(self) -> None:
-        self.fetched = 0
-        self.failed = 0
-        self.refused: Counter[str] = Counter()
-        self._recent: deque[tuple[float, int]] = deque()  # (second, pages)
-
-    def count_page(self, now: float) -> None:
-        """A page was fetched and its outcome recorded. `now`: steady seconds."""
-        self.fetched += 1
-        second = float(int(now))
-        if self._recent and self._recent[-1][0] == second:
-            self._recent[-1] = (second, self._recent[-1][1] + 1)
-        else:
-            self._recent.append((second, 1))
-        self._trim(now)
-
-    def count_refusal(self, reason: str) -> None:
-        """A URL or link was not taken; reasons are counted without their details."""
-        name = kind_of(reason)
-        self.refused[name if name in self.refused or len(self.refused) < _MAX_REASONS else "other"] += 1
-
-    def per_s(self, now: float) -> float:
-        """Pages per second over the last 30 s."""
-        self._trim(now)
-        return sum(count for _, count in self._recent) / _WINDOW_S
-
-    def _trim(self, now: float) -> None:
-        while self._recent and self._recent[0][0] < now - _WINDOW_S:
-            self._recent.popleft()
-
-
-SOON_S = 60.0  # what is due by then counts as waiting
-
-
 @dataclass(frozen=True, slots=True)
 class CrawlSnapshot:
-    """`late_s`: until the bandwidth limit lets a fetch begin; `pending`: pages that are not acknowledged yet."""
+    """Explains the crawler's state from its parts. `late_s`: until the bandwidth limit lets a fetch begin; `pending`:
+    pages that their owners have not acknowledged yet."""
 
     frontier: Frontier
-    politeness: HostDelays
+    delays: HostDelays
     config: CrawlConfig
-    hindrance: str
+    pause_reason: str
     late_s: float
     pending: int
 
-    def told(self, now: Now) -> tuple[CrawlState, str]:
-        """The state, and why."""
+    def explain(self, now: Now) -> tuple[CrawlState, str]:
+        """Return the state and the reason for it: the first thing that stands before the next fetch."""
         frontier = self.frontier
-        if self.hindrance:
-            return "paused", self.hindrance
+        if self.pause_reason:
+            return "paused", self.pause_reason
         if self.pending >= self.config.max_pending_pages:
             return "waiting", f"{self.pending} pages wait until their owners acknowledge them"
         if self.late_s > 1.0:
@@ -131,16 +79,16 @@ class CrawlSnapshot:
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
 
     def _broken(self) -> str:
-        """Hosts that do not answer, with an example."""
-        sites = list(self.politeness.broken())
+        """Return how many hosts do not answer, with an example, ready to be appended; "" where all do."""
+        sites = list(self.delays.broken_sites())
         if not sites:
             return ""
         more = f" and {len(sites) - 1} more" if len(sites) > 1 else ""
-        return f"; asked once in a while alone: {sites[-1]} ({self.politeness.trouble(sites[-1])}){more}"
+        return f"; asked once in a while alone: {sites[-1]} ({self.delays.breaker_reason(sites[-1])}){more}"
 
 
 def span(seconds: float) -> str:
-    """A time to wait, for reading."""
+    """Return a time to wait in words, such as "2 minutes"."""
     for unit, size in (("days", 86_400), ("hours", 3_600), ("minutes", 60)):
         if seconds >= 2 * size:
             return f"{seconds / size:.0f} {unit}"

@@ -32,7 +32,7 @@ KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its 
 
 
 class FollowUp(Enum):
-    """What to do before the outcome may be recorded."""
+    """What is still to be done before an outcome may be recorded."""
 
     PARSE = auto()  # read the body; then keep and discover
     GONE = auto()  # keep a gone page
@@ -42,9 +42,9 @@ class FollowUp(Enum):
 
 
 class FetchOutcome(msgspec.Struct, frozen=True):
-    """The visit to record once `next` is done."""
+    """What a response means: the visit that is to be recorded once `follow_up` is done."""
 
-    next: FollowUp
+    follow_up: FollowUp
     visit: Visit
 
 

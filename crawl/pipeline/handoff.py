@@ -1,12 +1,13 @@
-"""What the crawler brought, handed to its owners until they have it.
+"""The last stage of a task: what it brought is handed to the owners of its URLs, until they have it.
 
-A stage that the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. It ends
-when the slot is lost: then the URL is left to its new holder.
+What the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That ends when
+the slot is lost: then the URL is left to the slot's new holder.
 """
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import dataclass, field
 from random import Random
 
 from crawl.config import CrawlConfig
@@ -16,9 +17,9 @@ from crawl.frontier.admission import Trail, admit_urls
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.url_seen_async import AsyncUrlSeenTest
-from crawl.pipeline.crawl_status import CrawlCounters
-from crawl.pipeline.sink import Sink
-from crawl.policy import Decide
+from crawl.pipeline.crawl_counters import CrawlCounters
+from crawl.pipeline.crawler_ports import CrawlerPorts
+from crawl.pipeline.sitemap_state import SitemapListings
 from crawl.schedule.url_state import Visit, rank, rank_of
 from dht import Clock, RemoteError
 
@@ -28,52 +29,81 @@ BATCH = 500  # found URLs in one hand-over
 MAX_WAIT_S = 30.0
 
 
+@dataclass(frozen=True, slots=True)
+class FoundUrls:
+    """URLs that were found in one way; they repeat, and not all of them may be taken."""
+
+    urls: Sequence[str]
+    trail: Trail
+
+
+@dataclass(slots=True)
+class Delivery:
+    """What a task brought, in the order in which it is handed over; the outcome comes last, when nothing can be lost
+    any more. Without an outcome the URL itself was not asked for."""
+
+    outcome: Visit | None
+    found: list[FoundUrls] = field(default_factory=list)
+    listing: Sequence[str] = ()  # what a sitemap that was handed in lists
+    page: Page | None = None
+    links: FoundUrls | None = None  # handed over in one write with the page
+
+
 class Handoff:
-    """The three stages of a turn's end; each raises SlotLost."""
+    """Delivers to the `Sink`, and tells it no URL twice."""
 
     def __init__(
         self,
         config: CrawlConfig,
-        keeper: Sink,
+        ports: CrawlerPorts,
         frontier: Frontier,
-        decide: Decide,
-        tally: CrawlCounters,
+        seen: AsyncUrlSeenTest,
+        counters: CrawlCounters,
+        listings: SitemapListings,
         clock: Clock,
         rng: Random,
-        seen: AsyncUrlSeenTest,
     ) -> None:
-        self._config, self._keeper, self._frontier, self._decide = config, keeper, frontier, decide
-        self._tally, self._clock, self._rng = tally, clock, rng
-        self._seen = seen
+        self._config, self._sink, self._decide = config, ports.sink, ports.decide
+        self._frontier, self._seen, self._counters, self._listings = frontier, seen, counters, listings
+        self._clock, self._rng = clock, rng
 
-    async def keep(self, turn: FetchTask, page: Page, urls: Iterable[str] = (), trail: Trail | None = None) -> None:
+    async def deliver(self, task: FetchTask, delivery: Delivery) -> None:
+        """Make all that a task brought safe with its owners; raises SlotLost."""
+        for found in delivery.found:
+            await self._discover(task, await self._news(found), found.trail)
+        if delivery.listing:
+            self._listings.add(task.visit.url, delivery.listing)
+        if delivery.page is not None:
+            await self._keep(task, delivery.page, delivery.links)
+        elif delivery.links is not None:
+            await self._discover(task, await self._news(delivery.links), delivery.links.trail)
+        if (outcome := delivery.outcome) is not None:
+            await self._insist(task, lambda: self._sink.record(outcome, self._epoch(task)))
+
+    async def _keep(self, task: FetchTask, page: Page, links: FoundUrls | None) -> None:
         """Make a page safe, and with it those of its links that may be taken and are news."""
-        news = await self._news(urls, trail) if trail is not None else []
+        news = await self._news(links) if links is not None else []
         first, rest = news[:BATCH], news[BATCH:]
-        await self._insist(turn, lambda: self._keeper.keep(page, self._epoch(turn), first))
-        if trail is not None and first:
-            await self._remember(first, trail)
-            await self._send(turn, rest, trail)
+        await self._insist(task, lambda: self._sink.keep(page, self._epoch(task), first))
+        if links is not None and first:
+            await self._remember(first, links.trail)
+            await self._discover(task, rest, links.trail)
 
-    async def discover(self, turn: FetchTask, urls: Iterable[str], trail: Trail) -> None:
-        """Make those of the found URLs safe that may be taken and are news."""
-        await self._send(turn, await self._news(urls, trail), trail)
-
-    async def _send(self, turn: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
+    async def _discover(self, task: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
-            await self._insist(turn, lambda batch=batch: self._keeper.discover(batch))  # type: ignore[misc]
+            await self._insist(task, lambda batch=batch: self._sink.discover(batch))  # type: ignore[misc]
             await self._remember(batch, trail)
 
-    async def _news(self, urls: Iterable[str], trail: Trail) -> list[Visit]:
-        """What of the found URLs the owners were not told yet; most links repeat, and those are not judged again."""
-        asked = list(dict.fromkeys(urls))
-        if asked and not trail.is_sitemap:  # there are few sitemaps
+    async def _news(self, found_urls: FoundUrls) -> list[Visit]:
+        """Return visits of the URLs that the owners were not told yet; most links repeat, and are not judged again."""
+        urls, trail = list(dict.fromkeys(found_urls.urls)), found_urls.trail
+        if urls and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
-            asked = await self._unseen(asked, [most] * len(asked))
-        found, refusals = admit_urls(asked, trail, self._decide, self._clock().wall)
+            urls = await self._unseen(urls, [most] * len(urls))
+        found, refusals = admit_urls(urls, trail, self._decide, self._clock().wall)
         for reason in refusals:
-            self._tally.count_refusal(reason)
+            self._counters.count_refusal(reason)
         if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):
             return found
         unseen = set(await self._unseen([visit.url for visit in found], [rank(visit) for visit in found]))
@@ -87,23 +117,19 @@ class Handoff:
         if not trail.is_sitemap:
             await self._seen.add([(visit.url, rank(visit)) for visit in sent])
 
-    async def record(self, turn: FetchTask, visit: Visit) -> None:
-        """Make an outcome safe: the last stage, when nothing can be lost any more."""
-        await self._insist(turn, lambda: self._keeper.record(visit, self._epoch(turn)))
+    def _epoch(self, task: FetchTask) -> int:
+        """The lease of this moment; a slot that was released since keeps the epoch that the task began under."""
+        epoch = self._frontier.epoch(task.slot)
+        return task.epoch if epoch is None else epoch
 
-    def _epoch(self, turn: FetchTask) -> int:
-        """The lease of this moment; a slot that was released since keeps the epoch that the turn began under."""
-        epoch = self._frontier.epoch(turn.slot)
-        return turn.epoch if epoch is None else epoch
-
-    async def _insist(self, turn: FetchTask, stage: Callable[[], Awaitable[None]]) -> None:
+    async def _insist(self, task: FetchTask, stage: Callable[[], Awaitable[None]]) -> None:
         wait_s = self._config.keeper_retry_s
         while True:
             try:
                 return await stage()
             except RemoteError as error:
-                log.debug("owners did not acknowledge url=%s: %s", turn.visit.url, error)
-            if self._frontier.epoch(turn.slot) is None:
-                raise SlotLost(turn.slot)
+                log.debug("owners did not acknowledge url=%s: %s", task.visit.url, error)
+            if self._frontier.epoch(task.slot) is None:
+                raise SlotLost(task.slot)
             await asyncio.sleep(wait_s * self._rng.uniform(0.75, 1.25))
             wait_s = min(2 * wait_s, MAX_WAIT_S)

@@ -1,51 +1,52 @@
-"""Sitemap files that are still to be fetched, by site: each takes one turn of its host, before the host's pages.
+"""What is remembered of sitemaps and feeds: files to be fetched, feeds handed over already, and what lists named.
 
-Pure: bounded per site and in sites.
-
-Which feeds of a site were handed over already: every page of a site names the same ones.
-
-Pure: bounded per site and in sites; what is forgotten is handed over once more, which changes nothing.
-
-What the sitemaps that were handed in listed, for those who wait for the pages.
-
-Pure: bounded memory, the oldest list forgotten first; nothing else is lost by that.
+Pure: each memory is bounded and forgets the oldest first. What is forgotten costs little: a feed is handed over once
+more, a sitemap is named by the next robots.txt again.
 """
 
 from collections import OrderedDict, deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from crawl.frontier.admission import Trail
 from dht import site_of
+
+FEEDS_PER_SITE = 8  # a blog has two; one for the comments on each of its pages is no list of pages
+MAX_FEED_SITES = 10_000
+MAX_LISTED = 50_000  # URLs of all lists together, about 150 bytes each
 
 
 @dataclass(slots=True)
 class _Plan:
-    depth: int
-    scope: str
+    trail: Trail
     waiting: deque[str] = field(default_factory=deque)
     seen: set[str] = field(default_factory=set)
 
 
 class SitemapQueue:
-    """`per_site` sitemap files are fetched of a site for one robots.txt, indexes and their members together."""
+    """Sitemap files that are still to be fetched, by site: each takes one turn of its site, before the site's pages.
+
+    `per_site` files are fetched of a site for one robots.txt, indexes and their members together."""
 
     def __init__(self, per_site: int, sites: int) -> None:
         self._per_site, self._sites = per_site, sites
         self._plans: OrderedDict[str, _Plan] = OrderedDict()
 
-    def start(self, site: str, urls: Iterable[str], depth: int, scope: str) -> None:
-        """robots.txt was read: take its sitemaps, in place of what was left of an earlier one. `depth`, `scope`: of
-        the URL that had it read."""
+    def start(self, site: str, urls: Iterable[str], trail: Trail) -> None:
+        """Take the sitemaps that a robots.txt names, in place of what was left of an earlier one.
+
+        `trail` is that of the URLs in them: the depth and the scope of the URL that had robots.txt read.
+        """
         self._plans.pop(site, None)
-        if depth <= 0:  # what is found from here on is out of scope
+        if trail.depth <= 0:  # what is found from here on is out of scope
             return
-        self._plans[site] = _Plan(depth, scope)
+        self._plans[site] = _Plan(trail)
         self.add(site, urls)
         if len(self._plans) > self._sites:
             self._plans.popitem(last=False)
 
     def add(self, site: str, urls: Iterable[str]) -> None:
-        """A sitemap index names further files; those of other sites are not taken."""
+        """Take further files, which a sitemap index of the site names; those of other sites are not taken."""
         plan = self._plans.get(site)
         if plan is None:
             return
@@ -54,25 +55,21 @@ class SitemapQueue:
                 plan.seen.add(url)
                 plan.waiting.append(url)
 
-    def take(self, site: str) -> tuple[str, int, str] | None:
-        """The next file of a site, with depth and scope for the URLs in it."""
+    def take(self, site: str) -> tuple[str, Trail] | None:
+        """Return the next file of a site, and the trail of the URLs in it; None where no file waits."""
         plan = self._plans.get(site)
-        return (plan.waiting.popleft(), plan.depth, plan.scope) if plan and plan.waiting else None
-
-
-PER_SITE = 8  # a blog has two; one for the comments on each of its pages is no list of pages
-SITES = 10_000
+        return (plan.waiting.popleft(), plan.trail) if plan and plan.waiting else None
 
 
 class SiteFeeds:
-    """Feeds by site."""
+    """Remembers which feeds of a site were handed over already, since every page of a site names the same ones."""
 
-    def __init__(self, per_site: int = PER_SITE, sites: int = SITES) -> None:
+    def __init__(self, per_site: int = FEEDS_PER_SITE, sites: int = MAX_FEED_SITES) -> None:
         self._per_site, self._sites = per_site, sites
         self._known: OrderedDict[str, set[str]] = OrderedDict()
 
-    def news(self, site: str, urls: Iterable[str]) -> list[str]:
-        """Those of the site's own feeds that are to be handed over now."""
+    def take_new(self, site: str, urls: Iterable[str]) -> list[str]:
+        """Return those of the URLs that are feeds of the site itself and new, and remember them."""
         mine = [url for url in urls if site_of(url) == site]
         if not mine:
             return []
@@ -85,18 +82,15 @@ class SiteFeeds:
         return found
 
 
-MAX_LISTED = 50_000  # URLs of all lists together, about 150 bytes each
-
-
 class SitemapListings:
-    """Pages and further sitemaps by the URL of the list."""
+    """Remembers what the sitemaps that were handed in listed, for those who wait for the pages."""
 
     def __init__(self, limit: int = MAX_LISTED) -> None:
         self._limit, self._count = limit, 0
         self._lists: OrderedDict[str, tuple[str, ...]] = OrderedDict()
 
     def add(self, url: str, found: Sequence[str]) -> None:
-        """A list was read."""
+        """Remember which pages and further sitemaps the list at a URL names."""
         self._count -= len(self._lists.pop(url, ()))
         self._lists[url] = tuple(found)
         self._count += len(found)
@@ -104,5 +98,5 @@ class SitemapListings:
             self._count -= len(self._lists.popitem(last=False)[1])
 
     def find(self, url: str) -> tuple[str, ...]:
-        """What it named, nothing where that is not known (any more)."""
+        """Return what the list at a URL names; nothing where that is not known (any more)."""
         return self._lists.get(url, ())

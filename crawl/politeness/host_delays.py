@@ -44,7 +44,7 @@ class HostDelays:
         self._hosts: OrderedDict[str, _Host] = OrderedDict()
         self._broken: dict[str, CircuitBreaker] = {}  # open breakers, of hosts in `_hosts`
 
-    def asked_delay(self, site: str, crawl_delay_s: float) -> None:
+    def set_crawl_delay(self, site: str, crawl_delay_s: float) -> None:
         """The site's robots.txt names a delay (0: none)."""
         self._host(site).crawl_delay_s = min(crawl_delay_s, self._config.max_crawl_delay_s)
 
@@ -81,18 +81,18 @@ class HostDelays:
             return config.min_delay_s  # no turn leads to a request until the breaker's time is over
         return max(delay_s, broken_s, min(retry_after_s, DAY_S))
 
-    def given_up(self, site: str, now: float) -> str:
+    def given_up_reason(self, site: str, now: float) -> str:
         """Why a host is not asked before a longer while has passed, and its URLs need not wait for their turns; ""
         where it may be. `now`: steady seconds."""
         breaker = self._broken.get(site)
-        return self.trouble(site) if breaker and breaker.opened >= GIVE_UP_AFTER and now < breaker.until else ""
+        return self.breaker_reason(site) if breaker and breaker.opened >= GIVE_UP_AFTER and now < breaker.until else ""
 
-    def trouble(self, site: str) -> str:
+    def breaker_reason(self, site: str) -> str:
         """Why a host is asked once in a while alone, "" for one that answers."""
         breaker = self._broken.get(site)
         return f"{breaker.fails} requests in a row failed, last: {breaker.reason}" if breaker else ""
 
-    def broken(self) -> Iterator[str]:
+    def broken_sites(self) -> Iterator[str]:
         """Hosts that are asked once in a while alone, those that failed last at the end."""
         return iter(self._broken)
 

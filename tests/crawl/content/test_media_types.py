@@ -6,7 +6,7 @@ from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.errors import BodyUnfit, PageUnreadable
 from crawl.parsing.inline import parse_once
 from crawl.pipeline.fetch_outcome import FollowUp, judge
-from crawl.pipeline.process_stage import task_of
+from crawl.pipeline.page_builder import parse_task_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 
 CONFIG = CrawlConfig()
@@ -17,16 +17,16 @@ JPEG = b"\xff\xd8\xff\xe0\0\x10JFIF\0" + bytes(range(256))
 def outcome(kind: str | None, body: bytes) -> tuple[FollowUp, str]:
     headers = (("Content-Type", kind),) if kind is not None else ()
     fetched = Fetched("http://a.test/", 200, headers, body, False, 0.1, "192.0.2.1")
-    verdict = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
-    assert (verdict.visit.state == VisitState.REFUSED) == (verdict.next == FollowUp.NOTHING)
-    if verdict.next == FollowUp.PARSE:
+    judged = judge(Visit("http://a.test/", 1), fetched, 1_700_000_000.0, CONFIG, CENSUS)
+    assert (judged.visit.state == VisitState.REFUSED) == (judged.follow_up == FollowUp.NOTHING)
+    if judged.follow_up == FollowUp.PARSE:
         try:
-            parse_once(task_of(fetched, CONFIG))
+            parse_once(parse_task_of(fetched, CONFIG))
         except BodyUnfit as error:
             return FollowUp.NOTHING, error.reason
         except PageUnreadable:
             pass  # it was read as what it says: a PDF that ends early
-    return verdict.next, verdict.visit.reason
+    return judged.follow_up, judged.visit.reason
 
 
 @pytest.mark.parametrize(

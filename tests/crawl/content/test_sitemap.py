@@ -2,7 +2,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from crawl.content.sitemap import Sitemap, parse_sitemap
-from crawl.pipeline.sitemap_state import SitemapQueue
 
 HERE = "http://a.test/sitemap.xml"
 
@@ -46,17 +45,3 @@ PIECES = (
 )
 def test_rubbish_never_fails(body: bytes) -> None:
     parse_sitemap(body, HERE, 10)
-
-
-def test_the_queue_is_bounded_and_keeps_to_the_site() -> None:
-    queue = SitemapQueue(per_site=2, sites=1)
-    queue.start("a.test", ["http://a.test/1", "http://b.test/x", "http://a.test/1"], 3, "a.test")
-    assert queue.take("a.test") == ("http://a.test/1", 3, "a.test")
-    queue.add("a.test", ["http://a.test/1", "http://a.test/2", "http://a.test/3"])
-    assert queue.take("a.test") == ("http://a.test/2", 3, "a.test")
-    assert queue.take("a.test") is None
-    queue.start("b.test", ["http://b.test/1"], 0, "")
-    assert queue.take("b.test") is None
-    queue.start("b.test", ["http://b.test/1"], 1, "")
-    assert queue.take("a.test") is None
-    assert queue.take("b.test") == ("http://b.test/1", 1, "")

@@ -41,10 +41,10 @@ def response(status: int, **headers: str) -> Fetched:
     ],
 )
 def test_statuses(status: int, headers: dict[str, str], then: FollowUp, state: VisitState, due_s: float) -> None:
-    verdict = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
-    assert (verdict.next, verdict.visit.state) == (then, state)
-    assert verdict.visit.due_at == NOW + due_s
-    assert verdict.visit.visited_at == NOW
+    judged = judge(VISIT, response(status, **headers), NOW, CONFIG, CENSUS)
+    assert (judged.follow_up, judged.visit.state) == (then, state)
+    assert judged.visit.due_at == NOW + due_s
+    assert judged.visit.visited_at == NOW
 
 
 def look(before: Visit, fingerprint: bytes, now: float) -> tuple[Visit, bool]:
@@ -69,8 +69,8 @@ def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:
 
 def test_an_unchanged_page_may_say_that_it_does_not_want_to_be_found_any_more() -> None:
     visit, _ = look(VISIT, OLD, NOW)
-    verdict = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
-    assert (verdict.next, verdict.visit.state, verdict.visit.reason) == (FollowUp.GONE, VisitState.GONE, "noindex")
+    judged = judge(visit, response(304, X_Robots_Tag="noindex"), NOW + DAY_S, CONFIG, CENSUS)
+    assert (judged.follow_up, judged.visit.state, judged.visit.reason) == (FollowUp.GONE, VisitState.GONE, "noindex")
 
 
 def test_a_failure_between_does_not_hide_how_long_a_page_was_not_seen() -> None:
@@ -113,8 +113,8 @@ def test_only_a_page_that_was_stored_is_asked_conditionally() -> None:
     ],
 )
 def test_a_redirect_that_leads_nowhere_says_where_to(location: str, reason: str) -> None:
-    verdict = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
-    assert (verdict.visit.state, verdict.visit.reason) == (VisitState.REFUSED, reason)
+    judged = judge(VISIT, response(302, Location=location), NOW, CONFIG, CENSUS)
+    assert (judged.visit.state, judged.visit.reason) == (VisitState.REFUSED, reason)
 
 
 FETCHED, REDIRECT, REFUSED, FAILED = VisitState.FETCHED, VisitState.REDIRECT, VisitState.REFUSED, VisitState.FAILED

@@ -1,14 +1,17 @@
-from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings
+"""Sitemaps to be fetched, feeds handed over, lists kept: each is bounded, and the oldest gives way."""
+
+from crawl.frontier.admission import Trail
+from crawl.pipeline.sitemap_state import SiteFeeds, SitemapListings, SitemapQueue
 
 
 def test_each_feed_of_a_site_is_news_once_and_their_number_is_bounded() -> None:
     feeds = SiteFeeds(per_site=2, sites=1)
-    assert feeds.news("a.test", ["http://a.test/f", "http://b.test/f", "http://a.test/f"]) == ["http://a.test/f"]
-    assert feeds.news("a.test", ["http://a.test/f", "http://a.test/2", "http://a.test/3"]) == ["http://a.test/2"]
-    assert feeds.news("a.test", ["http://a.test/3"]) == []
-    assert feeds.news("c.test", []) == []
-    assert feeds.news("b.test", ["http://b.test/f"]) == ["http://b.test/f"]
-    assert feeds.news("a.test", ["http://a.test/f"]) == ["http://a.test/f"], "forgotten for another site"
+    assert feeds.take_new("a.test", ["http://a.test/f", "http://b.test/f", "http://a.test/f"]) == ["http://a.test/f"]
+    assert feeds.take_new("a.test", ["http://a.test/f", "http://a.test/2", "http://a.test/3"]) == ["http://a.test/2"]
+    assert feeds.take_new("a.test", ["http://a.test/3"]) == []
+    assert feeds.take_new("c.test", []) == []
+    assert feeds.take_new("b.test", ["http://b.test/f"]) == ["http://b.test/f"]
+    assert feeds.take_new("a.test", ["http://a.test/f"]) == ["http://a.test/f"], "forgotten for another site"
 
 
 def test_the_oldest_lists_give_way() -> None:
@@ -18,3 +21,17 @@ def test_the_oldest_lists_give_way() -> None:
     assert [len(listed.find(name)) for name in "abc"] == [3, 0, 2]
     listed.add("d", ["x"] * 6)
     assert [len(listed.find(name)) for name in "abcd"] == [0, 0, 0, 0]
+
+
+def test_the_queue_is_bounded_and_keeps_to_the_site() -> None:
+    queue, here, there = SitemapQueue(per_site=2, sites=1), Trail(3, 0, "a.test"), Trail(1, 0, "")
+    queue.start("a.test", ["http://a.test/1", "http://b.test/x", "http://a.test/1"], here)
+    assert queue.take("a.test") == ("http://a.test/1", here)
+    queue.add("a.test", ["http://a.test/1", "http://a.test/2", "http://a.test/3"])
+    assert queue.take("a.test") == ("http://a.test/2", here)
+    assert queue.take("a.test") is None
+    queue.start("b.test", ["http://b.test/1"], Trail(0, 0, ""))
+    assert queue.take("b.test") is None
+    queue.start("b.test", ["http://b.test/1"], there)
+    assert queue.take("a.test") is None
+    assert queue.take("b.test") == ("http://b.test/1", there)

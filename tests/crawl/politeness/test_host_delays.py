@@ -25,9 +25,9 @@ def test_a_host_rests_by_what_it_shows(politeness: HostDelays) -> None:
     assert politeness.after_answer("slow", 4.0, 0.0) == 8.0
     assert politeness.after_answer("slower", 400.0, 0.0) == 60.0
     assert politeness.after_failure("b", 0.0, "status 503", 0.0, 100.0) == 100.0
-    politeness.asked_delay("c", 20.0)
+    politeness.set_crawl_delay("c", 20.0)
     assert politeness.after_answer("c", 0.1, 0.0) == 20.0
-    politeness.asked_delay("c", 1e9)
+    politeness.set_crawl_delay("c", 1e9)
     assert politeness.after_answer("c", 0.1, 0.0) == 300.0
 
 
@@ -39,7 +39,7 @@ def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: 
     assert rests == sorted(rests, reverse=True)
     assert rests[0] == pytest.approx(5.6)
     assert rests[-1] == 1.0
-    assert politeness.trouble("a") == "", "a site that answers with errors is there"
+    assert politeness.breaker_reason("a") == "", "a site that answers with errors is there"
 
 
 def test_a_site_with_a_limit_is_asked_about_as_often_as_it_lets(politeness: HostDelays) -> None:
@@ -72,23 +72,23 @@ def test_a_host_that_is_down_is_asked_once_in_a_while_until_it_answers(politenes
     assert rests[:4] == [2.0, 4.0, 8.0, 16.0], "doubled by each failure"
     assert all(0.75 * 60 * 2**n <= rest <= 3600 for n, rest in enumerate(rests[4:10]))
     assert rests[-1] <= CONFIG.max_error_delay_s
-    assert politeness.trouble("a") == "11 requests in a row failed, last: time: nothing usable"
-    assert list(politeness.broken()) == ["a"]
+    assert politeness.breaker_reason("a") == "11 requests in a row failed, last: time: nothing usable"
+    assert list(politeness.broken_sites()) == ["a"]
     assert politeness.after_answer("a", 0.1, 0.0) <= 8.0
-    assert politeness.trouble("a") == ""
-    assert not list(politeness.broken())
+    assert politeness.breaker_reason("a") == ""
+    assert not list(politeness.broken_sites())
 
 
 def test_a_host_that_stays_down_is_given_up_so_that_its_urls_end(politeness: HostDelays) -> None:
     failures = CONFIG.breaker_fails + GIVE_UP_AFTER - 1
     for _ in range(failures - 1):
         politeness.after_failure("a", 0.0, "status 503", 0.0)
-    assert politeness.given_up("a", 0.0) == ""
+    assert politeness.given_up_reason("a", 0.0) == ""
     assert politeness.after_failure("a", 0.0, "status 503", 0.0) == CONFIG.min_delay_s, "no turn makes a request"
-    assert politeness.given_up("a", 1.0) == f"{failures} requests in a row failed, last: status 503"
-    assert politeness.given_up("a", CONFIG.max_error_delay_s) == "", "one is tried"
+    assert politeness.given_up_reason("a", 1.0) == f"{failures} requests in a row failed, last: status 503"
+    assert politeness.given_up_reason("a", CONFIG.max_error_delay_s) == "", "one is tried"
     politeness.after_answer("a", 0.1, 0.0)
-    assert politeness.given_up("a", 1.0) == ""
+    assert politeness.given_up_reason("a", 1.0) == ""
 
 
 @settings(max_examples=200, deadline=None)
@@ -105,7 +105,7 @@ def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[FetchTask], 
             rest_s = politeness.after_error("a", floor_s, retry_s)
         else:
             rest_s = politeness.after_failure("a", now, "status 503", floor_s, retry_s)
-        if not politeness.given_up("a", now):
+        if not politeness.given_up_reason("a", now):
             assert max(CONFIG.min_delay_s, floor_s, min(retry_s, DAY_S)) <= rest_s <= DAY_S
         now += rest_s
 

@@ -8,7 +8,7 @@ from crawl.content.link_header import links_of
 from crawl.content.robots_directives import header_directives
 from crawl.fetch.response import Fetched
 from crawl.pipeline.fetch_outcome import judge
-from crawl.pipeline.process_stage import MAX_KEPT_HEADER_BYTES, page_of, task_of
+from crawl.pipeline.page_builder import MAX_KEPT_HEADER_BYTES, page_of, parse_task_of
 from crawl.schedule.revisit_policy import RevisitStatistics
 
 CONFIG = CrawlConfig()
@@ -44,7 +44,7 @@ def test_any_header_is_read(headers: list[tuple[str, str]], status: int, is_site
     visit = Visit(url, 1, is_sitemap=is_sitemap)
     outcome = judge(visit, fetched, 1e9, CONFIG, RevisitStatistics(CONFIG)).visit
     assert len(outcome.etag) <= 200 and len(outcome.reason) <= 200 and outcome.due_at < 1e12
-    assert len(task_of(fetched, CONFIG).header_charset) <= 40
+    assert len(parse_task_of(fetched, CONFIG).header_charset) <= 40
     assert fetched.retry_after_s(1e9) >= 0.0
     directives = header_directives(fetched.headers, "dse-node")
     links_of(fetched.headers, url)

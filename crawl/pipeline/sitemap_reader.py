@@ -1,0 +1,120 @@
+"""Reads sitemaps and feeds: those that robots.txt names, and those that were handed in as lists of pages.
+
+What they list is found like links; the dates that they give are learned, and pages that a proven date says have
+changed are due at once.
+"""
+
+import asyncio
+import dataclasses
+from concurrent.futures import ThreadPoolExecutor
+
+from msgspec.structs import replace
+
+from crawl.config import CrawlConfig
+from crawl.content.fingerprint import fingerprint
+from crawl.content.sitemap import Sitemap, is_gzip, parse_sitemap
+from crawl.fetch.content_codings import BadCoding, decode_body
+from crawl.fetch.response import Fetched
+from crawl.frontier.admission import Trail
+from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.frontier import Frontier
+from crawl.pipeline.fetch_outcome import read, refused
+from crawl.pipeline.handoff import Delivery, FoundUrls
+from crawl.pipeline.site_knowledge import SiteKnowledge, feed_source
+from crawl.schedule.revisit_policy import RevisitStatistics
+from crawl.schedule.url_state import Visit, VisitState
+from dht import Clock
+
+SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
+
+
+class SitemapReader:
+    """Turns the bodies of sitemaps into deliveries; a thread of its own parses, since a large file takes 0.1 s."""
+
+    def __init__(
+        self,
+        config: CrawlConfig,
+        sites: SiteKnowledge,
+        revisits: RevisitStatistics,
+        frontier: Frontier,
+        clock: Clock,
+    ) -> None:
+        self._config, self._clock = config, clock
+        self._sites, self._revisits, self._frontier = sites, revisits, frontier
+        self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
+
+    async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
+        """Read a sitemap that robots.txt names: its pages are found, the files that an index lists are fetched too."""
+        sitemap = await self._read(task.site, fetched, self._config.max_sitemap_urls)
+        self._sites.sitemaps.add(task.site, sitemap.sitemaps)
+        return Delivery(None, [FoundUrls(sitemap.pages, trail)])
+
+    async def read_submitted(self, task: FetchTask, visit: Visit, fetched: Fetched) -> Delivery:
+        """Read a sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
+        config = self._config
+        sitemap = await self._read(task.site, fetched, config.max_sitemap_seeds)
+        if not sitemap.pages and not sitemap.sitemaps:
+            return Delivery(refused(visit, "sitemap: names no page of its site", self._clock().wall, config))
+        found = []
+        if visit.hops < config.max_hops:
+            inner = Trail(visit.depth, visit.hops + 1, visit.scope, is_sitemap=True)
+            found.append(FoundUrls(sitemap.sitemaps[: config.max_sitemaps], inner))
+        seeds = Trail(visit.depth, 0, visit.scope)
+        starts = range(0, len(sitemap.pages), SEEDS_AT_ONCE)
+        found += [FoundUrls(sitemap.pages[start : start + SEEDS_AT_ONCE], seeds) for start in starts]
+        outcome = replace(await self._outcome(task, visit, sitemap), reason=_summary(sitemap))
+        return Delivery(outcome, found, listing=(*sitemap.sitemaps, *sitemap.pages))
+
+    def close(self) -> None:
+        """End the thread, without waiting for it."""
+        self._thread.shutdown(wait=False, cancel_futures=True)
+
+    async def _outcome(self, task: FetchTask, visit: Visit, sitemap: Sitemap) -> Visit:
+        """Return the outcome: a list is read again by the rate at which what it lists changes, as a page is."""
+        loop = asyncio.get_running_loop()
+        listed = await loop.run_in_executor(self._thread, listing_fingerprint, sitemap)
+        return read(visit, task.visit, listed, self._clock().wall, self._revisits)[0]
+
+    async def _read(self, site: str, fetched: Fetched, most_urls: int) -> Sitemap:
+        loop, most_bytes = asyncio.get_running_loop(), self._config.max_sitemap_bytes
+        sitemap = await loop.run_in_executor(self._thread, sitemap_of, fetched, most_bytes, most_urls)
+        self._learn_dates(site, sitemap)
+        return sitemap
+
+    def _learn_dates(self, site: str, sitemap: Sitemap) -> None:
+        """Make pages due that a trusted site says have changed; its feeds have to prove themselves apart."""
+        now, lastmods = self._clock(), self._sites.lastmods
+        source = feed_source(site) if sitemap.is_feed else site
+        lastmods.learn(source, sitemap.changed_at, now.wall)
+        for url in sitemap.changed_at:
+            known = self._frontier.find(url)
+            if known is None or known.state != VisitState.FETCHED:
+                continue
+            seen_at = known.history.seen_at
+            if seen_at + self._config.min_revisit_s <= now.wall and lastmods.changed(source, url, seen_at):
+                self._frontier.make_due(url, now)
+
+
+def sitemap_of(fetched: Fetched, most_bytes: int, most_urls: int) -> Sitemap:
+    """Parse a sitemap file, packed or not, as far as it fits; a broken one lists nothing."""
+    body, cut = fetched.body, fetched.cut
+    if is_gzip(body):
+        try:
+            body, more = decode_body(body, "gzip", most_bytes)
+        except BadCoding:
+            return Sitemap((), ())
+        cut = cut or more
+    sitemap = parse_sitemap(body, fetched.url, most_urls)
+    return dataclasses.replace(sitemap, is_cut=cut or len(sitemap.pages) + len(sitemap.sitemaps) >= most_urls)
+
+
+def listing_fingerprint(sitemap: Sitemap) -> bytes:
+    """Return the fingerprint of what a sitemap lists."""
+    return fingerprint("", repr(sitemap), "\n".join((*sitemap.pages, *sitemap.sitemaps)))
+
+
+def _summary(sitemap: Sitemap) -> str:
+    """Say for the visit's `reason` what a list holds."""
+    what = "feed" if sitemap.is_feed else "sitemap"
+    more = ", and more that was not read" if sitemap.is_cut else ""
+    return f"{what}: {len(sitemap.pages)} pages, {len(sitemap.sitemaps)} sitemaps{more}"
