@@ -8,8 +8,8 @@ from hashlib import sha256
 from pathlib import Path
 
 from dht import DocumentId, Slot, document_id, placement_key
-from index import Change, IndexConfig, Text, parse_query
-from index.engine.index_files import Shelf
+from index import DocumentChange, IndexConfig, Text, parse_query
+from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import Statistics
 from index.search.messages import HitRow
 from index.search.shard_search import best, count
@@ -34,24 +34,24 @@ def text_of(file: Path) -> Text:
     )
 
 
-def search(shelf: Shelf, question: str, k: int = 10) -> list[HitRow]:
+def search(files: IndexFiles, question: str, k: int = 10) -> list[HitRow]:
     """Return the best k documents; raises QueryError where the question does not parse."""
     query = parse_query(question, "", "")
-    counted = count(shelf, query, WHOLE, SLOT_BITS)
+    counted = count(files, query, WHOLE, SLOT_BITS)
     statistics = Statistics(counted.documents[0], counted.lengths[0], tuple(df[0] for df in counted.df))
-    return list(best(shelf, query, statistics, WHOLE, SLOT_BITS, k, 1024, 0.0).hits)
+    return list(best(files, query, statistics, WHOLE, SLOT_BITS, k, 1024, 0.0).hits)
 
 
 def main() -> int:
     """Index the files in memory and print the best of them, one a line: score, title, address."""
     question, *names = sys.argv[1:]
     texts = {text.id: text for text in map(text_of, map(Path, names))}
-    shelf = Shelf(IndexConfig(), None)
-    shelf.apply([Change(id_, text) for id_, text in texts.items()], b"")
-    for hit in search(shelf, question):
+    files = IndexFiles(IndexConfig(), None)
+    files.apply([DocumentChange(id_, text) for id_, text in texts.items()], b"")
+    for hit in search(files, question):
         text = texts[DocumentId(hit.id)]
         print(f"{hit.score:7.3f} {text.title}  {text.url}")
-    shelf.close()
+    files.close()
     return 0
 
 
