@@ -157,6 +157,12 @@ def test_documents_show_commands_that_exist(path: Path) -> None:
         assert arguments.verb, f"{path} shows {line!r}, which does nothing"
 
 
+def test_the_architecture_names_every_room() -> None:
+    text = (ROOT / "ARCHITECTURE.md").read_text()
+    rooms = [room for order in ROOMS.values() for room in order if room != "node/cli/commands"]
+    assert not [room for room in rooms if f"`{room}/`" not in text]
+
+
 def test_the_walks_end_at_the_deciding_definition() -> None:
     walks = re.findall(r"^\| .+\? \| (.+) \| `(.+)` \|$", (ROOT / "CONTRIBUTING.md").read_text(), re.M)
     assert len(walks) == 7
