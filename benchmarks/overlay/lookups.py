@@ -73,14 +73,14 @@ def gets_right(seed: int, dead: float, count: int, nodes: int = 1_000) -> float:
             writer = rng.choice(swarm.bees)
             value = b"version %d" % sequence
             record = sign_record(author, NETWORK, key=key, sequence=sequence, expires_at=EPOCH + 86_400.0, value=value)
-            writer.core.put(swarm.now, record, lambda _now, _count: None)
+            writer.core.finder.put(swarm.now, record, lambda _now, _count: None)
             swarm.kick(writer)
         swarm.run(swarm.time + 5.0)
     swarm.kill(*rng.sample(swarm.bees, int(nodes * dead)))
     read: list[list[ValueRecord]] = []
     for key in keys:
         reader = rng.choice(swarm.running())
-        reader.core.get(swarm.now, key, lambda _now, records: read.append(records))
+        reader.core.finder.get(swarm.now, key, lambda _now, records: read.append(records))
         swarm.kick(reader)
     swarm.run(swarm.time + PATIENCE_S)
     return sum([record.value for record in records] == [b"version 2"] for records in read) / count

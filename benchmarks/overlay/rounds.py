@@ -90,7 +90,7 @@ class Rounds:
 
     def _move_in(self, bee: Bee, abstain_until: float = 0.0) -> Tenant:
         core, swarm = bee.core, self._swarm
-        view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, lambda: core.own_endpoints)
+        view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, lambda: core.own.endpoints())
         view.say_ready(frozenset(self._ready[bee.node_id]))
         leases = LeaseHolder(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
         tenant = Tenant(bee, view, leases, bee.life)
@@ -101,7 +101,7 @@ class Rounds:
     def _announce(self, bee: Bee, held: frozenset[Slot]) -> None:
         """What a node leases is told in its heartbeat at once, as `dht/overlay/service.py` does."""
         ready = encode_slots(self._ready[bee.node_id])
-        bee.core.announce(ready=ready, leased=encode_slots(held), due=0, slot_bits=self._bits)
+        bee.core.own.announce(ready=ready, leased=encode_slots(held), due=0, slot_bits=self._bits)
         self._swarm.kick(bee)
 
     def _step(self, tenant: Tenant) -> None:

@@ -34,27 +34,29 @@ def rows(extent: Extent) -> list[Row]:
 async def ours_us(count: int, seed: int) -> float:
     """Of our cores behind real sockets, as a node drives them."""
     config = DhtConfig(allow_private=True, address_packets_s=100_000.0, peer_packets_s=100_000.0)
-    rng, reach = Random(seed), AddressPolicy(allow_private=True)
+    rng, policy = Random(seed), AddressPolicy(allow_private=True)
     cores, drivers = [], []
     for n in range(2):
         sock = bind_udp(Address("127.0.0.1", 0))
         port = sock.getsockname()[1]
         listening = (Endpoint("127.0.0.1", port, port),)
         cores.append(
-            ProtocolEngine(Identity(bytes([n + 1]) * 32), NETWORK, config, Random(n), listening=listening, reach=reach)
+            ProtocolEngine(
+                Identity(bytes([n + 1]) * 32), NETWORK, config, Random(n), listening=listening, policy=policy
+            )
         )
         drivers.append(UdpDriver(cores[n], system_clock, [sock], lambda _event: None))
 
     async def ask() -> None:
         done = asyncio.get_running_loop().create_future()
-        cores[0].start_lookup(system_clock(), rng.randbytes(20), lambda _now, found: done.set_result(found))
+        cores[0].finder.find(system_clock(), rng.randbytes(20), lambda _now, found: done.set_result(found))
         drivers[0].kick()
         assert await done, "no answer"
 
     async with asyncio.TaskGroup() as tasks:
         running = [tasks.create_task(driver.run()) for driver in drivers]
         await asyncio.sleep(0.1)
-        cores[1].join(system_clock(), [e.udp for e in cores[0].own_endpoints])
+        cores[1].join(system_clock(), [e.udp for e in cores[0].own.endpoints()])
         drivers[1].kick()
         await asyncio.sleep(1.0)
         assert len(cores[0].routing) == len(cores[1].routing) == 1, "they have met"

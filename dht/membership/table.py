@@ -57,7 +57,7 @@ class MemberTable:
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
-        self.ages = Seniority(own)
+        self.seniority = Seniority(own)
         self._own_member = own_member
         self._limit = limit
         self._near: dict[NodeId, KnownPeer] = {}  # the one heard of last at the end
@@ -121,7 +121,7 @@ class MemberTable:
         """Peers of whom nothing was known before, for all of whom there is room."""
         self._at = now.steady
         self.lines.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
-        self.ages.heard_all(known, now.wall)
+        self.seniority.heard_all(known, now.wall)
         self._far |= known
         self._next_expiry = min([self._next_expiry, *map(self._ends, known.values())])
         self._sorted += [peer for peer, each in known.items() if each.opened.heartbeat.member]
@@ -137,7 +137,7 @@ class MemberTable:
             return News.OLD
         known = KnownPeer(opened, *_dated(opened, None, now, direct), 0)
         self.lines.add(peer, opened.line, known.sent_steady)
-        self.ages.heard(peer, now.wall)
+        self.seniority.heard(peer, now.wall)
         self._keep(peer, known)
         self._weigh(peer, known, None, News.NEW, now)
         return News.NEW
@@ -322,7 +322,7 @@ class MemberTable:
         if known.opened.heartbeat.member:
             self._enlist(peer, member=False)
         self._suspected.pop(peer, None)
-        self.ages.forget(peer)
+        self.seniority.forget(peer)
 
     def _enlist(self, peer: NodeId, *, member: bool) -> None:
         """A member more, or less; neighbourhoods may shift."""

@@ -50,14 +50,14 @@ def open_overlay(
     strategies = StrategyHistory(network, place.folder / "strategy" if place.folder is not None else None)
     declared = {4: config.announce_v4, 6: config.announce_v6}
     is_declared = all(declared[e.family] or not is_any(e.host) for e in place.listening)
-    reach = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
+    policy = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
     core = ProtocolEngine(
         identity,
         bytes.fromhex(network.id),
         config,
         rng,
         listening=place.listening,
-        reach=reach,
+        policy=policy,
         member=place.member,
         quiet=place.mode == "client" or (place.mode == "auto" and not is_declared),
     )

@@ -55,4 +55,4 @@ class PeerCacheFile:
 
     def _heartbeats(self) -> tuple[list[bytes], list[float]]:
         known = list(self._members.known())
-        return [k.opened.raw for _, k in known], [self._members.ages.since(peer) for peer, _ in known]
+        return [k.opened.raw for _, k in known], [self._members.seniority.since(peer) for peer, _ in known]

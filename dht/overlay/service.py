@@ -25,8 +25,9 @@ from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.overlay.strategy_dissemination import READ_WITHIN_S, StrategyDissemination
 from dht.overlay.strategy_sync import StrategySync
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import BLOCKED, ProtocolEngine
+from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event, StrategyAhead
+from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
@@ -84,10 +85,11 @@ class OverlayService:
         self.strategies = parts.strategies
         self._parts = parts
         self._core = core
+        self._rules = core.rules
         self._clock = clock
         self._driver = parts.drive(self._happened)
         self._view = OverlayView(
-            core.node_id, core.members, parts.strategies, clock, lambda: core.own_endpoints, core.operator
+            core.node_id, core.members, parts.strategies, clock, lambda: core.own.endpoints(), core.own.operator
         )
         self._handlers = Dispatcher()
         self._encoder = msgspec.msgpack.Encoder()
@@ -100,7 +102,7 @@ class OverlayService:
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self._keeper: LeaseService | None = None
         self._memory = PeerCacheFile(core, parts.folder, parts.executor)
-        self._solver = PuzzleSolver(core.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
+        self._solver = PuzzleSolver(core.own.public_key, PuzzleFile(parts.puzzle), parts.executor, self._solved)
         self._prober = self._open_prober(parts)
         self._tell_strategy()
         self.serve(GetStrategy, self._puller.answer)
@@ -123,12 +125,12 @@ class OverlayService:
 
     def allows(self, host: str) -> bool:
         """Whether a stranger's word may make this node send to an address."""
-        return self._reach.allows(host)
+        return self._rules.policy.allows(host)
 
     @property
     def own_addresses(self) -> tuple[Endpoint, ...]:
         """Where peers see this node, announced or not."""
-        return self._core.own_addresses
+        return self._core.own.addresses()
 
     def reachability(self) -> dict[Family, ReachabilityEvidence]:
         """What peers found out about this node's addresses, by family; empty where nobody asks."""
@@ -146,7 +148,7 @@ class OverlayService:
 
     def refuse(self, hosts: bytes) -> None:
         """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""
-        self._core.refuse(hosts)
+        self._core.own.refuse(hosts)
         self._driver.kick()
 
     def crawls(self, work: CrawlWork) -> None:
@@ -193,7 +195,8 @@ class OverlayService:
     async def read_records(self, key: Key) -> list[ValueRecord]:
         """The small records at a point, one an author; none where nobody answers in time."""
         found: asyncio.Future[list[ValueRecord]] = asyncio.get_running_loop().create_future()
-        self._core.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
+        finder = self._core.finder
+        finder.get(self._clock(), key, lambda _, records: None if found.done() else found.set_result(records))
         self._driver.kick()
         try:
             async with asyncio.timeout(READ_WITHIN_S):
@@ -204,7 +207,8 @@ class OverlayService:
     async def write_record(self, key: Key, value: bytes, life_s: float) -> int:
         """Sign a small record and store it at a point; at how many nodes it lies."""
         kept: asyncio.Future[int] = asyncio.get_running_loop().create_future()
-        self._core.write(self._clock(), key, value, life_s, lambda _, n: None if kept.done() else kept.set_result(n))
+        finder = self._core.finder
+        finder.write(self._clock(), key, value, life_s, lambda _, n: None if kept.done() else kept.set_result(n))
         self._driver.kick()
         try:
             async with asyncio.timeout(READ_WITHIN_S):
@@ -309,7 +313,7 @@ class OverlayService:
         """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
         may name any address."""
         members, now = self._core.members, self._clock()
-        if not self._reach.allows(host):
+        if not self._rules.policy.allows(host):
             return False
         contacts = [known.opened.contact for _, known in members.known()]
         named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
@@ -348,7 +352,7 @@ class OverlayService:
             said = takes_part, left_out(verdicts)
             if said != told:
                 told = said
-                self._core.leave_out(told[1])
+                self._core.own.leave_out(told[1])
                 self._driver.kick()
             await asyncio.sleep(STANDING_S)
 
@@ -362,21 +366,19 @@ class OverlayService:
     def _tell_strategy(self) -> None:
         """Put the newest version into packets, and the one in force into effect."""
         newest, current = self.strategies.newest, self.strategies.current(self._clock())
-        reach = self._reach = AddressPolicy(current.declared_prefixes, self._parts.allow_private)
+        policy = AddressPolicy(current.declared_prefixes, self._parts.allow_private)
         digest = bytes.fromhex(self.strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
         bits = self.strategies.puzzle_bits(self._clock())
-        self._core.set_strategy(newest.version, digest, current.slot_bits, reach, blocked, graces, bits)
+        self._core.set_strategy(newest.version, digest, current.slot_bits, policy, blocked, graces, bits)
         self._solver.want(max(newest.puzzle_bits, current.puzzle_bits))
-        if self._prober is not None:
-            self._prober.reach = reach
         self._view.refresh()
         self._tell()
 
     def _solved(self, nonce: int) -> None:
         """The puzzle of our identity."""
-        self._core.solved(nonce)
+        self._core.own.prove(nonce)
         self._driver.kick()
 
     # Leases and heartbeats
@@ -429,5 +431,5 @@ class OverlayService:
                 break  # all three are of one moment
         said = encode_slots(slot for slot in ready if slot < 1 << bits)
         told = encode_slots(leased)
-        self._core.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
+        self._core.own.announce(ready=said, leased=told, due=self._due, load=self._load, slot_bits=bits)
         self._driver.kick()

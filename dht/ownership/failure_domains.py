@@ -31,7 +31,7 @@ NO_DOMAINS = FailureDomains()
 def domains_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> FailureDomains:
     """The traits of one member."""
     found = tuple(endpoints)
-    blocks = (reach.block(e.host) for e in found)
+    blocks = (reach.subnet(e.host) for e in found)
     return FailureDomains(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
 
 

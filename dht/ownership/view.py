@@ -190,7 +190,9 @@ class OverlayView:
         """Those of some peers that have been here for as long as the strategy asks of who decides; see ages.py."""
         if not self._strategy.min_age_s:
             return ()
-        return self._members.ages.seasoned(peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at)
+        return self._members.seniority.seasoned(
+            peers, self._clock(), self._strategy.min_age_s, self._strategies.began_at
+        )
 
     def say_ready(self, slots: frozenset[Slot]) -> None:
         """This node is ready for these slots, in the numbers of the strategy that the view showed last."""

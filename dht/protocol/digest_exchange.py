@@ -34,7 +34,7 @@ UNKNOWN = 1 << 35  # added for a peer of which the asker knows nothing
 
 def make_ping(
     members: MemberTable,
-    herald: SelfHeartbeat,
+    own: SelfHeartbeat,
     rumours: Rumours,
     partner: NodeId | None,
     now: Now,
@@ -47,9 +47,9 @@ def make_ping(
     ask for others than near ones too."""
     near = partner is None or members.is_near(partner)
     block, first, end = _digested(members, rng, near=near and not behind)
-    digest = members.lines.digest(first, end) + herald.mark  # whoever knows a newer heartbeat of ours tells us
+    digest = members.lines.digest(first, end) + own.mark  # whoever knows a newer heartbeat of ours tells us
     room = ROOM_BYTES - FIELDS_BYTES - len(digest) - len(suspects)
-    news = [herald.raw] if herald.raw else []  # a client has none
+    news = [own.raw] if own.raw else []  # a client has none
     room -= sum(len(n) + FRAME_BYTES for n in news)
     told: set[NodeId] = set()
     heard = rumours.tell(partner, room, told)
@@ -61,7 +61,7 @@ def make_ping(
 
 
 def make_answer(
-    ping: Ping, asker: NodeId, members: MemberTable, herald: SelfHeartbeat, rumours: Rumours, room: int
+    ping: Ping, asker: NodeId, members: MemberTable, own: SelfHeartbeat, rumours: Rumours, room: int
 ) -> tuple[bytes, ...]:
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
     theirs = sorted(read_digest(ping.digest))  # as good as sorted already
@@ -69,10 +69,10 @@ def make_answer(
     first, end = members.lines.span(block)
     near = members.near if members.is_near(asker) else members.block_of(asker)
     news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
-    own = int.from_bytes(herald.mark, "big")
-    place = bisect_left(theirs, own)  # the first line with our prefix that has this sequence or a later one
-    if herald.raw and not (place < len(theirs) and theirs[place] <= own | SEQUENCE):
-        news.insert(0, herald.raw)
+    own_line = int.from_bytes(own.mark, "big")
+    place = bisect_left(theirs, own_line)  # the first line with our prefix that has this sequence or a later one
+    if own.raw and not (place < len(theirs) and theirs[place] <= own_line | SEQUENCE):
+        news.insert(0, own.raw)
     fitting = _fit(news, room - FIELDS_BYTES)
     room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
     said = set(members.lines.ids(first, end)) if len(rumours) else set()

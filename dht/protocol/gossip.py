@@ -5,12 +5,10 @@ new peer or a change is known to all within seconds; at once to all, or to some,
 that does not answer is asked again at once, then suspected (watch.py).
 """
 
-from collections.abc import Callable, Iterable
-from typing import NamedTuple
+from collections.abc import Callable
 
 from dht.clock import Now
 from dht.config import DhtConfig
-from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
@@ -20,13 +18,12 @@ from dht.membership.partner_selection import PartnerSelection
 from dht.membership.rumours import FEW_NEW, Rumours
 from dht.membership.table import MemberTable, News
 from dht.protocol.digest_exchange import make_answer, make_ping
+from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact
-from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat, open_heartbeat_once
 from dht.wire.packets import Body, Packet, Ping, Pong
 
 HEARTBEATS_LIMIT = 16  # of one packet; 1232 bytes hold six
@@ -49,38 +46,33 @@ ALONE_S = 0.5  # between exchanges while nobody is live: somebody remembered may
 CHANGED, NEW = News.CHANGED, News.NEW  # looked up for every heartbeat
 
 
-class OwnState(NamedTuple):
-    """Who we are."""
-
-    public_key: bytes
-    network: bytes
-    config: DhtConfig
-    herald: SelfHeartbeat
-
-
 class Gossip:
     """Spreads and learns heartbeats for one node."""
 
     def __init__(
         self,
-        own: OwnState,
+        own: SelfHeartbeat,
+        config: DhtConfig,
         members: MemberTable,
         partners: PartnerSelection,
-        doors: BootstrapRetry,
-        asker: Requester,
+        bootstrap: BootstrapRetry,
+        intake: HeartbeatIntake,
+        requester: Requester,
         rng: Rng,
         welcomed: Callable[[Now], None],
     ) -> None:
         """`welcomed` is called when a bootstrap address answered."""
         self._own = own
-        self._herald = own.herald
+        self._config = config
         self._members = members
         self._partners = partners
-        self._asker = asker
+        self._bootstrap = bootstrap
+        self._intake = intake
+        self._requester = requester
         self._rng = rng
         self._welcomed = welcomed
         self._rumours = Rumours(members)
-        self._watch = FailureDetector(members, partners, self.ping)
+        self._detector = FailureDetector(members, partners, self.ping)
         self._behind_until = float("-inf")
         self._probing: set[NodeId] = set()
         self._boosts = RateLimiter(BOOST_RATE, BOOST_BURST)
@@ -90,33 +82,30 @@ class Gossip:
         self._objections = RateLimiter(1 / OBJECT_S, 1.0)
         self._gaps = RateLimiter(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
-        self.doors = doors
-        self.reach = AddressPolicy()
-        self.puzzle_bits = 0  # that an identity must have behind it
 
     def poll(self, now: Now) -> None:
         """Tell, knock and exchange as is due."""
-        if now.steady >= self._herald.next_due and self._herald.beat(now):
+        if now.steady >= self._own.next_due and self._own.beat(now):
             self._tell(now)
-        if now.steady >= self.doors.next_due:
-            self._knock(now)
+        if now.steady >= self._bootstrap.next_due:
+            self._try_bootstrap(now)
         if now.steady >= self._exchange_at:
             self._exchange(now)
 
     @property
     def next_due(self) -> float:
-        herald, doors, exchange = self._herald.next_due, self.doors.next_due, self._exchange_at
-        due = herald if herald < doors else doors
+        beat, bootstrap, exchange = self._own.next_due, self._bootstrap.next_due, self._exchange_at
+        due = beat if beat < bootstrap else bootstrap
         return due if due < exchange else exchange
 
     def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
-        told = [self.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
+        told = [self._intake.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
         news = [each for each in told if each[0] >= CHANGED]
         if news:
             self._consider(now, news)
         if body.suspects and sender is not None:
-            if self._watch.rumour(now, body.suspects):
+            if self._detector.rumour(now, body.suspects):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
 
@@ -132,59 +121,12 @@ class Gossip:
             for _, peer in news:
                 self._spread(now, peer)
 
-    def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
-        """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom."""
-        try:
-            graces, bits = self._herald.graces, self.puzzle_bits
-            opened = open_heartbeat(raw, now, self._own.network, self.reach, graces, bits)
-        except TooLittleWork:
-            self._asker.refused["too little work"] += 1
-            return News.OLD, self._members.own
-        except (BadSignature, BadMessage):
-            self._asker.refused["heartbeat"] += 1
-            return News.OLD, self._members.own
-        author, peer = opened.heartbeat.public_key, opened.contact.node_id
-        if author == self._own.public_key:
-            self._herald.outrun(opened.sequence)
-            return News.OLD, peer
-        news = self._members.add(opened, now, direct=author == sender)
-        if news is NEW and self._members.is_near(peer):
-            self._partners.greet(peer)
-        return news, peer
-
-    def recall(self, now: Now, raws: Iterable[bytes]) -> list[tuple[bytes, NodeId]]:
-        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try."""
-        found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
-        for raw in raws:
-            try:
-                opened = open_heartbeat_once(raw, self._own.network, self.reach, self.puzzle_bits)
-                if opened.heartbeat.expires_at <= now.wall:
-                    former.append(opened)
-                    continue
-                check_time(opened, now, self._herald.graces)
-            except (BadSignature, BadMessage):
-                self._asker.refused["heartbeat"] += 1
-                continue
-            if opened.heartbeat.public_key == self._own.public_key:
-                self._herald.outrun(opened.sequence)
-            else:
-                found.append(opened)
-        for peer in self._members.add_all(found, now):
-            if self._members.is_near(peer):
-                self._partners.greet(peer)
-        if former:
-            self._remember(now, former)
-        return [(opened.raw, opened.contact.node_id) for opened in found]
-
-    def _remember(self, now: Now, former: list[VerifiedHeartbeat]) -> None:
-        self.doors.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
-
     def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:
         """Heartbeats and suspects for the PONG to a PING, in `room` bytes."""
         peer = node_id_of(asker)
-        suspects = self._watch.names(now, peer)
+        suspects = self._detector.names(now, peer)
         room -= len(suspects)
-        return make_answer(ping, peer, self._members, self._herald, self._rumours, room), suspects
+        return make_answer(ping, peer, self._members, self._own, self._rumours, room), suspects
 
     def hear_more(self, now: Now) -> None:
         """A peer says that this node's address changed: ask the next one soon."""
@@ -197,7 +139,7 @@ class Gossip:
         if known is None or peer in self._probing or not self._members.is_live(peer, now):
             self._ask(now, peer, lambda _at: None, tries=1)
             return
-        was_well = not self._partners.failures(peer) and self._asker.is_welcome(known.opened.contact)
+        was_well = not self._partners.failures(peer) and self._requester.is_welcome(known.opened.contact)
         since, asked_at = now.steady, known.opened.contact
 
         def again(at: Now) -> None:
@@ -211,7 +153,7 @@ class Gossip:
             newest = self._members.find(peer)
             if newest is not None and newest.opened.contact != asked_at:
                 return  # it moved meanwhile: silence at its old address says nothing
-            if self._watch.silent(at, peer, since, was_well=was_well):
+            if self._detector.silent(at, peer, since, was_well=was_well):
                 self._alarm(at)
 
         self._probing.add(peer)
@@ -224,12 +166,12 @@ class Gossip:
             peer = contact.node_id
             unknown = self._members.find(peer) is None and peer != self._members.own
             if unknown and self._members.is_near(peer) and self._gaps.take("", now.steady):
-                body = make_ping(self._members, self._herald, self._rumours, peer, now, self._rng)
-                self._asker.ask(now, body, public_key, contact, lambda *_: None, tries=1)
+                body = make_ping(self._members, self._own, self._rumours, peer, now, self._rng)
+                self._requester.ask(now, body, public_key, contact, lambda *_: None, tries=1)
 
     def leave(self, now: Now) -> None:
         """Say to the near peers that this node stops."""
-        self._herald.leave(now)
+        self._own.leave(now)
         for peer in self._partners.live_near(now)[:LEAVE_LIMIT]:
             self._ask(now, peer, lambda _at: None, tries=1)
 
@@ -244,12 +186,12 @@ class Gossip:
                 lost(at)
             else:
                 self._probing.discard(peer)
-                self._watch.answered(peer)
+                self._detector.answered(peer)
 
-        suspects = self._watch.names(now, peer)
+        suspects = self._detector.names(now, peer)
         body = make_ping(
             self._members,
-            self._herald,
+            self._own,
             self._rumours,
             peer,
             now,
@@ -257,7 +199,7 @@ class Gossip:
             suspects=suspects,
             behind=now.steady < self._behind_until,
         )
-        self._asker.ask(
+        self._requester.ask(
             now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries, least_s=least_s
         )
         return True
@@ -284,8 +226,8 @@ class Gossip:
         own, size = self._members.own[:PREFIX_BYTES], len(suspects) // PREFIX_BYTES * PREFIX_BYTES
         named = any(suspects[n : n + PREFIX_BYTES] == own for n in range(0, size, PREFIX_BYTES))
         if named and self._objections.take("", now.steady):
-            self._herald.hurry()
-            self._herald.beat(now)
+            self._own.hurry()
+            self._own.beat(now)
             self.ping(now, accuser)
 
     def _tell(self, now: Now) -> None:
@@ -295,10 +237,8 @@ class Gossip:
             self.ping(now, peer)
 
     def _exchange(self, now: Now) -> None:
-        self._members.expire(now)
-        if forgotten := self._members.take_forgotten():
-            self._remember(now, forgotten)
-        live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._own.config
+        self._intake.expire(now)
+        live, near, config = self._partners.live_count(now), len(self._partners.live_near(now)), self._config
         newcomer = self._partners.newcomer()
         others = FANOUT if newcomer and live <= HAMLET else 1  # a newcomer matters more where there are few
         for peer in dict.fromkeys([*newcomer, *self._partners.overdue(now), *self._partners.choose(now, others)]):
@@ -310,15 +250,15 @@ class Gossip:
             pause = min(pause, GREET_S)
         self._exchange_at = now.steady + pause * self._rng.uniform(0.8, 1.2)
 
-    def _knock(self, now: Now) -> None:
+    def _try_bootstrap(self, now: Now) -> None:
         """PING bootstrap addresses that no live peer has."""
         live = [k.opened.contact for peer, k in self._members.known() if self._members.is_live(peer, now)]
-        known = {e.udp for contact in live for e in contact.endpoints} | {e.udp for e in self._herald.endpoints()}
-        for address in self.doors.choose(known, now, alone=not live):
-            body = make_ping(self._members, self._herald, self._rumours, None, now, self._rng)
-            self._asker.ask_address(now, body, address, self._opened)
+        known = {e.udp for contact in live for e in contact.endpoints} | {e.udp for e in self._own.endpoints()}
+        for address in self._bootstrap.choose(known, now, alone=not live):
+            body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)
+            self._requester.ask_address(now, body, address, self._bootstrapped)
 
-    def _opened(self, now: Now, packet: Packet | None, _body: Body | None) -> None:
+    def _bootstrapped(self, now: Now, packet: Packet | None, _body: Body | None) -> None:
         """A door opened: exchange at once, which also tells who we are if we only now learned where."""
         if packet:
             self._exchange_at = now.steady

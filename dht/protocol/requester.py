@@ -10,14 +10,14 @@ from dht.clock import Now
 from dht.errors import BadSignature
 from dht.identity.node_key import Identity
 from dht.membership.partner_selection import PartnerSelection
+from dht.protocol.network_rules import NetworkRules
 from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
 from dht.routing.routing_table import RoutingTable
 from dht.routing.rtt import TIMEOUT_FIRST_S
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact
-from dht.wire.packets import PACKET_LIMIT, Body, PacketHeader, Put, encode_packet
+from dht.wire.packets import PACKET_LIMIT, Body, Put, encode_packet
 
 Datagram = tuple[bytes, Address]
 STRANGE_BURST, STRANGE_S = 3.0, 60.0  # packets at once, then seconds between two, to a host that never answered
@@ -32,22 +32,21 @@ class Requester:
     def __init__(
         self,
         identity: Identity,
-        stamp: PacketHeader,
+        rules: NetworkRules,
         routing: RoutingTable,
         partners: PartnerSelection,
         refused: Counter[str],
         rng: Rng,
     ) -> None:
         self._identity = identity
+        self._rules = rules
         self._routing = routing
         self._partners = partners
-        self.refused = refused
+        self._refused = refused
         self._rng = rng
         self._out: list[Datagram] = []
         self._strange = RateLimiter(1 / STRANGE_S, STRANGE_BURST)
         self._proved: dict[str, None] = {}
-        self.reach = AddressPolicy()
-        self.stamp = stamp
         self.requests = PendingRequests()
         self.sent: Counter[str] = Counter()
 
@@ -69,7 +68,9 @@ class Requester:
         timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
         if endpoint:
             request = PendingRequest(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
-            request.is_strange = self.reach.block(endpoint.host) is not None and endpoint.host not in self._proved
+            request.is_strange = (
+                self._rules.policy.subnet(endpoint.host) is not None and endpoint.host not in self._proved
+            )
             self._open(now, request)
 
     def ask_address(self, now: Now, body: Body, address: Address, done: OnAnswer) -> None:
@@ -79,7 +80,9 @@ class Requester:
     def is_welcome(self, contact: Contact) -> bool:
         """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
         endpoint = self._partners.endpoint(contact)
-        return endpoint is not None and (self.reach.block(endpoint.host) is None or endpoint.host in self._proved)
+        return endpoint is not None and (
+            self._rules.policy.subnet(endpoint.host) is None or endpoint.host in self._proved
+        )
 
     def proved(self, host: str) -> None:
         """Somebody answered what was sent to this host: we are welcome there."""
@@ -90,7 +93,7 @@ class Requester:
 
     def answer(self, transaction: bytes, body: Body, key: bytes, to: Address, *, limit: int) -> bool:
         """Answer a question under the key shared with its asker; False, and nothing sent, beyond `limit` bytes."""
-        data = encode_packet(self.stamp, transaction, body, key)
+        data = encode_packet(self._rules.header, transaction, body, key)
         if len(data) > limit:
             return False
         self.sent[type(body).__name__] += 1
@@ -120,6 +123,10 @@ class Requester:
     def next_due(self) -> float:
         return NOW if self._out else self.requests.next_due
 
+    def _is_strange(self, host: str) -> bool:
+        """Whether nobody there has answered us yet, and it is not of our own network by declaration."""
+        return host not in self._proved and self._rules.policy.subnet(host) is not None
+
     def _open(self, now: Now, request: PendingRequest) -> None:
         transaction = self._rng.randbytes(8)
         if request.is_strange and not self._strange.take(request.address.host, now.steady):
@@ -127,19 +134,19 @@ class Requester:
             request.tries = 1
             request.timeout_s *= bool(request.sent)  # what was sent before may still be answered
             self.requests.add(transaction, request, now)
-            self.refused["too much for a strange host"] += 1
+            self._refused["too much for a strange host"] += 1
             return
         if not self.requests.add(transaction, request, now):
-            self.refused["too many open requests"] += 1
+            self._refused["too many open requests"] += 1
             return
         try:
             key = self._identity.shared_key(request.public_key) if request.public_key else None
         except BadSignature:  # the contact was made up; the request runs into its timeout
-            self.refused["public key"] += 1
+            self._refused["public key"] += 1
             return
         size = 0 if isinstance(request.body, Put) else PACKET_LIMIT
         self._send(transaction, request.body, key, request.address, size=size)
 
     def _send(self, transaction: bytes, body: Body, key: bytes | None, to: Address, *, size: int) -> None:
         self.sent[type(body).__name__] += 1
-        self._out.append((encode_packet(self.stamp, transaction, body, key, size=size), to))
+        self._out.append((encode_packet(self._rules.header, transaction, body, key, size=size), to))

@@ -1,8 +1,8 @@
 """What this node says of itself: its own heartbeat, when the next one is due, and where peers see it.
 
-Pure: `now` is an argument. Every 10 s with jitter, and at once when what it says changed, but at most every second.
-A node that listens on all addresses learns its own from the answers of peers: what most of the last few saw. A quiet
-node, which takes no part (standing.py), signs nothing.
+Pure: `now` is an argument. A heartbeat is due every 10 s with jitter, and at once when what it says changed, but at
+most every second. A node that listens on all addresses learns its own from the answers of peers: what most of the last
+few saw. A quiet node, which takes no part (node_role.py), signs nothing.
 """
 
 import ipaddress
@@ -12,10 +12,10 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint, Family
-from dht.wire.heartbeat import GRACES, Heartbeat, Load, pack_endpoint, sign_heartbeat
+from dht.wire.heartbeat import Heartbeat, Load, pack_endpoint, sign_heartbeat
 
 LEAST_S = 1.0  # between two heartbeats, whatever changes; also keeps sequences behind the clock
 WITNESSES = 5  # the last peers, per family, whose word about our address counts
@@ -34,39 +34,37 @@ class Announcement(NamedTuple):
 
 
 class SelfHeartbeat:
-    """Signs this node's heartbeats."""
+    """Signs this node's heartbeats. What it is told takes effect with the next one."""
 
     def __init__(
         self,
         identity: Identity,
-        network: bytes,
+        rules: NetworkRules,
         config: DhtConfig,
-        reach: AddressPolicy,
         listening: tuple[Endpoint, ...],
         rng: Rng,
         *,
         member: bool,
         quiet: bool = False,
     ) -> None:
+        self.public_key = identity.public_key
+        self.operator = config.operator  # who runs this node, as it declares
         self._identity = identity
-        self._network = network
+        self._rules = rules
         self._config = config
-        self._reach = reach
         self._listening = listening
         self._learns = frozenset(e.family for e in listening if is_any(e.host))
         self._rng = rng
         self._member = member
         self._quiet = quiet
         self._left_out: frozenset[Family] = frozenset()
-        self._said = Announcement()
+        self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
         self._sequence = 0
         self._nonce = 0
         self._changed = True
         self._leaving = False
-        self.words = Announcement()
-        self.graces = GRACES  # of the strategy in force
         self.raw = b""  # the newest signed heartbeat; b"" while no address is known
         self.next_due = float("-inf")
 
@@ -75,26 +73,35 @@ class SelfHeartbeat:
         """This node's line in a digest."""
         return self._identity.node_id[:4] + self._sequence.to_bytes(4, "big")
 
-    def say(self, words: Announcement) -> None:
-        """Put these into the next heartbeat; a change of readiness, leases or strategy does not wait for its turn."""
-        self.words = words
-        if words._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
-            self._changed = True
-            self.next_due = min(self.next_due, self._sent + LEAST_S)
+    def announce(
+        self, *, ready: bytes, leased: bytes, due: int, load: Load | None = None, slot_bits: int | None = None
+    ) -> None:
+        """Say this in the next heartbeats; `ready` and `leased` are encoded sets of 2**slot_bits slots."""
+        bits = self._says.slot_bits if slot_bits is None else slot_bits
+        load = load or self._says.load
+        self._say(self._says._replace(ready=ready, leased=leased, due=due, load=load, slot_bits=bits))
+
+    def refuse(self, hosts: bytes) -> None:
+        """Say which hosts this node will not fetch: hashes, 4 bytes each."""
+        self._say(self._says._replace(refuses=hosts))
+
+    def follow(self, strategy_version: int, slot_bits: int) -> None:
+        """Say which strategy this node goes by, and by how many bits it counts slots."""
+        self._say(self._says._replace(strategy_version=strategy_version, slot_bits=slot_bits))
 
     def seen_at(self, host: str, witness: NodeId) -> bool:
-        """A peer says from which address our packets came; True where it is another one than is announced still."""
+        """Note from which address a peer saw our packets come; True where it is not the one that we announce."""
         if not self._learns:
             return False
         family = Address(host, 0).family
-        if family not in self._learns or not self._reach.allows(host):
+        if family not in self._learns or not self._rules.policy.allows(host):
             return False
         before = self._hosts()
-        words = self._seen.setdefault(family, {})
-        words.pop(witness, None)
-        words[witness] = host
-        if len(words) > WITNESSES:
-            del words[next(iter(words))]
+        witnesses = self._seen.setdefault(family, {})
+        witnesses.pop(witness, None)
+        witnesses[witness] = host
+        if len(witnesses) > WITNESSES:
+            del witnesses[next(iter(witnesses))]
         if self._hosts() != before:
             self._stir()
         return self._hosts()[family] != host
@@ -108,25 +115,25 @@ class SelfHeartbeat:
         self._stir()
 
     def leave_out(self, families: frozenset[Family]) -> None:
-        """Do not announce the endpoints of these: nobody gets through to them."""
+        """Do not announce the endpoints of these families: nobody gets through to them."""
         if families != self._left_out:
             self._left_out = families
             self._stir()
 
     def prove(self, nonce: int) -> None:
-        """The identity's puzzle is solved: peers may listen from now on."""
+        """Say the solution of the identity's puzzle: peers may listen from now on."""
         if nonce != self._nonce:
             self._nonce = nonce
             self._stir()
 
     def outrun(self, sequence: int) -> None:
-        """Somebody knows a newer heartbeat of ours: the clock was ahead before the last start."""
+        """Go on behind a sequence of ours that somebody knows: the clock was ahead before the last start."""
         if sequence > self._sequence:
             self._sequence = sequence
-            self.next_due = min(self.next_due, self._sent + LEAST_S)
+            self.hurry()
 
     def hurry(self) -> None:
-        """Somebody takes us for dead: the next heartbeat does not wait for its turn."""
+        """Sign the next heartbeat before its turn: somebody takes us for dead."""
         self.next_due = min(self.next_due, self._sent + LEAST_S)
 
     def leave(self, now: Now) -> None:
@@ -148,44 +155,50 @@ class SelfHeartbeat:
             self._identity.public_key,
             self._sequence,
             now.wall,
-            now.wall + self.graces.of(self._config.stable),
+            now.wall + self._rules.graces.of(self._config.stable),
             endpoints,
             self._config.stable,
             self._member,
-            self.words.strategy_version,
-            self.words.slot_bits,
-            self.words.ready,
-            self.words.leased,
-            self.words.due,
-            self.words.load,
+            self._says.strategy_version,
+            self._says.slot_bits,
+            self._says.ready,
+            self._says.leased,
+            self._says.due,
+            self._says.load,
             self._config.operator,
             self._nonce,
             self._leaving,
-            refuses=self.words.refuses,
+            refuses=self._says.refuses,
         )
-        self.raw = sign_heartbeat(self._identity, heartbeat, self._network)
+        self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
-        self._said, self._sent = self.words, now.steady
+        self._said, self._sent = self._says, now.steady
         return changed
 
     def learns(self, family: Family) -> bool:
-        """Whether the address of a family is what peers see."""
+        """Tell whether this node has its address of a family from peers, and not from its operator."""
         configured = self._config.announce_v4 if family == 4 else self._config.announce_v6
         return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Where peers reach this node, as far as it knows; v4 first."""
+        """Return where peers reach this node, as far as it knows; v4 first."""
         return tuple(e for e in self.addresses() if e.family not in self._left_out)
 
     def addresses(self) -> tuple[Endpoint, ...]:
-        """The same with those that nobody gets through to."""
+        """Return all own endpoints, including those that are not announced because nobody gets through; v4 first."""
         hosts = self._hosts()
         found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
         return tuple(sorted(found, key=lambda e: e.family))
 
+    def _say(self, says: Announcement) -> None:
+        """A change of readiness, leases or strategy does not wait for the next heartbeat's turn."""
+        self._says = says
+        if says._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
+            self._stir()
+
     def _stir(self) -> None:
         self._changed = True
-        self.next_due = min(self.next_due, self._sent + LEAST_S)
+        self.hurry()
 
     def _hosts(self) -> dict[Family, str]:
         """The address to announce, per family: configured, or listened on, or seen by most witnesses."""
@@ -202,5 +215,5 @@ class SelfHeartbeat:
 
 
 def is_any(host: str) -> bool:
-    """Whether it stands for all addresses of this machine."""
+    """Tell whether a literal address stands for all addresses of this machine."""
     return ipaddress.ip_address(host).is_unspecified

@@ -22,7 +22,6 @@ from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ProbeReport, ReachabilityEvidence, ReachabilityVerdict
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
 
 log = logging.getLogger(__name__)
@@ -96,7 +95,6 @@ class AutoNat:
         self._clock, self._rng = clock, rng
         self.found = {family: ReachabilityEvidence(every_s) for family in sorted(families)}
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
-        self.reach = AddressPolicy()
 
     async def run(self) -> None:
         """Find out until cancelled."""
@@ -111,7 +109,7 @@ class AutoNat:
     async def _find_out(self, family: Family) -> None:
         found = self.found[family]
         while True:
-            endpoint = next((e for e in self._core.own_addresses if e.family == family), None)
+            endpoint = next((e for e in self._core.own.addresses() if e.family == family), None)
             now = self._clock().steady
             is_due = found.look(now, endpoint)
             live = self._live(family) if is_due else []
@@ -127,7 +125,8 @@ class AutoNat:
         there = contact.endpoint(family) if contact is not None else None
         if there is None:
             return
-        avoid = tuple(p[:4] for p in self._live(family) if self._core.met.knows(p, family, steady))[:AVOID]
+        verified = self._core.verified_addresses
+        avoid = tuple(p[:4] for p in self._live(family) if verified.knows(p, family, steady))[:AVOID]
         question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid)
         try:
             reply = await self._ways.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
@@ -136,7 +135,7 @@ class AutoNat:
             return
         if reply.host == endpoint.host:
             self.found[family].heard(peer, ProbeReport(reply.udp, reply.tcp))
-        elif self._core.learns(
+        elif self._core.own.learns(
             family
         ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
             self.found[family].heard(peer, ProbeReport(False, False))
@@ -174,7 +173,7 @@ class AutoNat:
 
     def _permit(self, asker: NodeId, host: str) -> None:
         now = self._clock().steady
-        if not self.reach.allows(host):
+        if not self._core.rules.policy.allows(host):
             raise BadMessage(asker.hex(), f"asks for a probe of {host}, which this network does not allow")
         if not self._one.take(asker, now) or not self._all.take("", now):
             raise BadMessage(asker.hex(), "too many probes; ask again later")

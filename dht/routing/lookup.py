@@ -49,7 +49,7 @@ class Lookup:
         *,
         place: Callable[[Contact], bytes | None] = lambda contact: None,
     ) -> None:
-        """`place`: the prefix in which a contact is, None where that tells nothing; see `AddressPolicy.block`."""
+        """`place`: the prefix in which a contact is, None where that tells nothing; see `AddressPolicy.subnet`."""
         self._own = own
         self._target = target
         self._k = k

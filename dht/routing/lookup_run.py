@@ -80,7 +80,7 @@ class LookupRun:
     def _place(self, contact: Contact) -> bytes | None:
         """Where we would meet a contact."""
         ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
-        return self._reach.block(ours[0].host)
+        return self._reach.subnet(ours[0].host)
 
     @property
     def hops(self) -> int:

@@ -28,7 +28,7 @@ class RoutingEntry:
 
     public_key: bytes
     contact: Contact
-    place: bytes | None = None  # the prefix from which it answered, see `AddressPolicy.block`
+    place: bytes | None = None  # the prefix from which it answered, see `AddressPolicy.subnet`
     fails: int = 0
     timing: RttEstimator = field(default_factory=RttEstimator)
     number: int = field(init=False)  # its id

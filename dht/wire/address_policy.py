@@ -19,10 +19,10 @@ class AddressPolicy(NamedTuple):
         """Whether a literal address may be contacted; everything that is not a plain unicast address may not."""
         return _allows(self.prefixes, self.allow_private, host)
 
-    def block(self, host: str) -> bytes | None:
+    def subnet(self, host: str) -> bytes | None:
         """Whose an address probably is: its /24, or /48 of IPv6. None inside declared prefixes and for private ones,
         where one prefix says nothing about who is there."""
-        return _block(self.prefixes, host)
+        return _subnet(self.prefixes, host)
 
 
 @lru_cache(maxsize=8192)
@@ -41,7 +41,7 @@ def _allows(prefixes: tuple[str, ...], allow_private: bool, host: str) -> bool:
 
 
 @lru_cache(maxsize=32768)
-def _block(prefixes: tuple[str, ...], host: str) -> bytes | None:
+def _subnet(prefixes: tuple[str, ...], host: str) -> bytes | None:
     address = ipaddress.ip_address(host)
     if not address.is_global or any(address in ipaddress.ip_network(p, strict=False) for p in prefixes):
         return None

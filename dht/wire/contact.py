@@ -5,8 +5,10 @@ Pure: values only. A peer has at most one endpoint per family; one with both is 
 
 import ipaddress
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Literal, NamedTuple
 
+from dht.errors import BadMessage
 from dht.keys import NodeId
 
 Family = Literal[4, 6]
@@ -60,3 +62,18 @@ class Contact:
     def shares(self, families: frozenset[Family]) -> bool:
         """Whether it is reached by one of these."""
         return not families.isdisjoint([e.family for e in self.endpoints])
+
+
+@lru_cache(maxsize=4096)
+def pack_host(host: str) -> bytes:
+    """Return the 4 or 16 bytes of a literal address; raises ValueError where it is none."""
+    return ipaddress.ip_address(host).packed
+
+
+@lru_cache(maxsize=4096)
+def unpack_host(packed: bytes) -> str:
+    """Return the literal address of 4 or 16 bytes; raises BadMessage where they are none."""
+    try:
+        return str(ipaddress.ip_address(packed))
+    except ValueError as error:
+        raise BadMessage("", f"address of {len(packed)} bytes") from error

@@ -32,7 +32,7 @@ def _form(swarm: Swarm, members: bool) -> None:
         swarm.kick(bee)
     bees = sorted((bee for bee in swarm.running() if bee.core.takes_part), key=lambda bee: bee.node_id)
     ids = [bee.node_id for bee in bees]
-    known = [open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, AddressPolicy()) for bee in bees]
+    known = [open_heartbeat(bee.core.own.raw, swarm.now, NETWORK, AddressPolicy()) for bee in bees]
     rng, places = Random(f"forming {swarm.seed}"), {bee.node_id: place for place, bee in enumerate(bees)}
     for bee in swarm.running():
         for there in contacts(bee.node_id, ids, rng):

@@ -74,7 +74,7 @@ class LookupTrial:
             share = len(set(found) & set(nearest)) / max(1, len(nearest))
             end(EndedLookup(now.steady - began, found[:1] == nearest[:1], share))
 
-        core.start_lookup(self._swarm.now, target, done)
+        core.finder.find(self._swarm.now, target, done)
         self._swarm.kick(asker)
 
     def ask_often(self, count: int, every_s: float) -> None:
@@ -116,5 +116,5 @@ def figures_of(log: LookupLog, hops: float | None) -> dict[str, Any]:
 
 def hops_of(swarm: Swarm) -> float | None:
     """Return the mean number of questions in a row that led to the nearest contact, over all lookups that ended."""
-    counted = [hops for bee in swarm.bees for hops, count in bee.core.hops.items() for _ in range(count) if hops]
+    counted = [hops for bee in swarm.bees for hops, count in bee.core.finder.hops.items() for _ in range(count) if hops]
     return fmean(counted) if counted else None

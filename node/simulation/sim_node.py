@@ -122,7 +122,7 @@ class SimNode:
             DHT if self.stable else LAPTOP,
             Random(self.rng.random()),
             listening=listening,
-            reach=AddressPolicy(),
+            policy=AddressPolicy(),
             member=not self.is_bare,
             quiet=self.mode != "member",
         )

@@ -176,7 +176,7 @@ class Swarm:
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses.values())
         rng = Random(f"core {self.seed} {index} {life}")
         return ProtocolEngine(
-            identity, NETWORK, self.config, rng, listening=listening, reach=AddressPolicy(), quiet=quiet
+            identity, NETWORK, self.config, rng, listening=listening, policy=AddressPolicy(), quiet=quiet
         )
 
     def _push(self, at: float, what: Callable[..., None], arguments: tuple[Any, ...]) -> None:

@@ -114,7 +114,7 @@ def start_lookup(world: World, tally: TrialFigures, asker: SimNode, target: byte
         right = [contact.node_id for contact in contacts][:1] == ids[:1]
         end(EndedLookup(now.steady - began, right, 1.0))
 
-    core.start_lookup(asker.clock(), target, done)
+    core.finder.find(asker.clock(), target, done)
     asker.kick()
 
 
@@ -198,7 +198,7 @@ def report(world: World, tally: TrialFigures) -> dict[str, Any]:
     census, outcomes = take_census(nodes), world.web.outcomes()
     served = {visited.url for visited in world.log}
     kept = [node.node_core.index.documents for node in nodes]
-    hops = [hops for node in nodes for hops, count in node.core.hops.items() for _ in range(count) if hops]
+    hops = [hops for node in nodes for hops, count in node.core.finder.hops.items() for _ in range(count) if hops]
     return {
         "lookups": figures_of(tally.lookups, fmean(hops) if hops else None),
         "teams": {"agree_5s": _least(tally.agree_5s), "agree_10s": _least(tally.agree_10s)},

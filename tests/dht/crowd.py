@@ -39,7 +39,7 @@ class Crowd:
         rng, place = Random(self.seed * 100_003 + n), address(n)
         listening = (Endpoint(place.host, place.port, place.port),)
         core = ProtocolEngine(
-            Identity(rng.randbytes(32)), NETWORK, self._config, rng, listening=listening, reach=AddressPolicy()
+            Identity(rng.randbytes(32)), NETWORK, self._config, rng, listening=listening, policy=AddressPolicy()
         )
         self.cores[n] = core
         if n and join is not None:
@@ -53,7 +53,7 @@ class Crowd:
         for _ in range(count):
             numbers.append(self.add(join=None))
             self.now += 10.0 / count  # heartbeats are not sent all together
-        raws = [self.cores[n].own_heartbeat for n in numbers]
+        raws = [self.cores[n].own.raw for n in numbers]
         for n in numbers:
             self.cores[n].remember(self.clock(), raws)
 

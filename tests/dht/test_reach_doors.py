@@ -10,6 +10,7 @@ from dht.config import DhtConfig
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.routing.lookup_run import read_contacts
 from dht.wire.address_policy import AddressPolicy
@@ -38,30 +39,32 @@ DECLARED = AddressPolicy(
 EVERYTHING = AddressPolicy(("0.0.0.0/0", "::/0"), allow_private=True)
 
 
-def by_heartbeat(host: str, reach: AddressPolicy) -> bool:
+def by_heartbeat(host: str, policy: AddressPolicy) -> bool:
     identity = Identity(b"\1" * 32)
     endpoint = (ipaddress.ip_address(host).packed, 8091, 8091)
     beat = Heartbeat(identity.public_key, 1_700_000_000, NOW.wall, NOW.wall + 60, (endpoint,))
     try:
-        return bool(open_heartbeat(sign_heartbeat(identity, beat, NETWORK), NOW, NETWORK, reach))
+        return bool(open_heartbeat(sign_heartbeat(identity, beat, NETWORK), NOW, NETWORK, policy))
     except BadMessage:
         return False
 
 
-def by_found(host: str, reach: AddressPolicy) -> bool:
+def by_found(host: str, policy: AddressPolicy) -> bool:
     packed = PackedContact(b"k" * 32, ((ipaddress.ip_address(host).packed, 8091, 8091),))
     try:
-        return bool(read_contacts([packed], reach))
+        return bool(read_contacts([packed], policy))
     except BadMessage:
         return False
 
 
-def by_pong(host: str, reach: AddressPolicy) -> bool:
+def by_pong(host: str, policy: AddressPolicy) -> bool:
     """What a peer says that our own address is."""
     listening = (Endpoint("0.0.0.0", 8091, 8091), Endpoint("::", 8091, 8091))
-    herald = SelfHeartbeat(Identity(b"\1" * 32), NETWORK, DhtConfig(), reach, listening, Random(1), member=True)
-    herald.seen_at(host, NodeId(b"w" * 20))
-    return bool(herald.endpoints())
+    identity = Identity(b"\1" * 32)
+    rules = NetworkRules(NETWORK, identity.public_key, policy)
+    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), member=True)
+    own.seen_at(host, NodeId(b"w" * 20))
+    return bool(own.endpoints())
 
 
 DOORS = [by_heartbeat, by_found, by_pong]
@@ -76,4 +79,4 @@ def test_private_addresses_come_in_where_they_are_declared_and_public_ones_alway
 @pytest.mark.parametrize("door", DOORS)
 @pytest.mark.parametrize("host", NOBODY)
 def test_mapped_multicast_and_unspecified_ones_never_do_whatever_is_declared(door, host: str) -> None:
-    assert not any(door(host, reach) for reach in (OPEN, DECLARED, EVERYTHING))
+    assert not any(door(host, policy) for policy in (OPEN, DECLARED, EVERYTHING))

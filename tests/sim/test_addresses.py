@@ -33,7 +33,7 @@ class Peer:
         self.address = Address(f"2606:4700:{number + 1:x}::1" if family == 6 else f"9.0.{number}.1", PORT)
         listening = (Endpoint("::" if family == 6 else "0.0.0.0", PORT, PORT),)
         self.core = ProtocolEngine(
-            self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, reach=AddressPolicy()
+            self.identity, NETWORK, DhtConfig(), Random(number), listening=listening, policy=AddressPolicy()
         )
         self.wire = SimDatagrams(self.core, self.clock, network, f"n{number}", (self.address,), lambda event: None)
 
@@ -81,7 +81,7 @@ def _move_one(count: int, family: int, seed: int) -> int:
                 value=b"value",
             )
             lookups: list[list[Contact]] = []
-            moved.core.start_lookup(moved.clock(), b"t" * 20, lambda _, found: lookups.append(found))
+            moved.core.finder.find(moved.clock(), b"t" * 20, lambda _, found: lookups.append(found))
             new = Address("2606:4700:ffff::99" if family == 6 else "9.9.9.9", PORT)
             moved.wire.kick()
             moved.wire.move(new)
@@ -93,10 +93,10 @@ def _move_one(count: int, family: int, seed: int) -> int:
             took = loop.time() - began
             assert all(is_live(moved, peer) for peer in others)
             kept: list[list[ValueRecord]] = []
-            moved.core.put(moved.clock(), record, lambda now, n: None)
+            moved.core.finder.put(moved.clock(), record, lambda now, n: None)
             moved.wire.kick()
             await asyncio.sleep(5.0)
-            others[0].core.get(others[0].clock(), Key(b"k" * 20), lambda _, found: kept.append(found))
+            others[0].core.finder.get(others[0].clock(), Key(b"k" * 20), lambda _, found: kept.append(found))
             others[0].wire.kick()
             await asyncio.sleep(5.0)
             assert [r.value for r in kept[0]] == [b"value"]

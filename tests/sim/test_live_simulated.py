@@ -70,7 +70,7 @@ class World:
         addresses = (Address(f"9.{number // 250}.{number % 250}.1", 8091),)
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in addresses)
         core = ProtocolEngine(
-            identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, reach=AddressPolicy()
+            identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
         parts = OverlayDependencies(
             core=core,

@@ -72,7 +72,7 @@ class World:
             config or DhtConfig(),
             Random(self.seed * 1000 + n),
             listening=listening,
-            reach=AddressPolicy(),
+            policy=AddressPolicy(),
         )
         events: list[Event] = []
         clock = self.loop.clock(skew_s)
@@ -163,7 +163,7 @@ def test_news_of_one_reach_all_within_seconds() -> None:
             world.add(tasks)
         await asyncio.sleep(30.0)
         teller = world.peers[7]
-        teller.core.announce(ready=slots, leased=b"", due=3)
+        teller.core.own.announce(ready=slots, leased=b"", due=3)
         teller.datagrams.kick()
         await asyncio.sleep(6.0)
         known = [p.core.members.find(teller.core.node_id) for p in world.peers if p is not teller]
@@ -223,7 +223,7 @@ def test_lookups_are_right_and_records_survive_loss_and_the_dead() -> None:
         await asyncio.sleep(40.0)
         found: list[list[Contact]] = []
         target = Random(5).randbytes(20)
-        world.peers[9].core.start_lookup(world.clock(), target, lambda _, contacts: found.append(contacts))
+        world.peers[9].core.finder.find(world.clock(), target, lambda _, contacts: found.append(contacts))
         world.peers[9].datagrams.kick()
         author, stored, read = Identity(bytes(32)), [], []
         key = Key(target)
@@ -231,7 +231,7 @@ def test_lookups_are_right_and_records_survive_loss_and_the_dead() -> None:
             record = sign_record(
                 author, NETWORK, key=key, sequence=sequence, expires_at=EPOCH + 9000, value=b"v%d" % sequence
             )
-            world.peers[9 + sequence].core.put(world.clock(), record, lambda _, count: stored.append(count))
+            world.peers[9 + sequence].core.finder.put(world.clock(), record, lambda _, count: stored.append(count))
             world.peers[9 + sequence].datagrams.kick()
             await asyncio.sleep(10.0)
         ids = sorted((p.core.node_id for p in world.peers[:9] + world.peers[10:]), key=lambda p: distance(p, target))
@@ -239,7 +239,7 @@ def test_lookups_are_right_and_records_survive_loss_and_the_dead() -> None:
         assert min(stored) >= 10
         for peer in world.peers[20:40]:
             world.kill(peer)
-        world.peers[50].core.get(world.clock(), key, lambda _, records: read.append([r.value for r in records]))
+        world.peers[50].core.finder.get(world.clock(), key, lambda _, records: read.append([r.value for r in records]))
         world.peers[50].datagrams.kick()
         await asyncio.sleep(15.0)
         assert read == [[b"v2"]]

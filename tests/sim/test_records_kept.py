@@ -23,7 +23,7 @@ def read(swarm: Swarm, by: Bee) -> list[bytes]:
     def done(_now: object, records: list[ValueRecord]) -> None:
         found.extend(record.value for record in records)
 
-    by.core.get(bee_now, KEY, done)
+    by.core.finder.get(bee_now, KEY, done)
     swarm.kick(by)
     swarm.run(swarm.time + 20.0)
     return found
@@ -36,7 +36,8 @@ def grown(nodes: int, seed: int) -> Swarm:
     swarm.run(5.0)
     writer = max(swarm.running(), key=lambda bee: distance(bee.node_id, KEY))
     for n, value in enumerate((b"old", b"new")):
-        swarm.later(float(n) * 5, writer.core.write, swarm.now, KEY, value, 40 * HOUR_S, lambda _now, _count: None)
+        write = writer.core.finder.write
+        swarm.later(float(n) * 5, write, swarm.now, KEY, value, 40 * HOUR_S, lambda _now, _count: None)
         swarm.run(swarm.time + 10.0)
         swarm.kick(writer)
         swarm.run(swarm.time + 10.0)
@@ -62,8 +63,8 @@ def test_a_record_is_read_though_its_holders_died_one_after_the_other(nodes: int
 
 def test_holders_that_live_store_it_again_seldom() -> None:
     swarm = grown(40, 6)
-    before, then = swarm.time, sum(bee.core._finder.hops.total() for bee in swarm.running())
+    before, then = swarm.time, sum(bee.core.finder.hops.total() for bee in swarm.running())
     swarm.run(before + HOUR_S / 2)
-    lookups = sum(bee.core._finder.hops.total() for bee in swarm.running()) - then
+    lookups = sum(bee.core.finder.hops.total() for bee in swarm.running()) - then
     refreshes = 40 * (HOUR_S / 2) / 300.0
     assert lookups - refreshes < 40, "about one holder in a quarter of an hour, not all of them"

@@ -44,7 +44,7 @@ def full_town() -> Town:
         record = sign_record(
             identity(n), NETWORK, key=TARGET, sequence=1, expires_at=town.now.wall + 9000, value=bytes(500)
         )
-        cores[0].put(town.now, record, lambda *_: None)
+        cores[0].finder.put(town.now, record, lambda *_: None)
         town.run(1.0)
     return town
 
@@ -85,7 +85,7 @@ def test_contacts_of_an_answer_that_point_at_a_victim_cost_it_three_packets(port
     town.hire(LIAR, forged)
     town.run(10.0)
     before = len(town.flights)
-    node.start_lookup(town.now, TARGET, lambda *_: None)
+    node.finder.find(town.now, TARGET, lambda *_: None)
     town.run(15.0)
     new = town.flights[before:]
     assert [f for f in new if f.target == LIAR.address and decode_packet(f.data).kind == PacketKind.FIND], (

@@ -46,7 +46,7 @@ def test_lookups_find_the_true_nearest_honest_nodes(siege: tuple[Town, list[Atta
     assert len(nearer) > 16, "without the rule, they would be all that is found"
     for node in list(town.nodes.values())[::4]:
         found: list[list[bytes]] = []
-        node.start_lookup(town.now, TARGET, lambda _, contacts, to=found: to.append([c.node_id for c in contacts]))
+        node.finder.find(town.now, TARGET, lambda _, contacts, to=found: to.append([c.node_id for c in contacts]))
         town.run(10.0)
         true = [n for n in honest(town) if n != node.node_id]
         assert len(bad & set(found[0])) <= 2
@@ -61,9 +61,9 @@ def test_a_record_between_them_is_stored_and_read(siege: tuple[Town, list[Attack
         identity(50), NETWORK, key=Key(TARGET), sequence=1, expires_at=town.now.wall + 900, value=b"found"
     )
     read: list[list[ValueRecord]] = []
-    writer.put(town.now, raw, lambda *_: None)
+    writer.finder.put(town.now, raw, lambda *_: None)
     town.run(10.0)
-    reader.get(town.now, Key(TARGET), lambda _, records: read.append(records))
+    reader.finder.get(town.now, Key(TARGET), lambda _, records: read.append(records))
     town.run(10.0)
     assert [r.value for r in read[0]] == [b"found"]
 
@@ -87,7 +87,7 @@ def test_a_victim_in_the_midst_of_them_stays_one_of_the_network() -> None:
     assert len({e.contact.node_id for e in victim.routing.entries()} - bad) >= 16
     found: list[list[bytes]] = []
     other = others[3]
-    other.start_lookup(town.now, victim_id, lambda _, contacts: found.append([c.node_id for c in contacts]))
+    other.finder.find(town.now, victim_id, lambda _, contacts: found.append([c.node_id for c in contacts]))
     town.run(10.0)
     assert victim_id in found[0]
     assert address_of(victim).host

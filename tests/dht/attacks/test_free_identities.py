@@ -13,7 +13,7 @@ LIAR = Attacker(identity(99), Address("12.0.0.1", PORT))
 def strict(town: Town, bits: int = BITS) -> None:
     """Every node solves, and after a while asks it of others."""
     for core in town.nodes.values():
-        core.solved(solve_all(core.public_key, bits))
+        core.own.prove(solve_all(core.own.public_key, bits))
     town.run(15.0)
     for core in town.nodes.values():
         core.set_strategy(2, bytes(32), 8, AddressPolicy(), puzzle_bits=bits)
@@ -22,7 +22,7 @@ def strict(town: Town, bits: int = BITS) -> None:
 def say(town: Town, attacker: Attacker, **fields: object) -> None:
     for address, core in town.nodes.items():
         hello = Ping(0, 0, b"", (attacker.heartbeat(town.now, **fields),))
-        town.throw(attacker.packet(core.public_key, hello), attacker.address, address)
+        town.throw(attacker.packet(core.own.public_key, hello), attacker.address, address)
     town.run(1.0)
 
 

@@ -24,7 +24,7 @@ from dht import (
 from dht.strategy.document import Rule, encode_signed
 from dht.wire.value_record import open_record
 from node.crawling.ingest import visit_flaw
-from store import PacketKind
+from store import Kind
 from store.errors import BadReplica
 from store.record.package import checker, open_package, pack
 from tests.dht.attacks.town import NETWORK, Town
@@ -124,11 +124,11 @@ def test_a_bent_package_is_refused_or_every_record_in_it_is_judged(draw: st.Data
 
 
 @many
-@given(st.sampled_from(list(PacketKind)), st.binary(max_size=200))
-def test_any_body_of_a_record_is_judged_and_never_raises(kind: PacketKind, body: bytes) -> None:
+@given(st.sampled_from(list(Kind)), st.binary(max_size=200))
+def test_any_body_of_a_record_is_judged_and_never_raises(kind: Kind, body: bytes) -> None:
     assert isinstance(visit_flaw(kind, body), str)
 
 
 def test_a_visit_with_bad_text_or_without_end_has_a_flaw() -> None:
     for body in (b"\x9f\xa2\xff\xfe", b"\x92\xa2\xff\xfe\xc0", b"\x91" * 100_000, b"\x9f\xa1u" + b"\x91" * 100_000):
-        assert visit_flaw(PacketKind.VISIT, body)
+        assert visit_flaw(Kind.VISIT, body)

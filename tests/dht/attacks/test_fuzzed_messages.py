@@ -159,7 +159,7 @@ def overlay_of(carrier: Liar) -> OverlayService:
     network = load_network(new_network("hostile", [Identity(b"\1" * 32)], strategy))
     cores = [
         ProtocolEngine(
-            identity, bytes.fromhex(network.id), DhtConfig(), Random(1), listening=(where,), reach=AddressPolicy()
+            identity, bytes.fromhex(network.id), DhtConfig(), Random(1), listening=(where,), policy=AddressPolicy()
         )
         for identity, where in (
             (Identity(b"\2" * 32), Endpoint("11.0.0.1", 1, 1)),
@@ -167,7 +167,7 @@ def overlay_of(carrier: Liar) -> OverlayService:
         )
     ]
     cores[1].poll(clock())
-    cores[0].remember(clock(), [cores[1].own_heartbeat])
+    cores[0].remember(clock(), [cores[1].own.raw])
     strategies = StrategyHistory(network)
     parts = OverlayDependencies(
         cores[0], lambda _: Still(), carrier, strategies, frozenset({4}), clock, ThreadPoolExecutor(1)

@@ -25,9 +25,9 @@ def lived_in() -> tuple[Town, list[Flight]]:
     record = sign_record(
         identity(1), NETWORK, key=cores[2].node_id, sequence=1, expires_at=town.now.wall + 9000, value=b"v"
     )
-    cores[0].put(town.now, record, lambda *_: None)
+    cores[0].finder.put(town.now, record, lambda *_: None)
     town.run(2.0)
-    cores[5].get(town.now, cores[2].node_id, lambda *_: None)
+    cores[5].finder.get(town.now, cores[2].node_id, lambda *_: None)
     town.run(2.0)
     return town, town.flights
 
@@ -45,7 +45,7 @@ def fresh() -> tuple[Town, ProtocolEngine, Address]:
     town = Town()
     town.settle(3, 3.0)
     address = list(town.nodes)[1]
-    town.nodes[address].start_lookup(town.now, bytes(20), lambda *_: None)
+    town.nodes[address].finder.find(town.now, bytes(20), lambda *_: None)
     return town, town.nodes[address], address
 
 
@@ -144,7 +144,7 @@ def test_any_answer_to_an_open_question(body: list[object], seed: int) -> None:
     town.throw(LIAR.packet(KEY, Ping(0, 0, b"", (LIAR.heartbeat(town.now),))), LIAR.address, here)
     town.run(1.0)
     found: list[int] = []
-    node.start_lookup(town.now, LIAR.identity.node_id, lambda _, contacts: found.append(len(contacts)))
+    node.finder.find(town.now, LIAR.identity.node_id, lambda _, contacts: found.append(len(contacts)))
     town.run(8.0)
     assert found, "the lookup ends whatever the liar says"
 

@@ -27,14 +27,14 @@ def record(
 
 def put(town: Town, node: ProtocolEngine, raw: bytes) -> int:
     counts: list[int] = []
-    node.put(town.now, raw, lambda _, count: counts.append(count))
+    node.finder.put(town.now, raw, lambda _, count: counts.append(count))
     town.run(8.0)
     return counts[0]
 
 
 def get(town: Town, node: ProtocolEngine) -> list[ValueRecord]:
     found: list[list[ValueRecord]] = []
-    node.get(town.now, KEY, lambda _, records: found.append(records))
+    node.finder.get(town.now, KEY, lambda _, records: found.append(records))
     town.run(8.0)
     return found[0]
 
@@ -141,13 +141,13 @@ def test_authors_by_the_dozen_do_not_crowd_out_who_was_there(town: Town) -> None
     for n in range(200, 240):
         put(town, cores[1], record(town, 1, b"spam", author=n))
     assert b"mine" in [r.value for r in get(town, cores[8])]
-    assert sum(len(list(c._shelf.at(KEY, town.now))) for c in cores) <= 16 * len(cores)
+    assert sum(len(list(c._store.at(KEY, town.now))) for c in cores) <= 16 * len(cores)
 
 
 def test_a_forged_id_answers_for_nobody(town: Town) -> None:
     """An answer under another's key is refused: the id follows from the key, the MAC needs its other half."""
     node, peer = list(town.nodes.values())[:2]
-    node.start_lookup(town.now, peer.node_id, lambda *_: None)
+    node.finder.find(town.now, peer.node_id, lambda *_: None)
     out = node.poll(town.now)
     for data, target in out:
         question = decode_packet(data)

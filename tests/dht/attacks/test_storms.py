@@ -83,7 +83,7 @@ def test_lookups_for_all_the_world_stay_within_the_open_questions() -> None:
     node = town.settle(10, 10.0)[0]
     ended: list[int] = []
     for n in range(400):
-        node.start_lookup(town.now, identity(n).node_id, lambda *_: ended.append(1))
+        node.finder.find(town.now, identity(n).node_id, lambda *_: ended.append(1))
     town.run(20.0)
     assert len(ended) == 400
     assert node.refused["too many open requests"] > 0

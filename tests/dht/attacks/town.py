@@ -114,7 +114,7 @@ class Town:
     """`nodes` by address; `flights`: every packet delivered or lost since the start."""
 
     seed: int = 1
-    reach: AddressPolicy = field(default_factory=AddressPolicy)
+    policy: AddressPolicy = field(default_factory=AddressPolicy)
     nodes: dict[Address, ProtocolEngine] = field(default_factory=dict)
     attackers: dict[Address, Attack] = field(default_factory=dict)
     flights: list[Flight] = field(default_factory=list)
@@ -140,7 +140,7 @@ class Town:
             config or DhtConfig(),
             Random(self.seed * 1000 + n),
             listening=(Endpoint(address.host, PORT, PORT),),
-            reach=self.reach,
+            policy=self.policy,
         )
         if join and self.nodes:
             core.join(self.now, [next(iter(self.nodes))])
@@ -206,4 +206,4 @@ class Town:
 
 
 def address_of(core: ProtocolEngine) -> Address:
-    return core.own_endpoints[0].udp
+    return core.own.endpoints()[0].udp

@@ -108,6 +108,6 @@ def test_failure_domains_are_what_the_endpoints_say_outside_declared_and_private
 
 
 def v6_block(endpoint: Endpoint) -> bytes:
-    found = AddressPolicy().block(endpoint.host)
+    found = AddressPolicy().subnet(endpoint.host)
     assert found is not None and len(found) == 6
     return found

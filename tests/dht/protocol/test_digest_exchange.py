@@ -12,6 +12,7 @@ from dht.membership.neighbourhood import PREFIXES
 from dht.membership.rumours import Rumours
 from dht.membership.table import MemberTable
 from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
+from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
@@ -55,21 +56,20 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
     swarm.add(known)
     form(swarm, members=False)
     identity = Identity(bytes(32))
-    listening = swarm.bees[0].core.own_endpoints
-    herald = SelfHeartbeat(
-        identity, NETWORK, DhtConfig(), AddressPolicy(), listening, Random(1), member=True, quiet=quiet
-    )
-    herald.beat(swarm.now)
-    assert bool(herald.raw) is not quiet
+    listening = swarm.bees[0].core.own.endpoints()
+    rules = NetworkRules(NETWORK, identity.public_key, AddressPolicy())
+    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), member=True, quiet=quiet)
+    own.beat(swarm.now)
+    assert bool(own.raw) is not quiet
     members = MemberTable(identity.node_id)
     rumours, rng = Rumours(members), Random(2)
     for bee in swarm.bees:
-        members.add(open_heartbeat(bee.core.own_heartbeat, swarm.now, NETWORK, AddressPolicy()), swarm.now)
+        members.add(open_heartbeat(bee.core.own.raw, swarm.now, NETWORK, AddressPolicy()), swarm.now)
         if bee.index % 5 == 0:
             rumours.add(bee.node_id)
     for _ in range(20):
         partner = rng.choice([None, *(bee.node_id for bee in swarm.bees)])
-        ping = make_ping(members, herald, rumours, partner, swarm.now, rng)
+        ping = make_ping(members, own, rumours, partner, swarm.now, rng)
         assert body_size(ping) <= ROOM_BYTES
         assert ping.heartbeats
 

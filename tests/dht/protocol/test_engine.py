@@ -34,7 +34,7 @@ LOCAL = AddressPolicy(allow_private=True)
 
 def core(n: int, address: Address = HERE, host: str = "") -> ProtocolEngine:
     listening = (Endpoint(host or address.host, address.port, address.port),)
-    return ProtocolEngine(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, reach=LOCAL)
+    return ProtocolEngine(Identity(bytes([n]) * 32), NETWORK, DhtConfig(), Random(n), listening=listening, policy=LOCAL)
 
 
 def at(seconds: float) -> Now:
@@ -75,10 +75,10 @@ def test_a_node_on_all_addresses_learns_its_own_from_answers() -> None:
     nodes = {HERE: a, THERE: b}
     a.poll(at(0))
     b.join(at(0), [HERE])
-    assert b.own_endpoints == ()
+    assert b.own.endpoints() == ()
     for n in range(4):
         talk(at(n), nodes, [(d, t, THERE) for d, t in b.poll(at(n))])
-    assert [e.host for e in b.own_endpoints] == [THERE.host]
+    assert [e.host for e in b.own.endpoints()] == [THERE.host]
     known = a.members.find(b.node_id)
     assert known
     assert known.opened.contact.endpoints[0].udp == THERE
@@ -177,7 +177,7 @@ def test_open_requests_and_memory_stay_bounded() -> None:
     a, _, nodes, _ = pair()
     talk(at(1), nodes, [(d, t, HERE) for d, t in a.poll(at(1))])
     for n in range(3000):
-        a.start_lookup(at(1), n.to_bytes(20, "big"), lambda *_: None)
+        a.finder.find(at(1), n.to_bytes(20, "big"), lambda *_: None)
     assert a.refused["too many open requests"] > 0
     for n in (60, 120, 180):
         a.poll(at(n))
@@ -201,7 +201,7 @@ def test_a_suspected_peer_is_asked_and_back_with_its_next_heartbeat() -> None:
     a, b, nodes, _ = pair()
     a.suspect(at(1), b.node_id)
     assert not a.members.is_live(b.node_id, at(1))
-    b.announce(ready=b"\x00\x05", leased=b"", due=0)
+    b.own.announce(ready=b"\x00\x05", leased=b"", due=0)
     talk(at(2), nodes, [(d, t, THERE) for d, t in b.poll(at(2))])
     assert a.members.is_live(b.node_id, at(2))
 
@@ -216,7 +216,7 @@ def test_a_restart_with_the_clock_set_back_outruns_its_own_past() -> None:
         now = Now(earlier.wall + n, earlier.steady + n)
         packets = [(d, t, THERE) for d, t in again.poll(now)] + [(d, t, HERE) for d, t in a.poll(at(n))]
         talk(now, nodes, packets)
-    first, last = open_heartbeat(b.own_heartbeat, at(0), NETWORK, LOCAL), a.members.find(b.node_id)
+    first, last = open_heartbeat(b.own.raw, at(0), NETWORK, LOCAL), a.members.find(b.node_id)
     assert last
     assert last.opened.sequence > first.sequence
 
@@ -225,7 +225,7 @@ def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
     """Whoever kept a heartbeat of a peer that died could otherwise make it live again at every newcomer."""
     a, b = core(1, HERE), core(2, THERE)
     b.poll(at(0))
-    body = Ping(0, (1 << 32) - 1, b"", (b.own_heartbeat,))
+    body = Ping(0, (1 << 32) - 1, b"", (b.own.raw,))
     stamp = PacketHeader(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
     packet = encode_packet(stamp, b"t" * 8, body, None, size=PACKET_LIMIT)
     assert a.receive(at(100), packet, ELSEWHERE)
@@ -256,7 +256,19 @@ def test_a_peer_is_met_where_it_answered_and_asked_where_it_only_says_it_is() ->
 def test_former_members_are_knocked_at_when_their_heartbeats_have_expired() -> None:
     _, b, _, _ = pair()
     late, day = core(3, ELSEWHERE), 86_400.0
-    late.remember(at(day), [b.own_heartbeat])
+    late.remember(at(day), [b.own.raw])
     assert late.members.members(at(day)) == (late.node_id,)
     assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
     assert not late.refused
+
+
+def test_the_own_address_is_learned_within_the_prefixes_of_the_strategy_in_force() -> None:
+    listening, declared = (Endpoint("0.0.0.0", 8091, 8091),), AddressPolicy(("10.1.0.0/16",))
+    node = ProtocolEngine(
+        Identity(b"\1" * 32), NETWORK, DhtConfig(), Random(1), listening=listening, policy=AddressPolicy()
+    )
+    node.own.seen_at("10.1.2.3", core(2).node_id)
+    assert node.own.endpoints() == ()
+    node.set_strategy(2, bytes(32), 8, declared)
+    node.own.seen_at("10.1.2.3", core(2).node_id)
+    assert [e.host for e in node.own.endpoints()] == ["10.1.2.3"]

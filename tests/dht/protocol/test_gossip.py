@@ -78,7 +78,7 @@ def test_liars_who_name_everybody_cause_few_questions_and_no_deaths() -> None:
     crowd.run(60.0)
     names = b"".join(core.node_id[:4] for core in crowd.cores.values())
     liar = crowd.cores[0]
-    liar._gossip._watch.names = lambda now, partner: names[: 4 * 24]  # type: ignore[method-assign]
+    liar._gossip._detector.names = lambda now, partner: names[: 4 * 24]  # type: ignore[method-assign]
     crowd.packets.clear()
     crowd.run(60.0)
     assert crowd.false_deaths() == 0.0

@@ -33,9 +33,9 @@ class Peer:
         self.addresses = [Address(*s.getsockname()[:2]) for s in self.sockets]
         listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
         config = DhtConfig(allow_private=True)
-        reach = AddressPolicy(allow_private=True)
+        policy = AddressPolicy(allow_private=True)
         self.core = ProtocolEngine(
-            Identity.generate(), b"loopback", config, Random(1), listening=listening, reach=reach
+            Identity.generate(), b"loopback", config, Random(1), listening=listening, policy=policy
         )
         self.datagrams = UdpDriver(self.core, system_clock, self.sockets, on_event)
 

@@ -18,7 +18,7 @@ def formed(nodes: int = 80, seed: int = 1, *, loss: float = 0.0, members: bool =
 
 def look_up(swarm: Swarm, bee: Bee, target: bytes) -> list[list[Contact]]:
     found: list[list[Contact]] = []
-    bee.core.start_lookup(swarm.now, target, lambda _, contacts: found.append(contacts))
+    bee.core.finder.find(swarm.now, target, lambda _, contacts: found.append(contacts))
     swarm.kick(bee)
     return found
 
@@ -45,7 +45,7 @@ def test_lookups_hardly_wait_for_the_dead_and_none_wait_for_the_lost():
         swarm.kill(*swarm.bees[:dead])
         for _ in range(30):
             asker, began = rng.choice(swarm.bees[dead:]), swarm.time
-            asker.core.start_lookup(
+            asker.core.finder.find(
                 swarm.now, rng.randbytes(20), lambda now, _, began=began: ends.append(now.steady - began)
             )
             swarm.kick(asker)

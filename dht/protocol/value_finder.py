@@ -9,15 +9,17 @@ from collections.abc import Callable
 
 from dht.clock import Now
 from dht.errors import RemoteError
+from dht.identity.node_key import Identity
 from dht.keys import Key, NodeId
+from dht.membership.table import MemberTable
+from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
 from dht.routing.disjoint_paths import K_EACH, DisjointPaths
 from dht.routing.lookup_run import LookupRun
 from dht.routing.routing_table import K, RoutingTable
-from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Family
 from dht.wire.packets import Body, Packet, Put, Stored
-from dht.wire.value_record import AUTHORS_LIMIT, ValueRecord, ValueStore, open_record
+from dht.wire.value_record import AUTHORS_LIMIT, ValueRecord, ValueStore, open_record, sign_record
 
 
 class ValueFinder:
@@ -25,46 +27,57 @@ class ValueFinder:
 
     def __init__(
         self,
-        own: NodeId,
-        network: bytes,
-        asker: Requester,
+        identity: Identity,
+        rules: NetworkRules,
+        requester: Requester,
         routing: RoutingTable,
-        shelf: ValueStore,
+        store: ValueStore,
+        members: MemberTable,
         families: frozenset[Family],
         refused: Counter[str],
-        signed: Callable[[NodeId], Contact | None],
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:
         """`notice` is given the contacts of each answer."""
-        self._own = own
-        self._network = network
-        self._asker = asker
+        self._identity = identity
+        self._rules = rules
+        self._requester = requester
         self._routing = routing
-        self._shelf = shelf
+        self._store = store
         self._families = families
         self._refused = refused
-        self._signed = signed
+        self._members = members
         self._notice = notice
-        self.reach = AddressPolicy()
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
         """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
-        self._walk(now, target, lambda at, walk: done(at, [c for _, c in walk.result()]))
+        self._look_up(now, target, lambda at, run: done(at, [c for _, c in run.result()]))
 
     def put(self, now: Now, record: bytes, done: Callable[[Now, int], None]) -> None:
         """Store a signed record; `done` gets how many nodes have it. Raises RemoteError where it is none."""
-        opened = open_record(record, now, self._network)
-        kept = int(self._shelf.put(opened, record, now.steady))
+        opened = open_record(record, now, self._rules.network)
+        kept = int(self._store.put(opened, record, now.steady))
 
-        def found(at: Now, walk: LookupRun) -> None:
-            self._put_to(at, record, walk.result(), walk.tokens, lambda then, count: done(then, count + kept))
+        def found(at: Now, run: LookupRun) -> None:
+            self._put_to(at, record, run.result(), run.tokens, lambda then, count: done(then, count + kept))
 
-        self._walk(now, opened.key, found)
+        self._look_up(now, opened.key, found)
+
+    def write(self, now: Now, key: Key, value: bytes, life_s: float, done: Callable[[Now, int], None]) -> None:
+        """Sign a small record of this node and store it; `done` gets how many nodes have it."""
+        record = sign_record(
+            self._identity,
+            self._rules.network,
+            key=key,
+            sequence=int(now.wall),
+            expires_at=now.wall + life_s,
+            value=value,
+        )
+        self.put(now, record, done)
 
     def restore(self, now: Now) -> None:
         """Store one of the records that lie here again where it belongs now, if it is time for any."""
-        record = self._shelf.due(now)
+        record = self._store.due(now)
         if record is not None:
             self.put(now, record, lambda _now, _count: None)
 
@@ -76,7 +89,7 @@ class ValueFinder:
 
         DisjointPaths(key, path, lambda at, paths: done(at, self._merge(at, key, paths))).start(now, self._seeds(key))
 
-    def _walk(self, now: Now, target: bytes, done: Callable[[Now, LookupRun], None]) -> None:
+    def _look_up(self, now: Now, target: bytes, done: Callable[[Now, LookupRun], None]) -> None:
         self._made(target, done).start(now, self._seeds(target))
 
     def _made(
@@ -88,16 +101,16 @@ class ValueFinder:
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> LookupRun:
-        def ended(at: Now, walk: LookupRun) -> None:
-            self.hops[walk.hops] += 1
-            done(at, walk)
+        def ended(at: Now, run: LookupRun) -> None:
+            self.hops[run.hops] += 1
+            done(at, run)
 
         return LookupRun(
-            self._own,
+            self._identity.node_id,
             target,
-            self._asker.ask,
+            self._requester.ask,
             self._families,
-            self.reach,
+            self._rules.policy,
             ended,
             records=records,
             signed=self._signed,
@@ -105,6 +118,10 @@ class ValueFinder:
             k=k,
             notice=self._notice,
         )
+
+    def _signed(self, peer: NodeId) -> Contact | None:
+        known = self._members.find(peer)
+        return known.opened.contact if known else None
 
     def _seeds(self, target: bytes) -> list[tuple[bytes, Contact]]:
         seeds = self._routing.closest(target, K) or list(self._routing.entries())[:K]
@@ -128,15 +145,15 @@ class ValueFinder:
                 done(at, sum(answers))
 
         for public_key, contact in asked:
-            self._asker.ask(now, Put(tokens[contact.node_id], record), public_key, contact, heard)
+            self._requester.ask(now, Put(tokens[contact.node_id], record), public_key, contact, heard)
         if not asked:
             done(now, 0)
 
-    def _merge(self, now: Now, key: Key, walk: DisjointPaths) -> list[ValueRecord]:
+    def _merge(self, now: Now, key: Key, paths: DisjointPaths) -> list[ValueRecord]:
         newest: dict[bytes, tuple[ValueRecord, bytes]] = {}
-        for raw in [*self._shelf.at(key, now), *(r for rs in walk.records.values() for r in rs[:AUTHORS_LIMIT])]:
+        for raw in [*self._store.at(key, now), *(r for rs in paths.records.values() for r in rs[:AUTHORS_LIMIT])]:
             try:
-                record = open_record(raw, now, self._network)
+                record = open_record(raw, now, self._rules.network)
             except RemoteError:
                 self._refused["record"] += 1
                 continue
@@ -144,6 +161,6 @@ class ValueFinder:
             if record.key == key and (old is None or old[0].sequence < record.sequence):
                 newest[record.public_key] = record, raw
         for _, raw in newest.values():
-            stale = [(k, c) for k, c in walk.result() if raw not in walk.records.get(c.node_id, (raw,))]
-            self._put_to(now, raw, stale, walk.tokens, lambda _now, _count: None)
+            stale = [(k, c) for k, c in paths.result() if raw not in paths.records.get(c.node_id, (raw,))]
+            self._put_to(now, raw, stale, paths.tokens, lambda _now, _count: None)
         return [newest[author][0] for author in sorted(newest)]

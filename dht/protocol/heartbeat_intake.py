@@ -1,0 +1,93 @@
+"""What becomes of a heartbeat that came: verified, and taken into the member table, or counted as refused.
+
+Pure: `now` is an argument. Heartbeats come from peers one by one, or all at once from the file of an earlier run.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+
+from dht.clock import Now
+from dht.errors import BadMessage, BadSignature, TooLittleWork
+from dht.keys import NodeId
+from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.partner_selection import PartnerSelection
+from dht.membership.table import MemberTable, News
+from dht.protocol.network_rules import NetworkRules
+from dht.protocol.self_heartbeat import SelfHeartbeat
+from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat, open_heartbeat_once
+
+NEW = News.NEW  # looked up for every heartbeat
+
+
+class HeartbeatIntake:
+    """Takes the heartbeats that one node hears."""
+
+    def __init__(
+        self,
+        own: SelfHeartbeat,
+        rules: NetworkRules,
+        members: MemberTable,
+        partners: PartnerSelection,
+        bootstrap: BootstrapRetry,
+        refused: Counter[str],
+    ) -> None:
+        """`refused` counts the heartbeats that were not taken, by reason."""
+        self._own = own
+        self._rules = rules
+        self._members = members
+        self._partners = partners
+        self._bootstrap = bootstrap
+        self._refused = refused
+
+    def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
+        """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom.
+
+        `sender`: the public key of who sent it to us, None where nobody proved it.
+        """
+        rules = self._rules
+        try:
+            opened = open_heartbeat(raw, now, rules.network, rules.policy, rules.graces, rules.puzzle_bits)
+        except TooLittleWork:
+            self._refused["too little work"] += 1
+            return News.OLD, self._members.own
+        except (BadSignature, BadMessage):
+            self._refused["heartbeat"] += 1
+            return News.OLD, self._members.own
+        author, peer = opened.heartbeat.public_key, opened.contact.node_id
+        if author == self._own.public_key:
+            self._own.outrun(opened.sequence)
+            return News.OLD, peer
+        news = self._members.add(opened, now, direct=author == sender)
+        if news is NEW and self._members.is_near(peer):
+            self._partners.greet(peer)
+        return news, peer
+
+    def recall(self, now: Now, raws: Iterable[bytes]) -> list[tuple[bytes, NodeId]]:
+        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try."""
+        found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
+        for raw in raws:
+            try:
+                opened = open_heartbeat_once(raw, self._rules.network, self._rules.policy, self._rules.puzzle_bits)
+                if opened.heartbeat.expires_at <= now.wall:
+                    former.append(opened)
+                    continue
+                check_time(opened, now, self._rules.graces)
+            except (BadSignature, BadMessage):
+                self._refused["heartbeat"] += 1
+                continue
+            if opened.heartbeat.public_key == self._own.public_key:
+                self._own.outrun(opened.sequence)
+            else:
+                found.append(opened)
+        for peer in self._members.add_all(found, now):
+            if self._members.is_near(peer):
+                self._partners.greet(peer)
+        if former:
+            self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
+        return [(opened.raw, opened.contact.node_id) for opened in found]
+
+    def expire(self, now: Now) -> None:
+        """Forget members whose grace is over; their addresses are tried while nobody is live."""
+        self._members.expire(now)
+        if forgotten := self._members.take_forgotten():
+            self._bootstrap.remember([e.udp for opened in forgotten for e in opened.contact.endpoints], now)

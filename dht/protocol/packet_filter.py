@@ -1,0 +1,57 @@
+"""Which datagrams are worth reading: those of this network, within their rates, from whom they say.
+
+Pure: `now` is an argument. The checks go from cheap to dear, so a flood costs little.
+"""
+
+from functools import lru_cache
+
+from dht.clock import Now
+from dht.config import DhtConfig
+from dht.identity.node_key import Identity, node_id_of
+from dht.membership.table import MemberTable
+from dht.protocol.network_rules import NetworkRules
+from dht.rate_limit import RateLimiter
+from dht.wire.contact import Address, pack_host
+from dht.wire.packets import Packet, PacketKind, decode_packet, is_from
+
+BLOCKED = "blocked by the strategy"
+PING = PacketKind.PING
+
+
+class PacketFilter:
+    """Authenticates the packets that come to one node."""
+
+    def __init__(self, identity: Identity, rules: NetworkRules, config: DhtConfig, members: MemberTable) -> None:
+        self._identity = identity
+        self._rules = rules
+        self._members = members
+        self._addresses = RateLimiter(config.address_packets_s, 2 * config.address_packets_s)
+        self._peers = RateLimiter(config.peer_packets_s, 2 * config.peer_packets_s)
+
+    def admit(self, now: Now, data: bytes, source: Address) -> Packet | str:
+        """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed.
+
+        The sender of a packet with a MAC is proven; only a PING may have none.
+        """
+        if not self._addresses.take(_subscriber(source.host), now.steady):
+            return "address over its rate"
+        packet = decode_packet(data)
+        if packet.network != self._rules.header.network:
+            return "another network"
+        if packet.public_key == self._identity.public_key:
+            return "own packet"
+        if self._members.blocked and node_id_of(packet.public_key) in self._members.blocked:
+            return BLOCKED
+        key = self._identity.shared_key(packet.public_key)
+        if not packet.has_mac:
+            return packet if packet.kind is PING else "no MAC"
+        if not is_from(packet, key):
+            return "wrong MAC"
+        return packet if self._peers.take(packet.public_key, now.steady) else "peer over its rate"
+
+
+@lru_cache(maxsize=4096)
+def _subscriber(host: str) -> bytes:
+    """Whose address it is, for the rate limit: an IPv6 address stands for its /64, which one subscriber has whole."""
+    packed = pack_host(host)
+    return packed[:8] if len(packed) == 16 else packed
