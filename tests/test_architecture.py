@@ -2,12 +2,9 @@
 
 import ast
 import re
-import shlex
 from pathlib import Path
 
 import pytest
-
-from node.cli.main import build_parser
 
 ROOT = Path(__file__).parents[1]
 PACKAGES = ("node", "dht", "crawl", "store", "index", "bootstrap")
@@ -147,14 +144,6 @@ def test_documents_name_files_that_exist(path: Path) -> None:
     linked = {path.parent / name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text)}
     missing = sorted(_in_repository(file) for file in named | linked if not file.exists())
     assert not missing, f"{path} names what is not there: {missing}"
-
-
-@pytest.mark.parametrize("path", DOCUMENTS, ids=_in_repository)
-def test_documents_show_commands_that_exist(path: Path) -> None:
-    for line in re.findall(r"^    (?:\w+\$ +)?(dse-node .*)", path.read_text(), re.M):
-        words = shlex.split(line, comments=True)[1:]
-        arguments = build_parser().parse_args(words)
-        assert arguments.verb, f"{path} shows {line!r}, which does nothing"
 
 
 def test_the_architecture_names_every_room() -> None:
