@@ -3,7 +3,7 @@
     .venv/bin/python examples/ask_a_node.py "opening hours"
     .venv/bin/python examples/ask_a_node.py "opening hours" --node http://127.0.0.1:8190 --pages 2
 
-Exits with 1 where the query is wrong or nothing was found.
+Exits with 1 where no node answers, the query is wrong, or nothing was found.
 """
 
 import argparse
@@ -11,7 +11,7 @@ import json
 import sys
 from collections.abc import Iterator
 from typing import Any
-from urllib.error import HTTPError
+from urllib.error import HTTPError, URLError
 from urllib.parse import urlencode
 from urllib.request import urlopen
 
@@ -44,6 +44,9 @@ def main() -> int:
     except HTTPError as error:
         problem = json.load(error)  # RFC 9457: status, title, detail, and the position in a query that does not parse
         print(f"{problem['title']}: {problem['detail']}", file=sys.stderr)
+        return 1
+    except URLError as error:
+        print(f"{arguments.node}: {error.reason}; does a node run there?", file=sys.stderr)
         return 1
     return 0 if place else 1
 

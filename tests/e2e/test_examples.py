@@ -35,6 +35,10 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
 
 
+def test_who_asks_where_no_node_runs_is_told_so() -> None:
+    assert "does a node run there?" in run("ask_a_node.py", "pool", "--node", "http://127.0.0.1:9", code=1)
+
+
 def test_an_index_is_searched_without_a_network(tmp_path: Path) -> None:
     for name, text in (("a", "# Pool\nOpening hours of the pool"), ("b", "# Library\nBooks")):
         (tmp_path / name).write_text(text)
