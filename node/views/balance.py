@@ -1,18 +1,15 @@
-"""How work is shared, as programs and people read it: what is due, what moved, why nothing does; loads of machines.
+"""Shows how work is shared, to programs and people: what is due, what moved, why nothing does; loads of machines.
 
 Pure: values in, plain data or one line out; what comes from elsewhere may lack any field.
 """
 
-from typing import Any
-
 from dht import BalanceReport, Load
+from node.views.lenient_json import Json, count, tables
 from node.views.safe_text import plain
-
-Json = dict[str, Any]
 
 
 def balance_json(balance: BalanceReport) -> Json:
-    """How work is shared between this node and others: what is due, what moved, and why nothing does."""
+    """Return how work is shared between this node and others: what is due, what moved, and why nothing does."""
     outlook = balance.outlook
     return {
         "due": outlook.mine,
@@ -38,38 +35,28 @@ def balance_json(balance: BalanceReport) -> Json:
 
 
 def load_json(load: Load) -> Json:
-    """Shares in use, 0–100."""
+    """Return the shares of a machine that are in use, 0–100."""
     return {"cpu": load.cpu, "memory": load.memory, "disk": load.disk, "network": load.network}
 
 
 def balance_line(balance: object) -> str:
-    """One line: what is due here and elsewhere, slots lent and borrowed, the last move or why nothing moves."""
+    """Write in one line what is due here and elsewhere, slots lent and borrowed, and the last move or why none."""
     if not isinstance(balance, dict) or not isinstance(balance.get("reason"), str):
         return ""
     parts = [plain(balance["reason"], 300)]
-    lent, borrowed, peers = (_count(balance.get(name)) for name in ("lent", "borrowed", "peers"))
+    lent, borrowed, peers = (count(balance, name) for name in ("lent", "borrowed", "peers"))
     if peers:
-        parts.append(f"{_count(balance.get('peers_mean')):,} at {peers:,} other{'s' * (peers != 1)} on average")
+        parts.append(f"{count(balance, 'peers_mean'):,} at {peers:,} other{'s' * (peers != 1)} on average")
     if lent or borrowed:
         parts.append(f"slots lent {lent:,}, borrowed {borrowed:,}")
-    moves = balance.get("moves")
-    if (
-        isinstance(moves, list)
-        and moves
-        and isinstance(moves[-1], dict)
-        and moves[-1].get("reason") != balance["reason"]
-    ):
+    moves = tables(balance, "moves")
+    if moves and moves[-1].get("reason") != balance["reason"]:
         parts.append(f"last: {plain(moves[-1].get('reason', ''), 300)}")
     return "; ".join(parts)
 
 
 def load_line(load: object) -> str:
-    """cpu/memory/disk/network in percent, or a dash."""
+    """Write a load as cpu/memory/disk/network in percent, or a dash where it is not known."""
     if not isinstance(load, dict):
         return "-"
-    return "/".join(str(_count(load.get(name))) for name in ("cpu", "memory", "disk", "network"))
-
-
-def _count(value: object) -> int:
-    is_number = isinstance(value, int | float) and not isinstance(value, bool) and abs(value) < 1e18
-    return int(value) if is_number else 0  # type: ignore[call-overload]
+    return "/".join(str(count(load, name)) for name in ("cpu", "memory", "disk", "network"))

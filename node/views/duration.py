@@ -1,4 +1,4 @@
-"""Lengths of time as people type them: 2h, 30m, 1h30m, 90s, 1d.
+"""Reads lengths of time as people type them: 2h, 30m, 1h30m, 90s, 1d.
 
 Pure: text in, seconds out.
 """
@@ -13,11 +13,11 @@ MAX_S = 366 * 86_400.0
 
 
 class BadDuration(InputError):
-    """A text that is no length of time."""
+    """Says that a text is no length of time."""
 
 
 def parse_duration(text: str) -> float:
-    """Seconds, more than 0 and a year at most; raises BadDuration."""
+    """Return a length of time in seconds, more than 0 and a year at most; raises BadDuration."""
     compact = text.strip().lower()
     parts = _PARTS.findall(compact)
     if not parts or _PARTS.sub("", compact).strip():

@@ -1,17 +1,15 @@
-"""The answer of /api/v1/explain as people read it: names and lines.
+"""Writes the answer of /api/v1/explain as people read it: names and lines.
 
 Pure: values in, texts out; tolerant of what is missing, as all views are.
 """
 
 from collections.abc import Iterator
-from typing import Any
 
 from crawl import span
+from node.views.lenient_json import Json, table
 from node.views.safe_text import plain
 
-Json = dict[str, Any]
-
-_STANDS = {
+_QUEUE_STATES = {
     "unknown": "not in its queue",
     "later": "in its queue, not due yet",
     "ready": "in its queue, waits for its host's turn",
@@ -26,20 +24,20 @@ _ROBOTS = {
 
 
 def explained_facts(body: Json, now: float) -> list[tuple[str, str]]:
-    """Facts for two columns. `now`: Unix seconds."""
+    """Return the facts about a URL for two columns, (name, text). `now`: Unix seconds."""
     facts = [("fetched?", f"{plain(body.get('answer', ''))}: {plain(body.get('why', ''))}")]
     if body.get("canonical") is None:
         return facts
     facts += [
         ("address", plain(body["canonical"])),
         ("", "; ".join(plain(change) for change in body.get("changed") or ())),
-        ("slot", _placement(_table(body, "placement"))),
+        ("slot", _placement(table(body, "placement"))),
         ("owners", ", ".join(_owner(owner) for owner in body.get("owners") or ())),
         ("holder", _holder(body.get("holder"))),
-        ("rule", ", ".join(_rule(_table(body, "rule")))),
+        ("rule", ", ".join(_rule(table(body, "rule")))),
         ("known", ", ".join(_known(body.get("known"), now))),
-        ("queue", ", ".join(_queue(_table(body, "crawler")))),
-        ("robots", ", ".join(_robots(_table(body, "crawler")))),
+        ("queue", ", ".join(_queue(table(body, "crawler")))),
+        ("robots", ", ".join(_robots(table(body, "crawler")))),
     ]
     return [(name, value) for name, value in facts if value]
 
@@ -100,7 +98,7 @@ def _queue(told: Json) -> Iterator[str]:
         return
     if told.get("hindrance"):
         yield f"stopped: {plain(told['hindrance'])}"
-    yield _STANDS.get(str(told.get("stand")), plain(told.get("stand", "")))
+    yield _QUEUE_STATES.get(str(told.get("stand")), plain(told.get("stand", "")))
     if told.get("ahead"):
         yield f"{told['ahead']:,} of its host before it"
     if told.get("host_open"):
@@ -118,8 +116,3 @@ def _robots(told: Json) -> Iterator[str]:
     yield _ROBOTS.get(str(told.get("robots")), plain(told.get("robots", ""))) + why
     if told.get("crawl_delay_s"):
         yield f"asks for {told['crawl_delay_s']:g} s between requests"
-
-
-def _table(parent: Json, key: str) -> Json:
-    value = parent.get(key)
-    return value if isinstance(value, dict) else {}

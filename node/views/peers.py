@@ -1,4 +1,4 @@
-"""The members of the network as people read them: rows of the status page and of `dse-node peers`.
+"""Shows the members of the network as people read them: rows of the status page and of `dse-node peers`.
 
 Pure: plain data in, values out; tolerant of missing and new fields.
 """
@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import Any
 
 from node.views.balance import load_line
+from node.views.lenient_json import Json
 from node.views.safe_text import plain
 
-Json = dict[str, Any]
 MAX_ENDPOINTS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class PeerRow:
-    """One member. `heard_s`: seconds since its last sign of life, None where that is not known."""
+    """Holds what is shown of one member. `heard_s`: seconds since its last sign of life, None where not known."""
 
     id: str
     endpoints: tuple[str, ...]
@@ -32,7 +32,7 @@ class PeerRow:
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
-    """Rows in the order given."""
+    """Return a row for each member, in the order given."""
     return [_row(peer) for peer in peers if isinstance(peer, dict)]
 
 
@@ -54,7 +54,7 @@ def _row(peer: Json) -> PeerRow:
 
 
 def _endpoint(value: object) -> str:
-    """An endpoint given as text or as {host, udp_port, tcp_port}."""
+    """Write an endpoint that is given as text or as {host, udp_port, tcp_port}."""
     if not isinstance(value, dict):
         return plain(value, 100)
     host, port = plain(value.get("host", ""), 60), plain(value.get("udp_port", value.get("port", "")), 6)
@@ -62,7 +62,7 @@ def _endpoint(value: object) -> str:
 
 
 def _size(value: object) -> int:
-    """A count, given as such or as a list of slots."""
+    """Return a count that is given as such or as a list of slots."""
     if isinstance(value, list | tuple):
         return len(value)
     return value if isinstance(value, int) else 0

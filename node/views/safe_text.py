@@ -1,4 +1,4 @@
-"""Text from strangers made fit to be shown: no control characters, no reversed lines, hits as marked pieces.
+"""Makes text from strangers fit to be shown: no control characters, no reversed lines, hits as marked pieces.
 
 Pure: strings in, strings out. A page's title may hold terminal escapes or characters that turn a line round; the
 page and the command line both show it through here.
@@ -15,14 +15,14 @@ MAX_HIGHLIGHTS = 200
 
 
 class Piece(NamedTuple):
-    """A run of text; `is_hit` where it matches the query."""
+    """Holds a run of text; `is_hit` where it matches the query."""
 
     text: str
     is_hit: bool
 
 
 def plain(text: object, limit: int = 2000) -> str:
-    """One line without control or direction-changing characters, at most `limit` characters."""
+    """Return a text as one line without control or direction-changing characters, at most `limit` characters."""
     return "".join(_kept(character) for character in str(text)[:limit])
 
 
@@ -40,13 +40,13 @@ def pieces(text: str, highlights: Sequence[Sequence[int]]) -> list[Piece]:
 
 
 def web_link(url: object) -> str:
-    """The URL where it may stand in a link (http or https), else an empty string."""
+    """Return a URL where it may stand in a link (http or https), else an empty string."""
     text = plain(url, 4096)
     return text if text.startswith(("http://", "https://")) else ""
 
 
 def trail(url: object, limit: int = 90) -> tuple[str, str]:
-    """A URL for reading: (host, " › path › parts"), percent-decoded, cut in the middle where it is long."""
+    """Write a URL for reading: (host, " › path › parts"), percent-decoded, cut in the middle where it is long."""
     parts = urlsplit(plain(url, 4096))
     steps = [plain(unquote(step)) for step in parts.path.split("/") if step]
     if parts.query:
@@ -58,7 +58,7 @@ def trail(url: object, limit: int = 90) -> tuple[str, str]:
 
 
 def around(query: str, position: int | None) -> tuple[str, str, str]:
-    """A query cut at the character that does not parse: (before, that one, after); the end is shown as a space."""
+    """Cut a query at the character that does not parse: (before, that one, after); its end is shown as a space."""
     if position is None or position < 0:
         return plain(query), "", ""
     at = min(position, len(query))
@@ -66,7 +66,7 @@ def around(query: str, position: int | None) -> tuple[str, str, str]:
 
 
 def day(at: object) -> str:
-    """The UTC day of an instant in Unix seconds, ISO 8601; empty where it is none."""
+    """Write the UTC day of an instant in Unix seconds, ISO 8601; empty where it is none."""
     if isinstance(at, int | float) and 0 < at < 253_402_300_800:  # the year 10000: datetime ends there
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
     return ""

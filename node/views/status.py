@@ -1,25 +1,23 @@
-"""A node's status as people read it: the figures of /api/v1/status, tolerant of fields that are missing or new.
+"""Shows a node's status as people read it: the figures of /api/v1/status, tolerant of missing and new fields.
 
 Pure: values only. The status page, the front page, /metrics and `dse-node status` all read it through here.
 """
 
 from dataclasses import dataclass
-from typing import Any
 
 from node.views.balance import balance_line
+from node.views.lenient_json import Json, count, number, table, texts
 from node.views.safe_text import day, plain
-
-Json = dict[str, Any]
 
 MAX_LIARS = 3  # named among the warnings
 
 
 @dataclass(frozen=True, slots=True)
 class StatusView:
-    """One reading. Counts are whole numbers; `nodes` counts this node too, `away` those of them that are silent,
-    `under_replicated` slots; instants are Unix seconds.
+    """Holds the figures of one node at one moment.
 
-    `network_documents` is 0 where nobody has counted them."""
+    `nodes` counts this node too, `away` those of them that are silent, `under_replicated` slots; instants are Unix
+    seconds; `network_documents` is 0 where nobody has counted them."""
 
     node_id: str
     version: str
@@ -60,22 +58,37 @@ class StatusView:
 
     @property
     def disk_share(self) -> float:
-        """The part of the quota in use, 0…1; 0 where there is no quota."""
+        """Return the part of the quota in use, 0…1; 0 where there is no quota."""
         return min(1.0, self.disk_used / self.disk_quota) if self.disk_quota else 0.0
 
 
+_COUNTS = {  # field of the view → where the answer has it
+    "ipv4": "peers.ipv4",
+    "ipv6": "peers.ipv6",
+    "owned": "slots.owned",
+    "ready": "slots.ready",
+    "leased": "slots.leased",
+    "documents": "documents",
+    "network_documents": "network.documents",
+    "under_replicated": "under_replicated",
+    "refuse_entries": "crawl.refuse.entries",
+    "refuse_told": "crawl.refuse.told",
+    "frontier": "crawl.frontier",
+    "fetched": "crawl.fetched",
+    "strategy_version": "strategy.version",
+    "disk_used": "disk.used",
+    "disk_quota": "disk.quota",
+}
+
+
 def view_of(status: Json) -> StatusView:
-    """Read /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or an object
-    with name and documents), `members` (this node among them) and `warnings`."""
-    peers, slots, crawl = _table(status, "peers"), _table(status, "slots"), _table(status, "crawl")
-    strategy, disk, network = _table(status, "strategy"), _table(status, "disk"), _table(status, "network")
-    ipv4, ipv6 = _count(peers, "ipv4"), _count(peers, "ipv6")
-    live = _count(peers, "live") or max(ipv4, ipv6)
-    nodes = _count(status, "members") or max(live, 1)
-    refused = _table(status, "refused_packets")
-    expires_at = _number(strategy, "expires_at")
-    documents = _count(status, "documents")
-    is_client, clients = status.get("role") == "client", _table(status, "clients")
+    """Read the answer of /api/v1/status. Besides the contract's fields it uses, where present: `network` (a name, or
+    an object with name and documents), `members` (this node among them) and `warnings`."""
+    strategy, crawl, clients = table(status, "strategy"), table(status, "crawl"), table(status, "clients")
+    network, refused = table(status, "network"), table(status, "refused_packets")
+    counts = {field: _count_at(status, path) for field, path in _COUNTS.items()}
+    live = count(table(status, "peers"), "live") or max(counts["ipv4"], counts["ipv6"])
+    nodes, is_client = count(status, "members") or max(live, 1), status.get("role") == "client"
     name = network.get("name", "") if network else status.get("network", "")
     return StatusView(
         node_id=plain(status.get("node_id", "")),
@@ -83,75 +96,56 @@ def view_of(status: Json) -> StatusView:
         network=plain(name) if isinstance(name, str) else "",
         nodes=nodes,
         away=max(0, nodes - (0 if is_client else 1) - live),
-        ipv4=ipv4,
-        ipv6=ipv6,
-        refused_packets=sum(_count(refused, reason) for reason in refused),
-        owned=_count(slots, "owned"),
-        ready=_count(slots, "ready"),
-        leased=_count(slots, "leased"),
-        documents=documents,
-        network_documents=_count(network, "documents"),
+        refused_packets=sum(count(refused, reason) for reason in refused),
         is_settled=status.get("settled") is True,
-        under_replicated=_count(status, "under_replicated"),
         crawl_state=plain(crawl.get("state", "")),
         crawl_reason=plain(crawl.get("reason", "") or ""),
-        refuse_entries=_count(_table(crawl, "refuse"), "entries"),
-        refuse_told=_count(_table(crawl, "refuse"), "told"),
         balance=balance_line(status.get("balance")),
-        frontier=_count(crawl, "frontier"),
-        fetched=_count(crawl, "fetched"),
-        per_s=_number(crawl, "per_s"),
-        strategy_version=_count(strategy, "version"),
-        strategy_expires=day(expires_at),
-        strategy_expires_at=expires_at,
-        warnings=(*_texts(strategy.get("warnings")), *_texts(status.get("warnings")), *_distrusted(clients)),
-        disk_used=_count(disk, "used"),
-        disk_quota=_count(disk, "quota"),
+        per_s=number(crawl, "per_s"),
+        strategy_expires=day(number(strategy, "expires_at")),
+        strategy_expires_at=number(strategy, "expires_at"),
+        warnings=(
+            *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
+            *_distrusted(clients),
+        ),
         is_client=is_client,
-        reachable=_reachable(_table(status, "reachable")),
-        carried=_count(clients, "carried") + _count(clients, "carried_here"),
+        reachable=_reachable(table(status, "reachable")),
+        carried=count(clients, "carried") + count(clients, "carried_here"),
+        **counts,
     )
 
 
+def _count_at(parent: Json, path: str) -> int:
+    *above, key = path.split(".")
+    for name in above:
+        parent = table(parent, name)
+    return count(parent, key)
+
+
+def _warnings(parent: Json) -> list[str]:
+    return texts(parent, "warnings", limit=2000, most=20)
+
+
 def _distrusted(clients: Json) -> tuple[str, ...]:
-    """Why clients get no more orders; the first few."""
-    told = list(_table(clients, "distrusted").items())
+    """Say why clients get no more orders, for the first few of them."""
+    told = list(table(clients, "distrusted").items())
     more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
     return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
 
 
-def size(count: float) -> str:
-    """Bytes for reading: 12.3 MB (decimal units, as disks are sold)."""
+def size(amount: float) -> str:
+    """Write a number of bytes for reading: 12.3 MB (decimal units, as disks are sold)."""
     for unit in ("B", "kB", "MB", "GB"):
-        if count < 1000:
-            return f"{count:.0f} {unit}" if unit == "B" or count >= 100 else f"{count:.1f} {unit}"
-        count /= 1000
-    return f"{count:.1f} TB"
+        if amount < 1000:
+            return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
+        amount /= 1000
+    return f"{amount:.1f} TB"
 
 
 def _reachable(found: Json) -> str:
-    """What peers say of each family; nothing where nobody was asked."""
+    """Write what peers say of each family; nothing where nobody was asked."""
     names = {"ipv4": "IPv4", "ipv6": "IPv6"}
-    tables = {names[key]: _table(found, key) for key in names if key in found}
-    if all(not table.get("tried") for table in tables.values()):
+    told = {names[key]: table(found, key) for key in names if key in found}
+    if all(not each.get("tried") for each in told.values()):
         return ""
-    return "; ".join(f"{name}: {plain(table.get('text', ''))}" for name, table in tables.items())
-
-
-def _table(parent: Json, key: str) -> Json:
-    value = parent.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _number(parent: Json, key: str) -> float:
-    value = parent.get(key)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-
-
-def _count(parent: Json, key: str) -> int:
-    value = _number(parent, key)
-    return int(value) if abs(value) < 1e18 else 0
-
-
-def _texts(value: object) -> tuple[str, ...]:
-    return tuple(plain(item) for item in value[:20]) if isinstance(value, list | tuple) else ()
+    return "; ".join(f"{name}: {plain(each.get('text', ''))}" for name, each in told.items())

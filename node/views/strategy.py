@@ -1,4 +1,4 @@
-"""A strategy, its changes, their effect and its history as people read them: lines for the terminal.
+"""Writes a strategy, its changes, their effect and its history as people read them: lines for the terminal.
 
 Pure: the plain data of the HTTP contract in, lines out; tolerant of fields that are missing or new.
 """
@@ -7,24 +7,24 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
+from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import plain
 from node.views.status import size
 
-Json = dict[str, Any]
 INSTANTS = frozenset({"effective_at", "expires_at", "next_at"})
 SHORT = 16  # digits of a key or digest that are shown
 MAX_LINES = 50
 
 
 def instant(at: object) -> str:
-    """An instant to the minute, UTC; "-" where it is none."""
+    """Write an instant in Unix seconds to the minute, UTC; "-" where it is none."""
     if not isinstance(at, int | float) or not 0 < at < 253_402_300_800:  # the year 10000
         return "-"
     return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def span(seconds: float) -> str:
-    """A length of time in its largest fitting unit."""
+    """Write a length of time in its largest fitting unit: 3 days, 5 h, 40 min, 12 s."""
     for unit, length in (("days", 86_400), ("h", 3_600), ("min", 60)):
         if seconds >= 2 * length:
             return f"{seconds / length:.0f} {unit}"
@@ -32,7 +32,7 @@ def span(seconds: float) -> str:
 
 
 def rule_words(rule: Json) -> str:
-    """A rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
+    """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
     action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
     if rule.get("peer") is not None:
         action = f"prefer {str(rule['peer'])[:SHORT]} for"
@@ -51,8 +51,8 @@ def rule_words(rule: Json) -> str:
 
 
 def change_lines(changes: Json) -> Iterator[tuple[str, str]]:
-    """What differs: (name, before → after), then rules by + and -."""
-    fields, rules = _list(changes, "fields"), _list(changes, "rules")
+    """Yield what two strategies differ in: (name, "before → after"), then rules that were added (+) and removed (-)."""
+    fields, rules = tables(changes, "fields"), tables(changes, "rules")
     for change in fields[:MAX_LINES]:
         name = str(change.get("field"))
         before, after = change.get("before"), change.get("after")
@@ -62,7 +62,7 @@ def change_lines(changes: Json) -> Iterator[tuple[str, str]]:
             yield name, f"{_value(name, before)} → {_value(name, after)}"
     for change in rules[:MAX_LINES]:
         sign = "+" if change.get("change") == "added" else "-"
-        yield f"{sign} rule {change.get('number')}", rule_words(_table(change, "rule"))
+        yield f"{sign} rule {change.get('number')}", rule_words(table(change, "rule"))
     if len(rules) > MAX_LINES:
         yield "", f"and {len(rules) - MAX_LINES} more changes of rules"
     if not fields and not rules:
@@ -70,32 +70,32 @@ def change_lines(changes: Json) -> Iterator[tuple[str, str]]:
 
 
 def effect_lines(effect: Json) -> Iterator[tuple[str, str]]:
-    """What a change moves, as a node previewed it."""
-    slots, copies, hosts = _table(effect, "parts"), _table(effect, "copies"), _table(effect, "hosts")
-    share = 100 * _number(_table(effect, "key_space"), "changed")
-    changed, all_slots = _count(slots, "changed"), _count(slots, "all")
+    """Yield what a change would move, as a node previewed it: (name, text)."""
+    slots, copies, hosts = table(effect, "parts"), table(effect, "copies"), table(effect, "hosts")
+    share = 100 * number(table(effect, "key_space"), "changed")
+    changed, all_slots = count(slots, "changed"), count(slots, "all")
     yield "key space", f"{share:.1f} % gets a new owner ({changed:,} of {all_slots:,} slots)"
-    percent = 100 * _number(copies, "share")
+    percent = 100 * number(copies, "share")
     yield (
         "copies",
-        f"{_count(copies, 'moved'):,} of {_count(copies, 'all'):,} slot copies must be made ({percent:.1f} %)",
+        f"{count(copies, 'moved'):,} of {count(copies, 'all'):,} slot copies must be made ({percent:.1f} %)",
     )
-    yield "pages", _ways(_table(effect, "documents"), lambda n: f"{n:,}")
-    yield "bytes", _ways(_table(effect, "bytes"), size)
+    yield "pages", _total(table(effect, "documents"), lambda n: f"{n:,}")
+    yield "bytes", _total(table(effect, "bytes"), size)
     yield from _host_lines(hosts)
-    for note in _texts(effect, "notes"):
+    for note in texts(effect, "notes"):
         yield "note", note
 
 
 def log_lines(log: Json) -> Iterator[str]:
-    """One line a version; a fork has one more."""
-    versions = _list(log, "versions")
+    """Yield one line for each version of a strategy's history, and one more for each fork of it."""
+    versions = tables(log, "versions")
     for entry in versions:
         marks = ["in force"] if entry.get("in_force") is True else []
         if entry.get("changes_publishers") is True:
-            many = len(_texts(entry, "publishers"))
+            many = len(texts(entry, "publishers"))
             marks.append(f"publishers from here on: {entry.get('threshold')} of {many}")
-        signers = ", ".join(key[:SHORT] for key in _texts(entry, "signed_by")) or "nobody"
+        signers = ", ".join(key[:SHORT] for key in texts(entry, "signed_by")) or "nobody"
         words = [
             f"{plain(entry.get('version'), 10):>5}",
             str(entry.get("digest"))[:SHORT],
@@ -103,7 +103,7 @@ def log_lines(log: Json) -> Iterator[str]:
         ]
         line = f"{'  '.join(words)}  signed by {signers}" + (f"  ({'; '.join(marks)})" if marks else "")
         yield plain(line, 300)
-        for rival in _texts(entry, "forks"):
+        for rival in texts(entry, "forks"):
             yield f"       {rival[:SHORT]}  fork: signed for the same version, not kept"
 
 
@@ -117,31 +117,31 @@ def _list_change(name: str, before: list[object], after: list[object]) -> Iterat
 
 
 def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
-    about = f"of {_count(hosts, 'urls'):,} addresses looked at, in the {_count(hosts, 'slots_looked_at')} slots here"
-    urls, pages, many = (_count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
+    about = f"of {count(hosts, 'urls'):,} addresses looked at, in the {count(hosts, 'slots_looked_at')} slots here"
+    urls, pages, many = (count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
     if urls:
         yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages kept ({about})"
-        for entry in _list(hosts, "denied")[:MAX_LINES]:
+        for entry in tables(hosts, "denied")[:MAX_LINES]:
             words = f"{entry.get('urls')} addresses, {entry.get('documents')} pages, by rule {entry.get('rule')}"
             yield "", plain(f"{entry.get('host')}: {words}", 300)
     else:
         yield "denied", f"nothing ({about})"
-    if allowed := _count(hosts, "allowed_urls"):
+    if allowed := count(hosts, "allowed_urls"):
         yield "allowed", f"{allowed:,} known addresses that were denied"
-    if moved := _count(hosts, "fetched_by_others_hosts"):
+    if moved := count(hosts, "fetched_by_others_hosts"):
         yield "crawled by", f"another node: {_some(moved, 'host')}"
-        for entry in _list(hosts, "fetched_by_others")[:MAX_LINES]:
+        for entry in tables(hosts, "fetched_by_others")[:MAX_LINES]:
             before, after = (str(entry.get(side) or "")[:SHORT] or "not known yet" for side in ("before", "after"))
             yield "", plain(f"{entry.get('host')}: {before} → {after}", 300)
 
 
-def _ways(counts: Json, words: Any) -> str:
-    """A total, and how well it is known."""
-    total = _count(counts, "moved")
+def _total(counts: Json, words: Any) -> str:
+    """Write a total, and how well it is known."""
+    total = count(counts, "moved")
     if not total:
         return "none"
-    ways = {"counted": "counted here", "reported": "reported by peers", "estimated": "estimated"}
-    known = ", ".join(f"{words(_count(counts, way))} {said}" for way, said in ways.items() if _count(counts, way))
+    sources = {"counted": "counted here", "reported": "reported by peers", "estimated": "estimated"}
+    known = ", ".join(f"{words(count(counts, way))} {said}" for way, said in sources.items() if count(counts, way))
     return f"about {words(total)} to be copied ({known})"
 
 
@@ -149,29 +149,5 @@ def _value(name: str, value: object) -> str:
     return instant(value) if name in INSTANTS else plain(value, 80)
 
 
-def _some(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"
-
-
-def _table(parent: Json, key: str) -> Json:
-    value = parent.get(key)
-    return value if isinstance(value, dict) else {}
-
-
-def _list(parent: Json, key: str) -> list[Json]:
-    value = parent.get(key)
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def _texts(parent: Json, key: str) -> list[str]:
-    value = parent.get(key)
-    return [plain(item, 300) for item in value[:MAX_LINES]] if isinstance(value, list) else []
-
-
-def _number(parent: Json, key: str) -> float:
-    value = parent.get(key)
-    return float(value) if isinstance(value, int | float) and not isinstance(value, bool) else 0.0
-
-
-def _count(parent: Json, key: str) -> int:
-    return int(_number(parent, key))
+def _some(many: int, noun: str) -> str:
+    return f"{many:,} {noun}" if many == 1 else f"{many:,} {noun}s"
