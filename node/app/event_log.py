@@ -15,7 +15,7 @@ BUSY = frozenset({"crawling", "waiting"})
 class NodeState:
     """A node at one time.
 
-    `at`: steady seconds; `live`: ids of live peers; `hindrance`: why it must not fetch, or "".
+    `at`: steady seconds; `live`: ids of live peers; `pause_reason`: why it must not fetch, or "".
     """
 
     at: float
@@ -23,7 +23,7 @@ class NodeState:
     owned: int = 0
     ready: int = 0
     crawl: str = ""
-    hindrance: str = ""
+    pause_reason: str = ""
     waiting: int = 0
     fetched: int = 0
     failed: int = 0
@@ -49,9 +49,9 @@ class EventLog:
         return [*_peers(last, now), *_slots(last, now), *self._crawl(last, now), *self._settled(now)]
 
     def _crawl(self, last: NodeState, now: NodeState) -> Iterator[str]:
-        if now.hindrance and now.hindrance != last.hindrance:
-            yield f"crawl stopped reason={now.hindrance}"
-        elif last.hindrance and not now.hindrance:
+        if now.pause_reason and now.pause_reason != last.pause_reason:
+            yield f"crawl stopped reason={now.pause_reason}"
+        elif last.pause_reason and not now.pause_reason:
             yield "crawl may go on: there is room again"
         figures = f"fetched={now.fetched} failed={now.failed} waiting={now.waiting}"
         if now.crawl in BUSY and last.crawl not in BUSY:

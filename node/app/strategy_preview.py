@@ -23,8 +23,8 @@ from dht import (
     placement_key,
     slot_of,
 )
-from node.app.node_core import NodeCore
 from node.app.strategy_impact import Counts, HostEffect, Json, Kept, changes_json, moved
+from node.app.wiring import StoreParts
 from node.crawling.frontier_sync import slot_range, visit_of
 from store import Kind, Record, SlotReport, SlotReportReply
 
@@ -41,8 +41,8 @@ PAUSE_EVERY = 64
 class StrategyPreview:
     """Answers what a draft would move. One at a time: each costs seconds of work."""
 
-    def __init__(self, node_core: NodeCore, overlay: OverlayService, clock: Clock) -> None:
-        self._core, self._overlay, self._clock = node_core, overlay, clock
+    def __init__(self, store: StoreParts, overlay: OverlayService, clock: Clock) -> None:
+        self._store, self._overlay, self._clock = store, overlay, clock
         self._turn = asyncio.Lock()
 
     async def preview(self, data: bytes) -> Json:
@@ -99,8 +99,8 @@ class StrategyPreview:
             None, lambda: list(placement_diff(old, new, before.slot_bits, after.slot_bits))
         )
         changed = [part.slot for part in found if part.gained]
-        in_force, store = view.strategy.slot_bits, self._core.store
-        ready = self._core.replicator.ready_slots()
+        in_force, store = view.strategy.slot_bits, self._store.records
+        ready = self._store.replicator.ready_slots()
         own = [slot for slot in changed if _coarse(slot, bits, in_force) in ready]
         mine = frozenset(own)
         others = [slot for slot in changed if slot not in mine]
@@ -110,7 +110,7 @@ class StrategyPreview:
 
     async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, Kept]:
         """What lies here; bytes are summed while there is time."""
-        store, until = self._core.store, self._clock().steady + WEIGH_FOR_S
+        store, until = self._store.records, self._clock().steady + WEIGH_FOR_S
         found: dict[Slot, Kept] = {}
         for number, slot in enumerate(slots):
             first, last = slot_range(slot, bits)
@@ -154,13 +154,13 @@ class StrategyPreview:
         placement = view.placement(after)
         owners_after: dict[Slot, tuple[NodeId, ...]] = {}
         effect = HostEffect(before, after, owners_after)
-        ready = sorted(self._core.replicator.ready_slots())
-        visits = sum(self._core.store.summary(*slot_range(slot, bits)).visits for slot in ready)
+        ready = sorted(self._store.replicator.ready_slots())
+        visits = sum(self._store.records.summary(*slot_range(slot, bits)).visits for slot in ready)
         for number, record in enumerate(self._sample(before, after, ready, bits)):
             slot_after = slot_of(record.key, after.slot_bits)
             if slot_after not in owners_after:
                 owners_after[slot_after] = placement.owners(slot_after)
-            has_document = self._core.store.find_version(Kind.DOCUMENT, record.id) is not None
+            has_document = self._store.records.find_version(Kind.DOCUMENT, record.id) is not None
             holder = self._holder(slot_of(record.key, bits))
             effect.add(visit_of(record).url, slot_after, holder, has_document=has_document)
             if number % PAUSE_EVERY == 0:
@@ -170,7 +170,7 @@ class StrategyPreview:
 
     def _sample(self, before: Strategy, after: Strategy, ready: Sequence[Slot], bits: int) -> Iterator[Record]:
         """Known URLs: first of hosts that rules name, then of every slot here alike, each once, up to a bound."""
-        store, seen = self._core.store, set[bytes]()
+        store, seen = self._store.records, set[bytes]()
         named = [site_range(host) for host in named_hosts(before, after)]
         each = max(1, MAX_URLS // max(1, len(ready)))
         scans: list[Iterable[Record]] = [store.scan(Kind.VISIT, *both) for both in named]

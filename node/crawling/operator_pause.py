@@ -1,41 +1,39 @@
-"""Why a node must not fetch just now, whoever may want it to: its operator's pause and its hours.
+"""Why the owner of this machine lets it fetch nothing just now, for itself or for others: a pause, or the hours.
 
-Pure: instants are arguments, `steady` in seconds, `local` what the clock on the wall shows. A pause with an end ends by
-itself; the others end when their causes do.
+Pure but for the clock that it is given. A pause with an end ends by itself; hours are those of the clock on the wall.
 """
 
 from datetime import datetime, timedelta
 
 from crawl import FetchHours
+from dht import Clock
 
 
 class OperatorPause:
-    """What stands against fetching."""
+    """The operator's pause and hours, asked by whoever would fetch."""
 
-    def __init__(self, hours: FetchHours) -> None:
-        self._hours = hours
+    def __init__(self, hours: FetchHours, clock: Clock) -> None:
+        self._hours, self._clock = hours, clock
         self._paused_until: float | None = None  # steady; None: not paused
         self._ends = ""  # for people
 
-    def pause(self, steady: float, local: datetime, for_s: float | None) -> str:
-        """The operator pauses the node, for so long or (None) until told otherwise; when that ends, for people."""
-        self._paused_until = float("inf") if for_s is None else steady + for_s
-        self._ends = "" if for_s is None else f" until {_when(local, for_s)}"
-        return self._ends
+    def pause(self, for_s: float | None) -> None:
+        """Fetch nothing for so many seconds or, where that is None, until `resume`."""
+        self._paused_until = float("inf") if for_s is None else self._clock().steady + for_s
+        self._ends = "" if for_s is None else f" until {_when(self._local(), for_s)}"
 
     def resume(self) -> None:
+        """End the pause; the hours hold as before."""
         self._paused_until = None
 
-    def paused(self, steady: float) -> str:
-        """Why and until when the operator's pause is in force, "" where none is."""
-        if self._paused_until is None or steady >= self._paused_until:
-            self._paused_until = None
-            return ""
-        return f"paused by its operator{self._ends}; `dse-node resume` ends that"
+    def reason(self) -> str:
+        """Say why nothing may be fetched now, and until when; "" where it may."""
+        if self._paused_until is not None and self._clock().steady < self._paused_until:
+            return f"paused by its operator{self._ends}; `dse-node resume` ends that"
+        return self._hours.closed(self._local().time())
 
-    def closed(self, local: datetime) -> str:
-        """Why the hours forbid it, "" where they do not."""
-        return self._hours.closed(local.time())
+    def _local(self) -> datetime:
+        return datetime.fromtimestamp(self._clock().wall)
 
 
 def _when(local: datetime, for_s: float) -> str:

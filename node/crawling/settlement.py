@@ -11,7 +11,11 @@ from typing import Annotated
 
 from msgspec import Meta
 
+from crawl import Crawler
 from dht import Message, NodeId, Overlay, RemoteError, Slot
+from index import LocalIndex
+from node.crawling.frontier_sync import FrontierSync, slot_range
+from store import RecordStore, Replicator
 
 ASK_WITHIN_S = 3.0
 REPORT_BYTES = 16
@@ -87,6 +91,32 @@ def _agree(mine: Report, other: Report, shared: Sequence[Slot]) -> bool:
         and mine.slot_bits == other.slot_bits
         and all(other.digests.get(slot, mine.digests[slot]) == mine.digests[slot] for slot in shared)
     )
+
+
+class LocalReport:
+    """Works out what this node says of its own slots."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        replicator: Replicator,
+        index: LocalIndex,
+        crawler: Crawler,
+        frontier_sync: FrontierSync,
+    ) -> None:
+        self._overlay, self._store, self._replicator = overlay, store, replicator
+        self._index, self._crawler, self._frontier_sync = index, crawler, frontier_sync
+
+    def now(self) -> Report:
+        """Report what the ready slots hold and have indexed; no slot while index or frontier lag behind the store."""
+        bits = self._overlay.view.strategy.slot_bits
+        is_current = self._index.is_current and self._frontier_sync.is_current
+        slots = sorted(self._replicator.ready_slots()) if is_current else []
+        stored = {slot: self._store.summary(*slot_range(slot, bits)).fingerprint for slot in slots}
+        indexed = {slot: self._index.indexed(slot)[1] for slot in slots}
+        crawl, status = self._crawler.status(), self._replicator.status()
+        return report_of(bits, stored, indexed, status.owed_now, crawl.waiting + crawl.open)
 
 
 def report_of(

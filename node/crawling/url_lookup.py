@@ -3,8 +3,10 @@
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
 from crawl import Visit
-from dht import Key, SiteShards, document_id, site_of
+from dht import DocumentId, Key, SiteShards, document_id, site_of
+from index import Text
 from node.crawling.frontier_sync import visit_of
+from node.crawling.store_change_feed import text_of
 from store import Document, Kind, Record, Replicator, decode_document
 
 Learn = Callable[[Iterable[str]], Awaitable[object]]
@@ -34,6 +36,11 @@ class UrlLookup:
     async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
         """The documents as records, by URL."""
         return await self._read(Kind.DOCUMENT, urls, content)
+
+    async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        """Read signed documents by id and place, as the searcher shows them; None where nobody has one."""
+        records = await self._replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
+        return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
 
     async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
         """From their places now, else from those where they lay before; whoever asks for a URL learns where it lies."""

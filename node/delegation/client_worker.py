@@ -24,13 +24,14 @@ Carry = Callable[[NodeId, FetchOrder], Awaitable[FetchAnswer]]
 
 
 class ClientWorker:
-    """The outgoing polls of one node. `carry` fetches, or raises BadMessage for an order that must not be."""
+    """Polls for orders, and carries them out, while this node is a client."""
 
-    def __init__(self, overlay: Overlay, carry: Carry, rng: Random) -> None:
-        self._overlay, self._carry, self._rng = overlay, carry, rng
+    def __init__(self, overlay: Overlay, carry: Carry, rng: Random, pause_reason: Callable[[], str] = str) -> None:
+        """`carry` fetches, or raises BadMessage for an order that it does not carry out. `pause_reason`: why this node
+        fetches nothing just now, "" where it does."""
+        self._overlay, self._carry, self._rng, self._pause_reason = overlay, carry, rng, pause_reason
         self._asked: set[NodeId] = set()
         self._rest_until: dict[NodeId, float] = {}
-        self.resting = ""  # why nothing is fetched just now
         self.carried = 0
 
     @property
@@ -53,7 +54,7 @@ class ClientWorker:
     async def _follow(self) -> None:
         peer: NodeId | None = None
         while True:
-            if not self.is_client or self.resting:
+            if not self.is_client or self._pause_reason():
                 peer = None
             elif peer is None or not self._overlay.view.is_live(peer):
                 peer = self._choose()

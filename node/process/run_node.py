@@ -28,8 +28,9 @@ from dht import (
     system_clock,
     when_told_to_stop,
 )
+from node.app.environment import NodeEnvironment
 from node.app.event_log import LOOK_EVERY_S, EventLog
-from node.app.node_core import NodeCore, NodeEnvironment
+from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
 from node.config.data_dir import DataDir
 from node.config.settings import Config, NodeConfig, with_contact
@@ -123,10 +124,10 @@ def spare_collector() -> None:
 
 async def _keep_diary(node_core: NodeCore) -> None:
     """Log what an operator would miss."""
-    diary = EventLog(await node_core.moment())
+    diary = EventLog(await node_core.state())
     while True:
         await asyncio.sleep(LOOK_EVERY_S)
-        for line in diary.lines(await node_core.moment(diary)):
+        for line in diary.lines(await node_core.state(diary)):
             log.info("%s", line)
 
 
@@ -160,7 +161,7 @@ async def _running_daemon(
             machine=read_machine,
         )
         node_core = NodeCore(config.crawl, config.store, config.index, environment)
-        overlay.refuse(node_core.refusals.public_hashes)
+        overlay.refuse(node_core.fetching.refusals.public_hashes)
         stack.push_async_callback(node_core.close)
         yield node_core, overlay
 

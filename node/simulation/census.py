@@ -43,7 +43,7 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
         newest: dict[bytes, Record] = {}
         held: dict[bytes, set[str]] = {}
         for node in nodes:
-            for record in node.node_core.store.scan(kind, FIRST, LAST):
+            for record in node.node_core.store.records.scan(kind, FIRST, LAST):
                 best = newest.get(record.id)
                 if best is None or record.version > best.version:
                     newest[record.id], held[record.id] = record, {node.name}
@@ -76,7 +76,7 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
-        place = placement_key(url) if kind == Kind.HOST else nodes[0].node_core.places.place(url)
+        place = placement_key(url) if kind == Kind.HOST else nodes[0].node_core.store.shards.place(url)
         slot = slot_of(place, view.strategy.slot_bits)
         if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
             lacking[kind, url] = missing
@@ -118,7 +118,7 @@ def is_idle(nodes: Sequence[SimNode]) -> bool:
     slots = 1 << nodes[0].overlay.view.strategy.slot_bits
     if len(holders_of(nodes)) < slots:
         return False
-    return all(not (status := node.node_core.crawler.status()).open and not status.waiting for node in nodes)
+    return all(not (status := node.node_core.crawl.crawler.status()).open and not status.waiting for node in nodes)
 
 
 async def is_settled(nodes: Sequence[SimNode]) -> bool:

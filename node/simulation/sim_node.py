@@ -31,7 +31,8 @@ from dht import (
     StrategyHistory,
 )
 from index import IndexConfig
-from node.app.node_core import NodeCore, NodeEnvironment
+from node.app.environment import NodeEnvironment
+from node.app.node_core import NodeCore
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import SimPorts
 from node.simulation.network import SimDatagrams, SimNetwork
@@ -104,7 +105,7 @@ class SimNode:
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
-        overlay.refuse(self.node_core.refusals.public_hashes)
+        overlay.refuse(self.node_core.fetching.refusals.public_hashes)
 
     async def run(self) -> None:
         """Live until cancelled."""

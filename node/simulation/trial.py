@@ -197,7 +197,7 @@ def report(world: World, tally: TrialFigures) -> dict[str, Any]:
     nodes = world.running()
     census, outcomes = take_census(nodes), world.web.outcomes()
     served = {visited.url for visited in world.log}
-    kept = [node.node_core.index.documents for node in nodes]
+    kept = [node.node_core.index.local.documents for node in nodes]
     hops = [hops for node in nodes for hops, count in node.core.finder.hops.items() for _ in range(count) if hops]
     return {
         "lookups": figures_of(tally.lookups, fmean(hops) if hops else None),

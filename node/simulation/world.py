@@ -92,7 +92,7 @@ class World:
         seeds = [Visit(url=url, depth=CRAWL_DEPTH) for url in urls or (self.web.seed_url,)]
         while True:
             try:
-                return await (by or self.running()[0]).node_core.seed_publisher.publish(seeds)
+                return await (by or self.running()[0]).node_core.jobs.seed_publisher.publish(seeds)
             except (TooFewCopies, PeerTimeout):  # the network is not up yet
                 await asyncio.sleep(1.0)
 
@@ -202,7 +202,7 @@ class World:
         return node
 
     def _lose(self, node: SimNode) -> None:
-        self.node_losses.append(NodeLoss(node.name, self.loop.time(), node.node_core.crawler.status().open))
+        self.node_losses.append(NodeLoss(node.name, self.loop.time(), node.node_core.crawl.crawler.status().open))
 
     def _cut(self) -> None:
         self.wire.cut(self._groups | {node.name: -1 - n for n, node in enumerate(self._sleeping)})

@@ -64,7 +64,7 @@ async def assert_one_answer(world: World, queries: Sequence[str], asked: int) ->
         wanted = oracle.search(query)
         assert wanted.hits, query
         for node in world.running()[:asked]:
-            answer = await node.node_core.searcher.search(SearchRequest(query, limit=10))
+            answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=10))
             found = [hit["url"] for hit in answer["results"]]
             assert found == [hit.text.url for hit in wanted.hits[:10]], f"{node.name} {query!r} {found}"
             assert answer["exact"] and answer["total"] == wanted.total

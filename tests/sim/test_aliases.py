@@ -106,9 +106,9 @@ def test_a_mirror_and_an_old_scheme_are_sampled_until_they_differ(monkeypatch: p
         texts = take_census(world.running()).texts
         assert {f"https://{MANUAL}{path(n)}" for n in range(PAGES)} <= texts.keys()
         assert {f"https://{COPY}{path}" for path in ONLY} <= texts.keys(), "what the mirror alone has is not lost"
-        refused = sum(n.node_core.crawler.status().refused.get("alias", 0) for n in world.running())
+        refused = sum(n.node_core.crawl.crawler.status().refused.get("alias", 0) for n in world.running())
         assert refused > PAGES
-        answer = await world.running()[0].node_core.explanations.explain(f"https://{COPY}/page39")
+        answer = await world.running()[0].node_core.jobs.explanations.explain(f"https://{COPY}/page39")
         assert f"alias of https://{MANUAL}/" in answer["why"], answer["why"]
 
         await world.kill(holder(world, COPY))

@@ -49,21 +49,21 @@ def test_a_client_publishes_seeds_fetches_by_order_and_searches():
         await world.crawl(by=client)
         await crawl_ends(world)
         by_client = [visited for visited in world.log if visited.node == client.name]
-        assert client.node_core.client_worker.carried == len(by_client) > 3
+        assert client.node_core.fetching.client_worker.carried == len(by_client) > 3
         assert not any(visited.url.endswith("/robots.txt") for visited in by_client)
-        assert sum(node.node_core.client_dispatch.carried for node in members) == len(by_client)
+        assert sum(node.node_core.fetching.client_dispatch.carried for node in members) == len(by_client)
         checked = repeated(world.log)
         assert checked, "the first page of a client is fetched again"
         for visits in checked.values():
             assert [visited.node == client.name for visited in visits] == [True, False]
         assert len(checked) <= 4, "one for each member that it worked for; of so few pages hardly any other"
         assert_polite(world)
-        assert not any(node.node_core.client_dispatch.distrusted for node in members)
-        wanted = await members[0].node_core.searcher.search(SearchRequest(world.web.words[0], limit=10))
-        answer = await client.node_core.searcher.search(SearchRequest(world.web.words[0], limit=10))
+        assert not any(node.node_core.fetching.client_dispatch.distrusted for node in members)
+        wanted = await members[0].node_core.index.searcher.search(SearchRequest(world.web.words[0], limit=10))
+        answer = await client.node_core.index.searcher.search(SearchRequest(world.web.words[0], limit=10))
         assert [hit["url"] for hit in answer["results"]] == [hit["url"] for hit in wanted["results"]] != []
         assert answer["exact"]
-        assert not client.node_core.index.documents
+        assert not client.node_core.index.local.documents
 
     simulate(scenario)
 
@@ -86,12 +86,13 @@ def test_a_client_that_makes_pages_up_is_found_out_by_its_first_one_and_gets_no_
     async def scenario(world: World) -> None:
         members = await world.add(2)
         client = await world.add_client((4, 6))
-        liar = client.node_core._fetcher._fetcher = Liar(client.node_core._fetcher._fetcher)
+        server = client.node_core.fetching.order_server
+        liar = server._fetcher = Liar(server._fetcher)
         await world.pass_time(SETTLE_S)
         await world.crawl()
         await crawl_ends(world)
         assert 1 <= len(liar.lies) <= 2 * len(members), "a page or two before its first one was fetched again"
-        (why,) = {reason for node in members for reason in node.node_core.client_dispatch.distrusted.values()} or {""}
+        (why,) = {reason for node in members for reason in node.node_core.fetching.client_dispatch.distrusted.values()} or {""}
         assert "another text than the site's" in why
         assert_polite(world)
         texts = take_census(members).texts
@@ -109,7 +110,7 @@ def test_a_client_that_goes_away_with_its_orders_costs_only_time():
         await world.pass_time(SETTLE_S)
         await world.crawl()
         await world.until(
-            lambda: any(node.node_core.client_dispatch.open for node in members_of(world)), 60.0, every_s=0.02
+            lambda: any(node.node_core.fetching.client_dispatch.open for node in members_of(world)), 60.0, every_s=0.02
         )
         await world.kill(client)
         await crawl_ends(world)
@@ -179,5 +180,5 @@ def test_a_network_whose_nodes_all_wait_for_a_word_begins_anyway():
 
 
 async def documents(node: SimNode, urls: list[str]) -> list[object]:
-    found = await node.node_core.replicator.read_many([(Kind.DOCUMENT, document_id(u), placement_key(u)) for u in urls])
+    found = await node.node_core.store.replicator.read_many([(Kind.DOCUMENT, document_id(u), placement_key(u)) for u in urls])
     return [found.get((Kind.DOCUMENT, document_id(u))) for u in urls]

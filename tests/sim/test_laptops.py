@@ -32,7 +32,7 @@ def stored_bytes(world: World) -> int:
         len(record.body) + len(record.content or b"")
         for node in world.running()
         for kind in Kind
-        for record in node.node_core.store.scan(kind, bytes(20), b"\xff" * 20)
+        for record in node.node_core.store.records.scan(kind, bytes(20), b"\xff" * 20)
     )
 
 
@@ -67,7 +67,7 @@ async def scenario(servers: int, laptops: int, hours: int, share: float, world: 
     await world.crawl()
     await crawled(world)
     for node in world.running():
-        node.node_core.pause(True)
+        node.node_core.fetching.pause.set(True)
     await world.pass_time(60.0)
     before, stored = moved_bytes(world), stored_bytes(world)
     await live_on(world, sleepers, hours)

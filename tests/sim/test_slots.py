@@ -26,7 +26,7 @@ async def watch(world: World, seen: Watch, query: str, wanted: list[str] | None)
     while True:
         node = world.running()[turn % len(world.running())]
         turn += 1
-        answer = await node.node_core.searcher.search(SearchRequest(query, limit=100))
+        answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=100))
         coverage = answer["coverage"]
         seen.coverage.append(coverage["answered"] / coverage["slots"])
         found = [hit["url"] for hit in answer["results"]]

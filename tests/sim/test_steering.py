@@ -105,7 +105,7 @@ def test_what_every_owner_refuses_is_fetched_by_nobody_and_the_reason_stands():
         (visit,) = take_census(world.running()).visits.values()
         assert visit.state == VisitState.FAILED
         assert visit.reason.startswith('refused here by crawl.refuse "*.example": no other live owner')
-        counted = [node.node_core.crawler.status().refused for node in nodes]
+        counted = [node.node_core.crawl.crawler.status().refused for node in nodes]
         assert sum(sum(refused.values()) for refused in counted) == 1
         assert 'refused here by crawl.refuse "*.example"' in next(filter(None, counted))
 

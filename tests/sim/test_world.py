@@ -123,7 +123,7 @@ def test_a_network_of_one_grows_to_two_and_five_and_data_spread():
             await crawled(world)
             assert_complete(world)
         assert not repeated(world.log)
-        assert all(node.node_core.index.documents for node in world.running())
+        assert all(node.node_core.index.local.documents for node in world.running())
 
     simulate(scenario, WorldPlan(seed=6))
 

@@ -41,7 +41,7 @@ def test_a_crawl_has_a_beginning_a_middle_and_an_end() -> None:
 def test_a_full_disk_is_said_once() -> None:
     diary = EventLog(ALONE)
     diary.lines(ALONE)
-    full = replace(ALONE, crawl="paused", hindrance="no room")
+    full = replace(ALONE, crawl="paused", pause_reason="no room")
     assert diary.lines(full) == ["crawl stopped reason=no room"]
     assert diary.lines(full) == []
     assert diary.lines(ALONE) == ["crawl may go on: there is room again"]

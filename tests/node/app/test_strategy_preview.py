@@ -34,7 +34,7 @@ def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
 
 
 async def previewed(node: SimNode, after: Strategy) -> Json:
-    previews = StrategyPreview(node.node_core, node.overlay, node.clock)
+    previews = StrategyPreview(node.node_core.store, node.overlay, node.clock)
     return await previews.preview(encode_document(after))
 
 
@@ -55,7 +55,7 @@ def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int
         was, now = old.owners(slot_of(key, before.slot_bits)), new.owners(slot_of(key, after.slot_bits))
         return len(set(now) - set(was))
 
-    keys = {r.id: r.key for node in world.running() for r in node.node_core.store.scan(Kind.DOCUMENT, *ALL)}
+    keys = {r.id: r.key for node in world.running() for r in node.node_core.store.records.scan(Kind.DOCUMENT, *ALL)}
     fine = max(before.slot_bits, after.slot_bits)
     starts = [(part << (160 - fine)).to_bytes(20, "big") for part in range(2**fine)]
     return sum(map(gained, keys.values())), sum(gained(start) > 0 for start in starts)
@@ -90,7 +90,7 @@ def test_what_moves_and_what_is_denied_is_what_the_disks_say():
         after = drafted(nodes[0], DraftRequest({}, rules=[Rule(action="deny", host="site3.example")]))
         for node in nodes:
             told = (await previewed(node, after))["hosts"]
-            here = [decode_visit(r.body).url for r in node.node_core.store.scan(Kind.VISIT, *ALL)]
+            here = [decode_visit(r.body).url for r in node.node_core.store.records.scan(Kind.VISIT, *ALL)]
             denied = [url for url in here if "//site3.example/" in url]
             assert told["denied_urls"] == len(denied) and told["urls"] == len(here)
             assert not denied or told["denied"][0]["host"] == "site3.example"

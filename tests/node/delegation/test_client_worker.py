@@ -57,8 +57,7 @@ async def carry(peer: NodeId, order: FetchOrder) -> FetchAnswer:
 
 
 def run(town: Town, seconds: float, *, paused: bool = False) -> ClientWorker:
-    polls = ClientWorker(town, carry, Random(1))  # type: ignore[arg-type]
-    polls.resting = "paused" if paused else ""
+    polls = ClientWorker(town, carry, Random(1), lambda: "paused" if paused else "")  # type: ignore[arg-type]
 
     async def main() -> None:
         async with asyncio.TaskGroup() as tasks:

@@ -1,126 +1,16 @@
-"""Fetching for others: only what they may have, only as much as we would take, and nothing strange comes back."""
+"""Fetching by others: who is asked, and that nothing strange comes back."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
 
-import msgspec
 import pytest
 
-from crawl import CrawlDecision, FamilyMissing, FetchDeclined, Fetched, FetchFailed, OperatorBlocklist
-from dht import BadMessage, Contact, Endpoint, Message, NodeId, Slot
+from crawl import CrawlDecision, FetchDeclined, FetchFailed, OperatorBlocklist
+from dht import NodeId, Slot
 from node.delegation.fetch_order import ClientAnswer, FetchAnswer, FetchOrder
 from node.delegation.routed_fetcher import RoutedFetcher
-
-HOLDER, CARRIER, STRANGER = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
-URL = "http://a.test/page"
-
-
-@dataclass
-class Web:
-    """A fetcher that remembers what it was asked for."""
-
-    missing: bool = False
-    failure: FetchFailed | None = None
-    asked: list[tuple[str, dict[str, str], int]] = field(default_factory=list)
-
-    async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        if self.missing:
-            raise FamilyMissing(url, 6)
-        if self.failure is not None:
-            raise self.failure
-        self.asked.append((url, dict(headers), max_bytes))
-        return Fetched(url, 200, (("Content-Type", "text/html"),), b"x" * min(max_bytes, 50), False, 0.1, "::1")
-
-
-class Pair:
-    """Overlay and view of two nodes; the slots are the holder's."""
-
-    told = b""  # what peers tell of hosts that they refuse
-
-    def __init__(self) -> None:
-        self.node_id = HOLDER
-        self.strategy = type("Strategy", (), {"slot_bits": 4})
-        self.handlers: dict[type[Message], Any] = {}
-        self.answer: Any = None
-
-    @property
-    def view(self) -> "Pair":
-        return self
-
-    def serve(self, message: type[Message], handler: Any) -> None:
-        self.handlers.setdefault(message, handler)
-
-    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        return (HOLDER,)
-
-    live_owners = owners
-
-    def members(self) -> tuple[NodeId, ...]:
-        return (HOLDER, CARRIER)
-
-    def is_live(self, peer: NodeId) -> bool:
-        return True
-
-    def refuses(self, peer: NodeId) -> bytes:
-        return self.told
-
-    def contact(self, peer: NodeId) -> Contact:
-        return Contact(peer, (Endpoint("::1", 1, 1),))
-
-    async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
-        given = self.answer or await self.handlers[type(message)](HOLDER, message)
-        try:
-            return msgspec.msgpack.decode(msgspec.msgpack.encode(given), type=answer)
-        except msgspec.ValidationError as error:
-            raise BadMessage(peer.hex(), str(error)) from error
-
-
-def decide(url: str) -> CrawlDecision:
-    return CrawlDecision("/secret" not in url and not url.endswith("robots.txt"), "rule 1 of strategy 1")
-
-
-def carrier(pair: Pair) -> Web:
-    web = Web()
-    RoutedFetcher(web, pair, decide, 1000, Random(1))  # type: ignore[arg-type]
-    return web
-
-
-async def order(pair: Pair, peer: NodeId = HOLDER, url: str = URL, max_bytes: int = 100, **headers: str) -> FetchAnswer:
-    sent = FetchOrder(url, tuple((name.replace("_", "-"), value) for name, value in headers.items()), max_bytes)
-    answer: FetchAnswer = await pair.handlers[FetchOrder](peer, sent)
-    return answer
-
-
-async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
-    pair = Pair()
-    web = carrier(pair)
-    assert (await order(pair, If_None_Match='"a"', If_Modified_Since="b")).status == 200
-    assert web.asked == [(URL, {"If-None-Match": '"a"', "If-Modified-Since": "b"}, 100)]
-    await order(pair, max_bytes=1 << 40)
-    assert web.asked[-1][2] == 1000
-    assert (await order(pair, url="http://a.test/robots.txt")).status == 200
-
-
-@pytest.mark.parametrize(
-    ("fields", "reason"),
-    [
-        ({"peer": STRANGER}, "not its own"),
-        ({"url": "http://a.test/secret"}, "rule 1"),
-        ({"url": "file:///etc/passwd"}, "canonical"),
-        ({"url": "http://A.test/#x"}, "canonical"),
-        ({"url": "no url"}, "canonical"),
-        ({"Cookie": "a=b"}, "headers"),
-        ({"Authorization": "x"}, "headers"),
-    ],
-)
-async def test_other_orders_are_refused(fields: dict[str, Any], reason: str) -> None:
-    pair = Pair()
-    web = carrier(pair)
-    with pytest.raises(BadMessage, match=reason):
-        await order(pair, **fields)
-    assert not web.asked
+from tests.node.delegation.pair import CARRIER, HOLDER, STRANGER, URL, Pair, Web, carrier, decide
 
 
 @pytest.mark.parametrize(
@@ -211,25 +101,6 @@ async def test_what_this_node_refuses_another_owner_fetches_or_nobody() -> None:
         await fetcher.fetch(URL, {}, 20)
     assert len(there.asked) == 1 and not here.asked
     assert fetcher.declined("http://b.test/") == ""
-
-
-async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
-    pair = Pair()
-    web, _ = holder(pair, decide, "/page/")
-    with pytest.raises(BadMessage, match=r'operator refuses: crawl[.]refuse "/page/"'):
-        await order(pair)
-    assert not web.asked
-
-
-async def test_a_node_that_rests_carries_nothing_for_others() -> None:
-    pair = Pair()
-    web, fetcher = holder(pair, decide)
-    fetcher.resting = "outside crawl.hours (22:00-07:00); goes on at 22:00"
-    with pytest.raises(BadMessage, match=r"a node that rests: outside crawl[.]hours"):
-        await order(pair)
-    assert not web.asked
-    fetcher.resting = ""
-    assert (await order(pair)).status == 200
 
 
 BROUGHT = FetchAnswer(200, body=b"by a client", address="9.9.9.9")

@@ -15,7 +15,7 @@ PLAN = WorldPlan(seed=5, hosts=6, pages=12, replicas=2)
 
 
 async def explained(node: SimNode, url: str) -> dict[str, Any]:
-    return await node.node_core.explanations.explain(url)
+    return await node.node_core.jobs.explanations.explain(url)
 
 
 def test_every_node_tells_the_same_of_every_url() -> None:
@@ -53,7 +53,7 @@ def test_why_not_and_who_is_silent() -> None:
         assert first["changed"] == ["the fragment is no part of it"]
         assert (await explained(nodes[0], "nonsense"))["canonical"] is None
         for node in nodes:
-            node.node_core.pause(True)
+            node.node_core.fetching.pause.set(True)
         await world.crawl(url)
         await world.pass_time(3.0)
         (holder,) = [n for n in nodes if (await explained(n, url))["holder"]["self"]]
@@ -61,10 +61,10 @@ def test_why_not_and_who_is_silent() -> None:
         told = await explained(other, url)
         assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
         assert "fetches nothing: paused by its operator" in told["why"]
-        holder.node_core.pause(True, 20.0)
+        holder.node_core.fetching.pause.set(True, 20.0)
         assert "paused by its operator until" in (await explained(other, url))["why"]
         await world.pass_time(25.0)
-        assert holder.node_core.standstill() == "", "it ended by itself"
+        assert holder.node_core.fetching.operator_pause.reason() == "", "it ended by itself"
         world.publish(rules=[Rule(action="deny", host="site0.example")])
         await world.pass_time(30.0)
         told = await explained(other, url)
@@ -80,7 +80,7 @@ def test_only_canonical_urls_are_spoken_of() -> None:
     async def scenario(world: World) -> None:
         (node,) = await world.add(1)
         try:
-            await node.node_core.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
+            await node.node_core.jobs.explanations._tell(NodeId(b"p" * 20), AskAbout("http://A.test"))
         except BadMessage as error:
             assert "no canonical URL" in str(error)
         else:
@@ -95,24 +95,24 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
         await world.pass_time(8.0)
         asked = nodes[2].node_core
         url, other = world.web.seed_url, "https://site1.example/"
-        dry = await asked.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
+        dry = await asked.jobs.submission.crawl([url, "ftp://x/"], [], 20, "host", True)
         assert (dry["accepted"], dry["seeds"][0]["known"], len(dry["refused"])) == (1, "", 1)
-        assert not await asked.url_lookup.find([url])
-        handed = await asked.submission.crawl([url], [], 20, "host", False)
+        assert not await asked.store.lookup.find([url])
+        handed = await asked.jobs.submission.crawl([url], [], 20, "host", False)
         track = JobWait({"url": s["url"], "depth": 20, "scope": s["scope"]} for s in handed["seeds"])
         while not track.is_done:
             batch = track.ask(250)
-            track.take(batch, await asked.job_progress.of([Followed(**entry) for entry in batch]))
+            track.take(batch, await asked.jobs.progress.of([Followed(**entry) for entry in batch]))
             await world.pass_time(1.0)
         right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
-        assert not await asked.url_lookup.find([other]), "out of scope"
+        assert not await asked.store.lookup.find([other]), "out of scope"
         assert track.counts["fetched"] == sum(s == VisitState.FETCHED for s in right.values())
         assert track.counts["refused"] == 1 and track.reasons == {"robots": 1}
-        again = await asked.submission.crawl([url], [], 20, "host", True)
+        again = await asked.jobs.submission.crawl([url], [], 20, "host", True)
         assert (again["seeds"][0]["known"], again["behind"]) == ("fetched", 0)
-        wider = await asked.submission.crawl([url], [], 20, "whole", False)
+        wider = await asked.jobs.submission.crawl([url], [], 20, "whole", False)
         assert wider["seeds"][0]["known"] == "fetched" and wider["behind"] > 0
         await world.pass_time(20.0)
-        assert await asked.url_lookup.find([other]), "what is behind known pages is handed in, too"
+        assert await asked.store.lookup.find([other]), "what is behind known pages is handed in, too"
 
     simulate(scenario, PLAN)

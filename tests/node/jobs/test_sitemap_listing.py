@@ -21,15 +21,15 @@ def test_any_node_hears_what_an_owner_read() -> None:
         nodes = await world.add(3)
         await world.pass_time(8.0)
         url = world.web.seed_url
-        (holder,) = [n for n in nodes if (await n.node_core.explanations.explain(url))["holder"]["self"]]
+        (holder,) = [n for n in nodes if (await n.node_core.jobs.explanations.explain(url))["holder"]["self"]]
         for reader in (holder, *(n for n in nodes if n is not holder and _owns(n, url))):
-            reader.node_core.crawler._listings.add(url, [f"{url}1"])
-            assert [await node.node_core.job_progress._lists.find(url) for node in nodes] == [(f"{url}1",)] * 3
-            reader.node_core.crawler._listings.add(url, [])
-            assert [await node.node_core.job_progress._lists.find(url) for node in nodes] == [()] * 3
-        holder.node_core.crawler._listings.add(url, [url])
+            reader.node_core.crawl.crawler._listings.add(url, [f"{url}1"])
+            assert [await node.node_core.jobs.listing.find(url) for node in nodes] == [(f"{url}1",)] * 3
+            reader.node_core.crawl.crawler._listings.add(url, [])
+            assert [await node.node_core.jobs.listing.find(url) for node in nodes] == [()] * 3
+        holder.node_core.crawl.crawler._listings.add(url, [url])
         world.wire.kill(holder.name)
         other = next(node for node in nodes if node is not holder)
-        assert await other.node_core.job_progress._lists.find(url) == ()
+        assert await other.node_core.jobs.listing.find(url) == ()
 
     simulate(scenario, WorldPlan(seed=2, hosts=2, pages=2, replicas=2))

@@ -27,7 +27,7 @@ def holder(world: World, site: str) -> SimNode:
 
 async def look(world: World) -> None:
     for node in world.running():
-        await node.node_core._site_sharder.step()
+        await node.node_core.sites.sharder.step()
 
 
 def said(world: World) -> dict[str, HostRecord]:
@@ -58,7 +58,7 @@ async def keep(node: SimNode, site: str, count: int) -> None:
         page = Page(f"https://{site}/{n}", 1e9, 200, (), b"x", "text/html", "", "", "t", (), "text", ())
         while True:
             try:
-                await node.node_core.ingest.keep(page, 1)
+                await node.node_core.store.ingest.keep(page, 1)
                 break
             except TooFewCopies:
                 await asyncio.sleep(1.0)
@@ -73,27 +73,23 @@ def test_a_big_site_is_spread_once_by_who_holds_its_home(monkeypatch: pytest.Mon
         keeper = holder(world, BIG)
         for node in world.running():
             if node is not keeper:
-                await node.node_core._site_sharder.step()
+                await node.node_core.sites.sharder.step()
         assert not said(world), "others leave it alone"
-        await keeper.node_core._mirror_finder._writer.change(
-            BIG, epoch(world), lambda host: replace(host, aliases=(MIRROR,))
-        )
+        await keeper.node_core.sites.writer.change(BIG, epoch(world), lambda host: replace(host, aliases=(MIRROR,)))
         assert not said(world)[host_url(BIG)].depth
         await look(world)
         record = said(world)[host_url(BIG)]
         assert said(world).keys() == {host_url(BIG)}, "a rule and a small size leave the others where they are"
         assert record.depth > 0 and record.before == 0 and record.since > 1e9
         assert record.aliases == (MIRROR,), "what else the record says stays"
-        assert keeper.node_core.host_book.depths(BIG)[0] == record.depth, "its writer goes by it at once"
+        assert keeper.node_core.store.host_book.depths(BIG)[0] == record.depth, "its writer goes by it at once"
         await look(world)
         assert said(world)[host_url(BIG)] == record, "written once, though nothing has moved yet"
 
         keeper = holder(world, SMALL)
-        keeper.node_core.host_records.believe(HostRecord(host_url(SMALL), 5))
+        keeper.node_core.store.host_records.believe(HostRecord(host_url(SMALL), 5))
         lease = keeper.overlay.view.leases()[slot_of(host_name(SMALL)[1], world.plan.slot_bits)]
-        await keeper.node_core._mirror_finder._writer.change(
-            SMALL, lease, lambda host: replace(host, aliases=(MIRROR,))
-        )
+        await keeper.node_core.sites.writer.change(SMALL, lease, lambda host: replace(host, aliases=(MIRROR,)))
         assert said(world)[host_url(SMALL)].depth == 5, "also where its holder lacks the record that it has read once"
 
     spreading(monkeypatch, scenario)
@@ -112,17 +108,17 @@ def test_a_record_is_renewed_before_it_expires_and_never_spread_less(monkeypatch
     async def scenario(world: World) -> None:
         await look(world)
         keeper, (id, _) = holder(world, BIG), host_name(BIG)
-        before, writer = keeper.node_core.store.find(3, id), keeper.node_core._mirror_finder._writer  # type: ignore[arg-type]
+        before, writer = keeper.node_core.store.records.find(3, id), keeper.node_core.sites.writer  # type: ignore[arg-type]
         assert before is not None
         await writer.renew(BIG, before.version.epoch)
-        assert keeper.node_core.store.find(before.kind, id) == before, "it lasts for a long time yet"
+        assert keeper.node_core.store.records.find(before.kind, id) == before, "it lasts for a long time yet"
         monkeypatch.setattr("node.sites.host_record_writer.RENEW_DAYS", 801)
         await world.pass_time(1.0)
         await writer.renew(BIG, before.version.epoch)
-        after = keeper.node_core.store.find(before.kind, id)
+        after = keeper.node_core.store.records.find(before.kind, id)
         assert after is not None and after.version > before.version and after.body == before.body
         await writer.change(BIG, before.version.epoch, lambda host: replace(host, aliases=(MIRROR,)))
-        written = keeper.node_core.store.find(before.kind, id)
+        written = keeper.node_core.store.records.find(before.kind, id)
         assert written is not None and decode_host(written.body).depth == decode_host(before.body).depth
 
     spreading(monkeypatch, scenario)

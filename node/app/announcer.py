@@ -1,0 +1,65 @@
+"""Announces to the network which slots this node is ready for, how much it has to fetch and how busy its machine is."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+
+from crawl import Crawler
+from dht import Clock, Overlay, Slot, resize_inside
+from index import LocalIndex
+from node.crawling.machine_load import LoadMeter, MachineReading
+from store import RecordStore, Replicator
+
+ANNOUNCE_EVERY_S = 1.0  # how soon a slot that the index has caught up with is announced
+LOAD_EVERY_S = 5.0  # between two announcements of load and due work
+
+
+class Announcer:
+    """Announces one node's state. A slot is ready when it is reconciled and the index has caught up with it."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        replicator: Replicator,
+        ready_changed: asyncio.Event,
+        index: LocalIndex,
+        crawler: Crawler,
+        machine: Callable[[], MachineReading],
+        quota_bytes: int,
+        clock: Clock,
+    ) -> None:
+        """`ready_changed` is set whenever the replicator's ready slots are others. `machine` says how busy it is."""
+        self._overlay, self._store, self._replicator, self._ready_changed = overlay, store, replicator, ready_changed
+        self._index, self._crawler, self._machine, self._meter = index, crawler, machine, LoadMeter()
+        self._quota_bytes, self._clock = quota_bytes, clock
+        self._shown: frozenset[Slot] = frozenset()
+        self._shown_bits = overlay.view.strategy.slot_bits
+        self._load_at = 0.0  # steady
+
+    async def run(self) -> None:
+        """Announce what changes, until cancelled."""
+        while True:
+            self._ready_changed.clear()
+            self._show(self._replicator.ready_slots())
+            if (now := self._clock().steady) >= self._load_at:
+                self._load_at = now + LOAD_EVERY_S
+                self._announce(has_load=True)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(ANNOUNCE_EVERY_S):
+                    await self._ready_changed.wait()
+
+    def _show(self, ready: frozenset[Slot]) -> None:
+        """A new slot waits until the index has caught up with it; one that is ready no more leaves at once."""
+        bits = self._overlay.view.strategy.slot_bits
+        self._shown, self._shown_bits = resize_inside(self._shown, self._shown_bits, bits), bits
+        shown = ready if self._index.is_current else ready & self._shown
+        if shown != self._shown:
+            self._shown = shown
+            self._announce(has_load=False)
+
+    def _announce(self, *, has_load: bool) -> None:
+        load = None
+        if has_load:
+            load = self._meter.take(self._clock().steady, self._machine(), self._store.used_bytes / self._quota_bytes)
+        self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

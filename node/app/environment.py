@@ -1,0 +1,39 @@
+"""What a node needs from the outside world; `node/process/run_node.py` gives the real one, simulations another."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+
+from crawl import BandwidthWait, Fetcher, Locate, Parsers, nowhere
+from dht import Clock, Identity, Overlay, ShardPolicy
+from node.crawling.machine_load import MachineReading
+from node.sites.mirror_finder import Sampling
+from store import RecordStore
+
+SHARDING, SAMPLING = ShardPolicy(), Sampling()
+
+
+@dataclass(frozen=True, slots=True)
+class NodeEnvironment:
+    """Sockets, files, processes, clocks and chance, as one node finds them."""
+
+    identity: Identity
+    overlay: Overlay
+    store: RecordStore
+    fetcher: Fetcher
+    parsers: Parsers
+    clock: Clock
+    rng: Random
+    index_path: Path | None  # None: in memory
+    seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
+    expects_others: bool  # the peer cache or the network file names somebody
+    locate: Locate = nowhere  # where the fetcher will find a host
+    late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
+    spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
+    sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after
+
+    def new_rng(self) -> Random:
+        """Return a source of chance of its own for one object."""
+        return Random(self.rng.random())

@@ -1,0 +1,153 @@
+"""What a node says of itself and of the network: the bodies of /api/v1/status and /api/v1/peers."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import msgspec
+
+from dht import Clock, Network, NodeId, OverlayService
+from node.app.node_core import NodeCore
+from node.version import VERSION
+from node.views.balance import balance_json, load_json
+
+Json = dict[str, Any]
+
+SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message to every other owner
+
+
+class NodeStatus:
+    """Puts one node's state, and what it knows of the others, into plain data."""
+
+    def __init__(
+        self, core: NodeCore, overlay: OverlayService, network: Network, quota_bytes: int, clock: Clock
+    ) -> None:
+        self._core, self._overlay, self._strategies = core, overlay, overlay.strategies
+        self._network, self._quota_bytes, self._clock = network, quota_bytes, clock
+        self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
+
+    async def status(self) -> Json:
+        """Return what this node is, holds and does."""
+        view, kept = self._overlay.view, self._core.store.replicator.status()
+        return {
+            "node_id": view.node_id.hex(),
+            "version": VERSION,
+            "network": {"name": self._network.name, "id": self._network.id},
+            "members": len(view.members()),
+            "role": "member" if self._overlay.takes_part else "client",
+            "reachable": {
+                f"ipv{family}": {"state": found.verdict.value, "tried": found.tried, "text": found.shown}
+                for family, found in self._overlay.reachability().items()
+            },
+            "clients": self._clients(),
+            "peers": self._live(),
+            "refused_packets": dict(sorted(self._overlay.refused.items())),
+            "slots": {
+                "all": 2**view.strategy.slot_bits,
+                "owned": kept.owned,
+                "ready": kept.ready,
+                "leased": len(view.leases()),
+            },
+            "documents": self._core.index.local.documents,
+            "settled": await self._is_settled(),
+            "under_replicated": kept.under_replicated,
+            "owed": kept.owed,
+            "crawl": self._crawl(),
+            "balance": balance_json(self._overlay.balance()),
+            "load": load_json(self._overlay.load),
+            "strategy": self._strategy(),
+            "warnings": list(self._warnings()),
+            "disk": {"used": kept.used_bytes, "quota": self._quota_bytes},
+        }
+
+    def peers(self) -> list[Json]:
+        """Return one object for each member of the network that this node knows, itself included."""
+        return [self._peer(peer) for peer in self._overlay.view.members()]
+
+    def _clients(self) -> Json:
+        dispatch, worker = self._core.fetching.client_dispatch, self._core.fetching.client_worker
+        return {
+            "waiting": dispatch.waiting,
+            "carried": dispatch.carried,
+            "distrusted": dispatch.distrusted,
+            "polled": worker.polled,
+            "carried_here": worker.carried,
+        }
+
+    def _live(self) -> Json:
+        view = self._overlay.view
+        others = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
+        live = [contact for peer in others if (contact := view.contact(peer))]
+        return {
+            "live": len(live),
+            "ipv4": sum(4 in c.families for c in live),
+            "ipv6": sum(6 in c.families for c in live),
+        }
+
+    def _crawl(self) -> Json:
+        crawl, refusals = self._core.crawl.crawler.status(), self._core.fetching.refusals
+        return {
+            "state": crawl.state,
+            "reason": self._core.crawl_reason() if self._overlay.takes_part else self._client_reason(),
+            "frontier": crawl.waiting,
+            "open": crawl.open,
+            "fetched": crawl.fetched,
+            "failed": crawl.failed,
+            "refused": dict(crawl.refused),
+            "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
+            "per_s": round(crawl.per_s, 2),
+        }
+
+    def _client_reason(self) -> str:
+        worker = self._core.fetching.client_worker
+        if reason := self._core.fetching.operator_pause.reason():
+            return reason
+        return f"a client: asks {worker.polled} nodes for orders, {worker.carried} pages fetched for others"
+
+    def _strategy(self) -> Json:
+        strategy, newest = self._overlay.view.strategy, self._strategies.newest
+        return {
+            "version": strategy.version,
+            "expires_at": strategy.expires_at,
+            "next_at": strategy.next_at,
+            "newest": newest.version,
+            "effective_at": newest.effective_at,
+            "forks": self._strategies.fork_count,
+            "warnings": list(self._strategies.warnings(self._clock())),
+        }
+
+    def _warnings(self) -> Iterator[str]:
+        if reason := self._core.fetching.pause.room_reason():
+            yield reason
+        if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
+            yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
+
+    def _peer(self, peer: NodeId) -> Json:
+        view = self._overlay.view
+        contact, heartbeat = view.contact(peer), view.heartbeat(peer)
+        if heartbeat is None:  # this node itself
+            version, ready = view.strategy.version, self._core.store.replicator.ready_slots()
+            leased, told = frozenset(view.leases()), self._core.fetching.refusals.public_hashes
+            load, due = self._overlay.load, sum(self._core.crawl.crawler.due().values())
+        else:
+            version, ready, leased = heartbeat.strategy_version, heartbeat.ready_slots, heartbeat.leased_slots
+            load, due, told = heartbeat.load, heartbeat.due, heartbeat.refuses
+        return {
+            "node_id": peer.hex(),
+            "self": peer == view.node_id,
+            "endpoints": [msgspec.to_builtins(endpoint) for endpoint in contact.endpoints] if contact else [],
+            "live": view.is_live(peer),
+            "families": sorted(contact.families) if contact else [],
+            "strategy_version": version,
+            "ready": len(ready),
+            "leased": len(leased),
+            "refuses": len(told) // 4,
+            "due": due,
+            "load": load_json(load),
+            "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
+        }
+
+    async def _is_settled(self) -> bool:
+        now = self._clock().steady
+        if now - self._settled[0] >= SETTLED_FOR_S:
+            self._settled = now, await self._core.settlement.is_settled()
+        return self._settled[1]

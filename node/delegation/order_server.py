@@ -1,0 +1,68 @@
+"""Carries out fetch orders: one GET for a peer, whether this node was asked as an owner or asked for work as a client.
+
+Only owners of the slot may order, only what the strategy lets be crawled, and within this node's own bounds.
+"""
+
+import asyncio
+from collections.abc import Callable
+
+from crawl import AddressRefused, CrawlDecision, FamilyMissing, Fetcher, FetchFailed, OperatorBlocklist, is_canonical
+from dht import BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
+from node.delegation.fetch_order import VALIDATORS, FetchAnswer, FetchOrder
+
+MAX_ORDERS = 16  # carried out at once, for all peers together
+NO_REFUSALS = OperatorBlocklist(())
+
+
+class OrderServer:
+    """Makes requests for others, with `fetcher`."""
+
+    def __init__(
+        self,
+        fetcher: Fetcher,
+        overlay: Overlay,
+        decide: Callable[[str], CrawlDecision],
+        max_bytes: int,
+        *,
+        pause_reason: Callable[[], str] = str,
+        place: Callable[[str], Key] = placement_key,
+        refusals: OperatorBlocklist = NO_REFUSALS,
+    ) -> None:
+        """`max_bytes`: the most that is read of any page. `pause_reason`: why this node fetches nothing just now, ""
+        where it does. `place`, `refusals`: as in `RoutedFetcher`."""
+        self._fetcher, self._overlay, self._decide, self._max_bytes = fetcher, overlay, decide, max_bytes
+        self._pause_reason, self._place, self._refusals = pause_reason, place, refusals
+        self._open = asyncio.Semaphore(MAX_ORDERS)
+        overlay.serve(FetchOrder, self.carry)
+
+    async def carry(self, peer: NodeId, order: FetchOrder) -> FetchAnswer:
+        """Make the request that a peer ordered; raises BadMessage where the order is not one to carry out."""
+        if reason := self._objection(peer, order):
+            raise BadMessage(peer.hex(), reason)
+        async with self._open:
+            try:
+                max_bytes = min(order.max_bytes, self._max_bytes)
+                got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
+            except FetchFailed as error:
+                return FetchAnswer(failure=error.reason[:300])
+            except (FamilyMissing, AddressRefused) as error:
+                return FetchAnswer(failure=str(error)[:300])
+        return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
+
+    def _objection(self, peer: NodeId, order: FetchOrder) -> str:
+        """Say why an order is not carried out, "" where it is; robots.txt is read whatever the rules say of pages."""
+        if not is_canonical(order.url):
+            return "orders a fetch of what is no canonical URL"
+        view = self._overlay.view
+        if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
+            return "orders a fetch in a slot that is not its own"
+        if reason := self._pause_reason():
+            return f"orders a fetch of a node that rests: {reason}"
+        if any(name.lower() not in VALIDATORS for name, _ in order.headers):
+            return f"orders a fetch with headers other than {', '.join(VALIDATORS)}"
+        if refused := self._refusals.reason(order.url):
+            return f"orders a fetch that this node's operator refuses: {refused}"
+        decision = self._decide(order.url)
+        if not decision.allowed and split_url(order.url).path != "/robots.txt":
+            return f"orders a fetch that is not allowed: {decision.reason}"
+        return ""

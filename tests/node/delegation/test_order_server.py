@@ -1,0 +1,60 @@
+"""Orders of peers: only what they may have is fetched for them, and only as much as this node would take."""
+
+from typing import Any
+
+import pytest
+
+from crawl import OperatorBlocklist
+from dht import BadMessage
+from node.delegation.order_server import OrderServer
+from tests.node.delegation.pair import STRANGER, URL, Pair, Web, carrier, decide, order
+
+
+async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
+    pair = Pair()
+    web = carrier(pair)
+    assert (await order(pair, If_None_Match='"a"', If_Modified_Since="b")).status == 200
+    assert web.asked == [(URL, {"If-None-Match": '"a"', "If-Modified-Since": "b"}, 100)]
+    await order(pair, max_bytes=1 << 40)
+    assert web.asked[-1][2] == 1000
+    assert (await order(pair, url="http://a.test/robots.txt")).status == 200
+
+
+@pytest.mark.parametrize(
+    ("fields", "reason"),
+    [
+        ({"peer": STRANGER}, "not its own"),
+        ({"url": "http://a.test/secret"}, "rule 1"),
+        ({"url": "file:///etc/passwd"}, "canonical"),
+        ({"url": "http://A.test/#x"}, "canonical"),
+        ({"url": "no url"}, "canonical"),
+        ({"Cookie": "a=b"}, "headers"),
+        ({"Authorization": "x"}, "headers"),
+    ],
+)
+async def test_other_orders_are_refused(fields: dict[str, Any], reason: str) -> None:
+    pair = Pair()
+    web = carrier(pair)
+    with pytest.raises(BadMessage, match=reason):
+        await order(pair, **fields)
+    assert not web.asked
+
+
+async def test_an_order_for_what_this_node_refuses_is_not_carried_out() -> None:
+    pair = Pair()
+    web = Web()
+    OrderServer(web, pair, decide, 1000, refusals=OperatorBlocklist(("/page/",)))  # type: ignore[arg-type]
+    with pytest.raises(BadMessage, match=r'operator refuses: crawl[.]refuse "/page/"'):
+        await order(pair)
+    assert not web.asked
+
+
+async def test_a_node_that_rests_carries_nothing_for_others() -> None:
+    pair = Pair()
+    web, reasons = Web(), ["outside crawl.hours (22:00-07:00); goes on at 22:00"]
+    OrderServer(web, pair, decide, 1000, pause_reason=lambda: reasons[-1])  # type: ignore[arg-type]
+    with pytest.raises(BadMessage, match=r"a node that rests: outside crawl[.]hours"):
+        await order(pair)
+    assert not web.asked
+    reasons.append("")
+    assert (await order(pair)).status == 200
