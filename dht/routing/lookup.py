@@ -20,7 +20,7 @@ from dht.wire.contact import Contact
 
 ALPHA = 4
 CANDIDATES = 256  # of one lookup; a liar can add 16 an answer
-PLACE_LIMIT = 2  # among the nearest, of one /24 or /48: thirty identities in one rack must not be all that is found
+SUBNET_LIMIT = 2  # among the nearest, of one /24 or /48: thirty identities in one rack must not be all that is found
 
 
 class QueryState(IntEnum):
@@ -47,9 +47,9 @@ class Lookup:
         k: int = K,
         alpha: int = ALPHA,
         *,
-        place: Callable[[Contact], bytes | None] = lambda contact: None,
+        subnet: Callable[[Contact], bytes | None] = lambda contact: None,
     ) -> None:
-        """`place`: the prefix in which a contact is, None where that tells nothing; see `AddressPolicy.subnet`."""
+        """`subnet`: the /24 or /48 in which a contact is, None where that tells nothing; see `AddressPolicy.subnet`."""
         self._own = own
         self._target = target
         self._k = k
@@ -59,10 +59,10 @@ class Lookup:
         self._hops: dict[NodeId, int] = {}
         self._nearest: list[tuple[int, NodeId]] = []  # by distance, without those that failed
         self._open = self._fresh = 0  # how many are in these states
-        self._place = place
-        self._places: dict[NodeId, bytes | None] = {}
+        self._subnet = subnet
+        self._subnets: dict[NodeId, bytes | None] = {}
         self._crowd: dict[bytes, int] = {}
-        self._is_crowded = False  # whether any place has more candidates than may count
+        self._is_crowded = False  # whether any subnet has more candidates than may count
         self.asked = 0
 
     def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]], by: NodeId | None = None) -> None:
@@ -76,10 +76,10 @@ class Lookup:
                 self._fresh += reachable
                 self._hops[peer] = hops
                 insort(self._nearest, (distance(peer, self._target), peer))
-                place = self._places[peer] = self._place(contact)
-                if place is not None:
-                    self._crowd[place] = self._crowd.get(place, 0) + 1
-                    self._is_crowded = self._is_crowded or self._crowd[place] > PLACE_LIMIT
+                subnet = self._subnets[peer] = self._subnet(contact)
+                if subnet is not None:
+                    self._crowd[subnet] = self._crowd.get(subnet, 0) + 1
+                    self._is_crowded = self._is_crowded or self._crowd[subnet] > SUBNET_LIMIT
 
     def next_queries(self) -> list[tuple[bytes, Contact]]:
         """Whom to ask now; each is then open until `answered` or `failed`."""
@@ -92,7 +92,7 @@ class Lookup:
             state = self._states[peer]
             places -= state is not SLOW
             if state is FRESH:
-                self._turn(peer, OPEN)
+                self._set_state(peer, OPEN)
                 chosen.append(self._contacts[peer])
         self.asked += len(chosen)
         return chosen
@@ -100,17 +100,17 @@ class Lookup:
     def answered(self, peer: NodeId) -> None:
         if self._states[peer] is FAILED:  # an answer that proved sound after all
             insort(self._nearest, (distance(peer, self._target), peer))
-        self._turn(peer, ANSWERED)
+        self._set_state(peer, ANSWERED)
 
     def failed(self, peer: NodeId) -> None:
         if self._states[peer] is not FAILED:
             del self._nearest[bisect_left(self._nearest, (distance(peer, self._target), peer))]
-        self._turn(peer, FAILED)
+        self._set_state(peer, FAILED)
 
     def slow(self, peer: NodeId) -> None:
         """Its place goes to another; it may still answer."""
         if self._states.get(peer) is OPEN:
-            self._turn(peer, SLOW)
+            self._set_state(peer, SLOW)
 
     @property
     def is_done(self) -> bool:
@@ -128,19 +128,19 @@ class Lookup:
         return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in USABLE]
 
     def _counted(self) -> Iterator[NodeId]:
-        """Those that have not failed, nearest first; of one place no more than PLACE_LIMIT."""
+        """Those that have not failed, nearest first; of one subnet no more than SUBNET_LIMIT."""
         return self._thinned() if self._is_crowded else map(PEER, self._nearest)
 
     def _thinned(self) -> Iterator[NodeId]:
         counts: Counter[bytes] = Counter()
         for _, peer in self._nearest:
-            place = self._places[peer]
-            if place is not None:
-                counts[place] += 1
-            if place is None or counts[place] <= PLACE_LIMIT:
+            subnet = self._subnets[peer]
+            if subnet is not None:
+                counts[subnet] += 1
+            if subnet is None or counts[subnet] <= SUBNET_LIMIT:
                 yield peer
 
-    def _turn(self, peer: NodeId, state: QueryState) -> None:
+    def _set_state(self, peer: NodeId, state: QueryState) -> None:
         before = self._states[peer]
         self._fresh -= before is FRESH
         self._open += (state is OPEN) - (before is OPEN)

@@ -55,7 +55,7 @@ class LookupRun:
     ) -> None:
         """`signed`: how a peer says itself that it is reached, which counts more than what others say. `claim`: whether
         this lookup may ask a node, asked when its turn has come. `k`: how many nearest to end with."""
-        self._lookup = Lookup(own, target, k, place=self._place)
+        self._lookup = Lookup(own, target, k, subnet=self._subnet)
         self._body: Body = Get(target) if records else Find(target)
         self._ask = ask
         self._families = families
@@ -77,8 +77,8 @@ class LookupRun:
         """Public keys and contacts of the nearest, nearest first."""
         return self._lookup.result()
 
-    def _place(self, contact: Contact) -> bytes | None:
-        """Where we would meet a contact."""
+    def _subnet(self, contact: Contact) -> bytes | None:
+        """The subnet in which we would meet a contact."""
         ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
         return self._reach.subnet(ours[0].host)
 

@@ -1,3 +1,5 @@
+import re
+from pathlib import Path
 from random import Random
 
 from hypothesis import given, settings
@@ -81,3 +83,14 @@ def test_a_stranger_is_waited_for_as_long_as_others_took_and_a_contact_as_long_a
         table.answered(IDS[1], contact(IDS[1]), 1.0)
     assert 0.3 < table.timeout_s(IDS[0]) < 1.0 < table.timeout_s(IDS[1]) < 1.1
     assert 0.3 <= table.timeout_s(FAR[0]) < 0.31
+
+
+def test_the_package_is_imported_by_the_routing_table_alone() -> None:
+    root = Path(__file__).parents[3]
+    files = [
+        file for name in ("dht", "crawl", "store", "index", "node", "bootstrap") for file in (root / name).rglob("*.py")
+    ]
+    users = [
+        file.relative_to(root).as_posix() for file in files if re.search(r"(?:from|import) kademlia", file.read_text())
+    ]
+    assert users == ["dht/routing/routing_table.py"]
