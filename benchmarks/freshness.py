@@ -23,7 +23,7 @@ from benchmarks.figures import Row, parser_for, row, show
 from crawl import CrawlConfig, Visit
 from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
-from crawl.pipeline.fetch_outcome import read
+from crawl.pipeline.fetch_outcome import outcome_of_reading
 from crawl.politeness.address_limits import AddressLimits
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import VisitState
@@ -84,7 +84,9 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
     sites = SiteQueues(AddressLimits(pages, 0.0))
     frontier = Frontier(pages, sites, census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
-        first, _ = read(Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census)
+        first, _ = outcome_of_reading(
+            Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census
+        )
         due_at = START + (first.due_at - START) * Random(page).random()
         frontier.hold(Slot(page), 1, [replaced(first, due_at=due_at, visited_at=START)], Now(START, 0.0))
     fresh_s, visits, seen_at = 0.0, 0, [0.0] * pages
@@ -100,7 +102,7 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
         fresh_s += world.fresh_s(page, seen_at[page], now)
         seen_at[page] = now
         asked = replaced(turn.visit, visited_at=START + now, state=VisitState.FETCHED)
-        outcome, _ = read(asked, turn.visit, print_of(world, page, now), START + now, census)
+        outcome, _ = outcome_of_reading(asked, turn.visit, print_of(world, page, now), START + now, census)
         sites.end_request(turn, now, 0.0)
         frontier.settle(turn, outcome, Now(START + now, now))
     fresh_s += sum(world.fresh_s(page, seen_at[page], SPAN_S) for page in range(pages))

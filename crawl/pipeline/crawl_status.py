@@ -8,7 +8,7 @@ from typing import Literal
 
 from crawl.config import CrawlConfig
 from crawl.frontier.frontier import Frontier
-from crawl.politeness.host_delays import HostDelays
+from crawl.politeness.site_delays import SiteDelays
 from dht import Now
 
 SOON_S = 60.0  # what is due by then counts as waiting
@@ -40,7 +40,7 @@ class CrawlSnapshot:
     pages that their owners have not acknowledged yet."""
 
     frontier: Frontier
-    delays: HostDelays
+    delays: SiteDelays
     config: CrawlConfig
     pause_reason: str
     late_s: float

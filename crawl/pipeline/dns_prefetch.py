@@ -1,5 +1,6 @@
-"""Names looked up before their hosts' first turn, so that no turn waits for DNS, and hosts that share an address are
-known to do so before the first of them is asked.
+"""Looks names up in DNS before their sites' first turn, so that no turn waits for DNS.
+
+Sites that share an address are so known to do so before the first of them is asked.
 
 A few look-ups at once, and fewer than the resolver has threads: turns that need a name now must not queue behind.
 """
@@ -10,26 +11,26 @@ from crawl.fetch.response import Locate
 from crawl.frontier.site_queues import SiteQueues
 
 AT_ONCE = 4
-LOOK_EVERY_S = 0.5  # for hosts that were found meanwhile
+POLL_EVERY_S = 0.5  # for sites that were found meanwhile
 
 
 class DnsPrefetch:
-    """Looks up the frontier's new hosts."""
+    """Looks up the addresses of the frontier's new sites."""
 
     def __init__(self, sites: SiteQueues, locate: Locate) -> None:
         self._sites, self._locate = sites, locate
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Look up addresses until cancelled."""
         free = asyncio.Semaphore(AT_ONCE)
         async with asyncio.TaskGroup() as tasks:
             while True:
-                await free.acquire()  # first: a look-up may take long, and another host be more urgent by then
+                await free.acquire()  # first: a look-up may take long, and another site be more urgent by then
                 if (site := self._sites.next_unlocated()) is not None:
                     tasks.create_task(self._place(site, free))
                 else:
                     free.release()
-                    await asyncio.sleep(LOOK_EVERY_S)
+                    await asyncio.sleep(POLL_EVERY_S)
 
     async def _place(self, site: str, free: asyncio.Semaphore) -> None:
         try:

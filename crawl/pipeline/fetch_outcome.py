@@ -1,6 +1,7 @@
 """What a response means for its URL: the policy of one fetch.
 
-Pure: a visit and what was fetched in, a verdict out. Source: RFC 9110; Googlebot's published treatment of statuses.
+Pure: a visit and what was fetched in, the visit to be recorded out. Instants are Unix seconds.
+Source: RFC 9110; Googlebot's published treatment of statuses.
 """
 
 from enum import Enum, auto
@@ -25,9 +26,9 @@ from crawl.schedule.url_state import Visit, VisitState
 _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the site's own word
 _NO_PAGE = (VisitState.REDIRECT, VisitState.REFUSED)
-RETRIED = frozenset((408, 425, 429))
+RETRIED = frozenset((408, 425, 429))  # and all from 500 on: the page is tried again
 _MAX_REASON_CHARS = 200
-DECLINED_S = 3600.0  # until an URL that nobody took is offered again: owners come and go within hours
+DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -44,71 +45,75 @@ class FollowUp(Enum):
 class FetchOutcome(msgspec.Struct, frozen=True):
     """What a response means: the visit that is to be recorded once `follow_up` is done."""
 
-    follow_up: FollowUp
     visit: Visit
+    follow_up: FollowUp = FollowUp.NOTHING
 
 
-def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, census: RevisitStatistics) -> FetchOutcome:
-    """What a response means. `now`: Unix seconds."""
+def judge(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig, revisits: RevisitStatistics) -> FetchOutcome:
+    """Decide what a response means for the visit that asked for it; never raises for what a site sends."""
     status = fetched.status
     before, visit = visit, replace(visit, visited_at=now, status=status, reason="", target="")
     if visit.is_sitemap and status in (200, 404, 410):
         return _sitemap(visit, fetched, now, config)
     if status == 304 and validators(before, now):
         if reason := unwanted(header_directives(fetched.headers, config.agent), now):
-            return FetchOutcome(FollowUp.GONE, gone(visit, reason, now, config))
-        return FetchOutcome(FollowUp.NOTHING, _looked(visit, now, census, changed=False))
+            return FetchOutcome(gone(visit, reason, now, config), FollowUp.GONE)
+        return FetchOutcome(_looked(visit, now, revisits, changed=False))
     if status in _REDIRECTS:
         return _redirected(visit, fetched, now, config)
     if status in (404, 410):
-        return FetchOutcome(FollowUp.GONE, gone(visit, f"status {status}", now, config))
+        return FetchOutcome(gone(visit, f"status {status}", now, config), FollowUp.GONE)
     if status in RETRIED or status >= 500:
         wait_s = fetched.retry_after_s(now)
         fails = visit.fails if status != 429 else min(visit.fails, config.max_fails - 1)  # ours is the fault there
         failure = failed(replace(visit, fails=fails), f"status {status}", now, config, wait_s)
-        return FetchOutcome(FollowUp.NOTHING, failure)
+        return FetchOutcome(failure)
     if status != 200:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"status {status}", now, config))
+        return FetchOutcome(refused(visit, f"status {status}", now, config))
     return _answered(visit, fetched, now, config)
 
 
 def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
-    """The URL is not taken; the reason says who refused: robots, rules, a guard, its media type…"""
+    """Return the outcome of a URL that is not taken; `reason` says who refused: robots, rules, a guard…"""
     due_at = due_after_refusal(now, config)
     reason = reason[:_MAX_REASON_CHARS]
     return replace(visit, state=VisitState.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
 
 
-def read(visit: Visit, before: Visit, fingerprint: bytes, now: float, census: RevisitStatistics) -> tuple[Visit, bool]:
-    """A page was read that `before` knew, or not; its outcome, and whether it has to be stored (anew)."""
+def outcome_of_reading(
+    visit: Visit, before: Visit, fingerprint: bytes, now: float, revisits: RevisitStatistics
+) -> tuple[Visit, bool]:
+    """Return the outcome of a page that was read, and whether it has to be stored (anew).
+
+    `before` is the visit before this fetch, `visit` the one with what the response said."""
     known = before.history.fingerprint
-    outcome = _looked(visit, now, census, changed=not says_the_same(known, fingerprint))
+    outcome = _looked(visit, now, revisits, changed=not says_the_same(known, fingerprint))
     is_stored = is_same(known, fingerprint) and before.unavailable_at == visit.unavailable_at
     if is_stored and not keep_again(before, now):
         return outcome, False
     return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
 
 
-def spared(visit: Visit, unchanged_until: float, now: float, census: RevisitStatistics) -> Visit | None:
-    """The outcome of not asking for a page that is known not to have changed until then; None: ask."""
+def outcome_of_sparing(visit: Visit, unchanged_until: float, now: float, revisits: RevisitStatistics) -> Visit | None:
+    """Return the outcome of not asking for a page that had not changed by `unchanged_until`; None where it is due."""
     known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
-    due_at = _soon_enough(known, due_after_look(known, unchanged_until, census))
+    due_at = _soon_enough(known, due_after_look(known, unchanged_until, revisits))
     return replace(known, due_at=due_at) if due_at > now and not is_over(visit, now) else None
 
 
 def idle_parameters(visit: Visit, target: str, now: float, config: CrawlConfig) -> FetchOutcome:
-    """The URL's parameters change nothing at its site: as if it redirected to the one without them."""
+    """Return the outcome of a URL whose parameters change nothing: as if it redirected to the one without them."""
     due_at = due_after_refusal(now, config)
     reason = "guard: its parameters change nothing"
     visit = replace(
         visit, state=VisitState.REDIRECT, visited_at=now, target=target, due_at=due_at, fails=0, reason=reason
     )
-    return FetchOutcome(FollowUp.REDIRECT, visit)
+    return FetchOutcome(visit, FollowUp.REDIRECT)
 
 
 def is_outlived(before: Visit, outcome: Visit) -> bool:
-    """Whether the page that is stored of a URL is not what is there any more: its site has said so for good, or there
-    was nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
+    """Tell whether the page that is stored of a URL is no longer there: its site has said so for good, or there was
+    nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
     if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
         return False
     is_final = outcome.status in _FOR_GOOD or outcome.reason.startswith(OTHER_TYPE)
@@ -116,19 +121,19 @@ def is_outlived(before: Visit, outcome: Visit) -> bool:
 
 
 def forgotten(visit: Visit) -> Visit:
-    """An outcome once nothing is stored of the page any more."""
+    """Return the outcome as it is once nothing is stored of the page any more."""
     history = replace(visit.history, fingerprint=b"")  # nothing is stored that it could be the same as
     return replace(visit, etag="", last_modified="", unavailable_at=0.0, history=history)
 
 
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
-    """The page is no more, or does not want to be found."""
+    """Return the outcome of a page that is no more, or does not want to be found."""
     due_at = due_after_refusal(now, config)
     return forgotten(replace(visit, state=VisitState.GONE, visited_at=now, due_at=due_at, fails=0, reason=reason))
 
 
 def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> Visit:
-    """Nothing was learned about the page; it is tried again later, less and less often."""
+    """Return the outcome where nothing was learned about the page; it is tried again later, less and less often."""
     fails = visit.fails + 1
     due_at = due_after_failure(fails, now, config, retry_after_s)
     reason = reason[:_MAX_REASON_CHARS]
@@ -136,28 +141,30 @@ def failed(visit: Visit, reason: str, now: float, config: CrawlConfig, retry_aft
 
 
 def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
-    """Nobody who would fetch it is there just now; it never counts as hopeless: others may hold the slot next."""
+    """Return the outcome where nobody who would fetch the URL is there just now.
+
+    It never counts as hopeless: others may hold the slot next."""
     fails = min(visit.fails, config.max_fails - 1)
     return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
 
 
-def after_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
-    """The outcome of a fetch that brought no response."""
+def outcome_of_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
+    """Return the outcome of a fetch that brought no response."""
     return failed(replace(visit, status=0), error.reason, now, config)
 
 
 def keep_again(visit: Visit, now: float) -> bool:
-    """Whether what is stored of a page grows old, so that it has to be stored anew though it is the same."""
+    """Tell whether what is stored of a page grows old, so that it has to be stored anew though it is the same."""
     return now - visit.history.kept_at > KEEP_AGAIN_S
 
 
 def is_over(visit: Visit, now: float) -> bool:
-    """Whether the page did not want to be found any more from some instant before now; only it says if that holds."""
+    """Tell whether the page said that it must not be found by `now`; only reading it anew tells if it still says so."""
     return 0.0 < visit.unavailable_at <= now
 
 
 def validators(visit: Visit, now: float) -> dict[str, str]:
-    """Headers of a conditional request, for a page whose stored version is known and does not grow old."""
+    """Return the headers of a conditional request; none where the stored version is unknown or grows old."""
     headers = {}
     if (
         visit.state in (VisitState.FETCHED, VisitState.FAILED)
@@ -174,33 +181,29 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
 def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     location = fetched.header("Location").strip()
     if not location:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, "redirect without a target", now, config))
+        return FetchOutcome(refused(visit, "redirect without a target", now, config))
     target = find_url(location, visit.url)
     if target is None:
-        return FetchOutcome(
-            FollowUp.NOTHING, refused(visit, f"redirect to what cannot be fetched: {location}", now, config)
-        )
+        return FetchOutcome(refused(visit, f"redirect to what cannot be fetched: {location}", now, config))
     if target == visit.url:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, "redirect to itself", now, config))
+        return FetchOutcome(refused(visit, "redirect to itself", now, config))
     if visit.hops >= config.max_hops:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"more than {config.max_hops} redirects", now, config))
+        return FetchOutcome(refused(visit, f"more than {config.max_hops} redirects", now, config))
     due_at = due_after_redirect(now, config)
     outcome = replace(visit, state=VisitState.REDIRECT, target=target, due_at=due_at, fails=0)
-    return FetchOutcome(FollowUp.REDIRECT, outcome)
+    return FetchOutcome(outcome, FollowUp.REDIRECT)
 
 
 def _answered(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
     if fetched.media_type not in READ_TYPES and not looks_like_html(fetched):
-        return FetchOutcome(
-            FollowUp.NOTHING, refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config)
-        )
+        return FetchOutcome(refused(visit, f"{OTHER_TYPE}: {fetched.media_type or 'unknown'}", now, config))
     if fetched.cut:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, too_large(config.max_body_bytes), now, config))
-    return FetchOutcome(FollowUp.PARSE, _found(visit, fetched, now, config))
+        return FetchOutcome(refused(visit, too_large(config.max_body_bytes), now, config))
+    return FetchOutcome(_found(visit, fetched, now, config), FollowUp.PARSE)
 
 
 def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> Visit:
-    """A page or a list, until it is read."""
+    """Return the outcome of a page or a list until it is read."""
     return replace(
         visit,
         state=VisitState.FETCHED,
@@ -212,18 +215,18 @@ def _found(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> V
 
 
 def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:
-    """A sitemap that was handed in is no page: nothing of it is stored."""
+    """Decide what the response to a sitemap that was handed in means: it is no page, and nothing of it is stored."""
     if fetched.status != 200:
-        return FetchOutcome(FollowUp.NOTHING, refused(visit, f"sitemap: status {fetched.status}", now, config))
-    return FetchOutcome(FollowUp.SITEMAP, _found(visit, fetched, now, config))
+        return FetchOutcome(refused(visit, f"sitemap: status {fetched.status}", now, config))
+    return FetchOutcome(_found(visit, fetched, now, config), FollowUp.SITEMAP)
 
 
-def _looked(visit: Visit, now: float, census: RevisitStatistics, *, changed: bool) -> Visit:
-    """A look at the content of a page that is stored, or will be."""
+def _looked(visit: Visit, now: float, revisits: RevisitStatistics, *, changed: bool) -> Visit:
+    """Return the outcome of a look at the content of a page that is stored, or will be."""
     looked = replace(visit, state=VisitState.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
-    return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, census)))
+    return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, revisits)))
 
 
 def _soon_enough(visit: Visit, due_at: float) -> float:
-    """Not after the instant from which on the page does not want to be found: then it is read again."""
+    """Return the due time, but not later than the instant from which on the page does not want to be found."""
     return min(due_at, visit.unavailable_at) if visit.unavailable_at > visit.visited_at else due_at

@@ -20,22 +20,22 @@ from crawl.pipeline.fetch_outcome import (
     RETRIED,
     FetchOutcome,
     FollowUp,
-    after_error,
     declined,
     failed,
     idle_parameters,
     judge,
     keep_again,
+    outcome_of_error,
+    outcome_of_sparing,
     refused,
-    spared,
     validators,
 )
 from crawl.pipeline.mirror_twins import left_to_twin, may_stand_in
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.policy import CrawlDecision
-from crawl.politeness.host_delays import DOWN
 from crawl.politeness.robots import Robots
 from crawl.politeness.robots_cache import RobotsAnswer, RobotsUnreachable
+from crawl.politeness.site_delays import DOWN
 from crawl.schedule.lastmod import TEST_EACH
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
@@ -100,7 +100,7 @@ class FetchStage:
 
     def _without(self, visit: Visit) -> FetchResult:
         """Return the result of making no request, because the outcome is known already."""
-        return FetchResult(outcome=FetchOutcome(FollowUp.NOTHING, visit))
+        return FetchResult(outcome=FetchOutcome(visit))
 
     def _trap(self, task: FetchTask) -> str:
         """Return why a URL looks like part of a trap, "" where it was read before: such a page is looked after."""
@@ -114,7 +114,7 @@ class FetchStage:
         twin = alias.twin(visit.url)
         known = {} if alias.redirects else await self.ports.twins.find([twin])
         outcome = left_to_twin(visit, alias, known.get(twin), now, self.config)
-        return FetchResult(outcome=FetchOutcome(FollowUp.REDIRECT, outcome)) if outcome else None
+        return FetchResult(outcome=FetchOutcome(outcome, FollowUp.REDIRECT)) if outcome else None
 
     def _spared(self, task: FetchTask, now: float) -> Visit | None:
         """Return the outcome where proven dates of the site say that the page is the same, but for a sample."""
@@ -122,11 +122,11 @@ class FetchStage:
         if visit.state != VisitState.FETCHED or keep_again(visit, now) or int(visit.visited_at) % TEST_EACH == 0:
             return None
         until = self.sites.lastmods.unchanged_until(task.site, visit.url, visit.history.seen_at)
-        return spared(visit, until, now, self.revisits) if until else None
+        return outcome_of_sparing(visit, until, now, self.revisits) if until else None
 
     def _declined(self, visit: Visit, reason: str) -> FetchResult:
         outcome = declined(visit, reason, self.clock().wall, self.config)
-        return FetchResult(outcome=FetchOutcome(FollowUp.NOTHING, outcome), is_declined=True)
+        return FetchResult(outcome=FetchOutcome(outcome), is_declined=True)
 
     def _barred(self, visit: Visit, barred: RobotsUnreachable, now: float) -> Visit:
         if barred.for_good:
@@ -199,11 +199,11 @@ class FetchStage:
         except BodyUnreadable as error:
             outcome = refused(visit, error.reason, self.clock().wall, config)
             delay_s = self.sites.delays.after_error(task.site, decision.min_delay_s)
-            return FetchResult(delay_s, outcome=FetchOutcome(FollowUp.NOTHING, outcome))
+            return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         except FetchFailed as error:
-            outcome = after_error(visit, error, self.clock().wall, config)
+            outcome = outcome_of_error(visit, error, self.clock().wall, config)
             delay_s = self._after_silence(task.site, error.reason, decision)
-            return FetchResult(delay_s, outcome=FetchOutcome(FollowUp.NOTHING, outcome))
+            return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         judged = judge(visit, fetched, self.clock().wall, config, self.revisits)
         return FetchResult(self._rest(task.site, fetched, decision), fetched.address, judged, fetched)
 

@@ -1,4 +1,4 @@
-"""What became of a URL's twin, which another crawler may see to, and what that means for a URL of an alias.
+"""Whether a URL of a host that mirrors another one is fetched, or left to its twin at that other host.
 
 Pure: a protocol, and a visit and its twin in, an outcome out.
 """
@@ -22,27 +22,28 @@ _BACKOFF = 4.0  # the others wait longer and longer, up to a day
 
 
 class MirrorTwins(Protocol):
-    """Visits of any URLs, from their owners; what nobody knows, or answers for, is missing."""
+    """Looks up what became of URLs that other crawlers may see to."""
 
-    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]: ...
+    async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
+        """Return the visits by URL, from their owners; those that nobody knows, or answers for, are missing."""
 
 
 class NoMirrorTwins:
-    """Nothing is known of URLs elsewhere."""
+    """Knows nothing of URLs elsewhere."""
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
         return {}
 
 
 def may_stand_in(visit: Visit, twin: str, decide: Decide, now: float) -> bool:
-    """Whether a URL may be left to its twin: who crawls one host wants that host, and rules win."""
+    """Tell whether a URL may be left to its twin: its scope must hold the twin, and no rule may refuse it."""
     scope = scope_after_redirect(visit.scope, visit.url, twin)
     return is_canonical(twin) and is_within(scope, twin) and not refusal_reason(twin, decide(twin), now)
 
 
 def left_to_twin(visit: Visit, alias: MirrorAlias, twin: Visit | None, now: float, config: CrawlConfig) -> Visit | None:
-    """The outcome of not fetching a URL of an alias; None where it must be fetched all the same, since it may be a page
-    that only the alias has. A twin that was not fetched yet is looked at again soon, so that no such page is lost."""
+    """Return the outcome of not fetching a URL of an alias; None where it must be fetched, as only the alias may have
+    that page. A twin that was not fetched yet is looked at again soon, so that no such page is lost."""
     if twin is not None and _has_nothing(twin, visit.url):
         return None
     outcome = replace(refused(visit, alias.reason, now, config), target=alias.twin(visit.url))
@@ -56,6 +57,6 @@ def left_to_twin(visit: Visit, alias: MirrorAlias, twin: Visit | None, now: floa
 
 
 def _has_nothing(twin: Visit, url: str) -> bool:
-    """Whether a twin is no page, must not be fetched, or leads back."""
+    """Tell whether a twin is no page, must not be fetched, or leads back."""
     is_refused = twin.state == VisitState.REFUSED and twin.reason.startswith(("robots", "guard: soft 404"))
     return twin.state == VisitState.GONE or is_refused or twin.target == url

@@ -18,7 +18,7 @@ from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
 from crawl.frontier.fetch_task import FetchTask
 from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, read, refused
+from crawl.pipeline.fetch_outcome import FollowUp, forgotten, gone, is_outlived, outcome_of_reading, refused
 from crawl.pipeline.fetch_stage import FetchResult
 from crawl.pipeline.handoff import Delivery, FoundUrls
 from crawl.pipeline.page_builder import gone_page, page_of, parse_task_of
@@ -81,7 +81,7 @@ class ProcessStage:
             return
         else:
             visit = replace(visit, unavailable_at=directives.unavailable_at)
-            delivery.outcome, is_news = read(visit, task.visit, parsed.fingerprint, now, self.revisits)
+            delivery.outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
             if is_news:
                 delivery.page = page_of(fetched, parsed, now, directives)
         self._follow(task, parsed, directives, fetched, delivery)

@@ -1,4 +1,4 @@
-"""What the crawler needs from the rest of the node; `node/crawling/ingest.py` provides it, the simulator and tests too.
+"""Where the crawler hands over what it brought; `node/crawling/ingest.py` provides it.
 
 Pure: a protocol only. Each call returns when what it was given is safe with its owners (min_acks durable copies),
 or raises RemoteError, after which the crawler tries again later.
@@ -12,11 +12,10 @@ from crawl.schedule.url_state import Visit
 
 
 class Sink(Protocol):
-    """Where pages, found URLs and outcomes go."""
+    """Takes pages, found URLs and outcomes, and makes them safe with their owners."""
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
-        """Store the page as a document, written under the lease epoch of its slot, and `discover` what it links to:
-        one write for both."""
+        """Store a page as a document, under its slot's lease epoch, and `discover` what it links to, in one write."""
 
     async def discover(self, found: Sequence[Visit]) -> None:
         """Hand WAITING visits to the owners of their slots, whoever they are; known URLs change nothing."""

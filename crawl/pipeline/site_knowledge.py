@@ -15,8 +15,8 @@ from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStatus
 from crawl.pipeline.sitemap_state import SiteFeeds, SitemapQueue
-from crawl.politeness.host_delays import HostDelays
 from crawl.politeness.robots_cache import RobotsCache, RobotsUnreachable
+from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.url_state import Visit, VisitState
 from dht import Clock, site_of
@@ -27,7 +27,7 @@ class SiteKnowledge:
     """Holds what the stages learn of sites; each part is bounded in memory."""
 
     robots: RobotsCache
-    delays: HostDelays  # with a circuit breaker for each host
+    delays: SiteDelays  # with a circuit breaker for each host
     traps: TrapLearning
     lastmods: Lastmods
     mirrors: MirrorDetector
@@ -41,7 +41,7 @@ class SiteKnowledge:
         """Make the knowledge of a crawler that has fetched nothing yet; `fetcher` asks for robots.txt."""
         return cls(
             RobotsCache(config, fetcher, clock),
-            HostDelays(config, rng),
+            SiteDelays(config, rng),
             TrapLearning(),
             Lastmods(config.max_lastmods),
             mirrors,

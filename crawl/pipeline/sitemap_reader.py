@@ -18,7 +18,7 @@ from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail
 from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.frontier import Frontier
-from crawl.pipeline.fetch_outcome import read, refused
+from crawl.pipeline.fetch_outcome import outcome_of_reading, refused
 from crawl.pipeline.handoff import Delivery, FoundUrls
 from crawl.pipeline.site_knowledge import SiteKnowledge, feed_source
 from crawl.schedule.revisit_policy import RevisitStatistics
@@ -73,7 +73,7 @@ class SitemapReader:
         """Return the outcome: a list is read again by the rate at which what it lists changes, as a page is."""
         loop = asyncio.get_running_loop()
         listed = await loop.run_in_executor(self._thread, listing_fingerprint, sitemap)
-        return read(visit, task.visit, listed, self._clock().wall, self._revisits)[0]
+        return outcome_of_reading(visit, task.visit, listed, self._clock().wall, self._revisits)[0]
 
     async def _read(self, site: str, fetched: Fetched, most_urls: int) -> Sitemap:
         loop, most_bytes = asyncio.get_running_loop(), self._config.max_sitemap_bytes

@@ -1,4 +1,4 @@
 """What may a site be asked, and how often?
 
-robots.txt, delays, circuit breakers, limits per address. Read robots, then host_delays.
+robots.txt, delays, circuit breakers, limits per address, tokens of shared sites. Read robots, then site_delays.
 """

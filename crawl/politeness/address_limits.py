@@ -1,7 +1,7 @@
-"""Which hosts may be asked just now as far as their server's address is concerned: shared hosting is one machine.
+"""Limits on the requests to one server address, since all the sites of shared hosting are one machine.
 
 Pure: `now` is steady time in seconds. An address has at most so many open requests, and at most one begins in so many
-seconds. Hosts that find no room wait here, in order; they are let back into the race for turns one at a time, the next
+seconds. Sites that find no room wait here, in order; they are let back into the race for turns one at a time, the next
 when a request of the one before begins or ends, at the latest after AGAIN_S: it may have gone elsewhere.
 """
 
@@ -13,7 +13,9 @@ AGAIN_S = 1.0
 
 
 class AddressLimits:
-    """`most`: open requests to one address; `delay_s`: from the start of one request to the start of the next."""
+    """Counts open requests by address, and lets waiting sites back in.
+
+    `most`: open requests to one address; `delay_s`: from the start of one request to the start of the next."""
 
     def __init__(self, most: int, delay_s: float) -> None:
         self._most, self._delay_s = most, delay_s
@@ -25,18 +27,18 @@ class AddressLimits:
         self._swept = 1_000
 
     def wait_s(self, address: str, now: float) -> float | None:
-        """Seconds until the address may be asked; None: not before a request to it has ended."""
+        """Return the seconds until the address may be asked; None: not before a request to it has ended."""
         if self._open[address] >= self._most:
             return None
         return max(0.0, self._free_at.get(address, 0.0) - now)
 
     def line_up(self, address: str, site: str, now: float) -> None:
-        """A site waits for its address, which has no room; `due` names it when it may race again."""
+        """Have a site wait for its address, which has no room; `due` names it when it may race again."""
         self._waiting.setdefault(address, deque()).append(site)
         self._wake(address, now)
 
     def begin(self, address: str, now: float) -> float:
-        """A request to the address begins; what `undo` is to be told where it is not made after all."""
+        """Count a request that begins; returns what `undo` is to be given where it is not made after all."""
         self._open[address] += 1
         free_at = self._free_at[address] = now + self._delay_s
         self._wake(address, now)
@@ -44,24 +46,24 @@ class AddressLimits:
         return free_at
 
     def undo(self, address: str, free_at: float, now: float) -> None:
-        """The request was not made: unless others have begun since, the next one need not wait for it."""
+        """Forget a request that was not made; unless others have begun since, the next one need not wait for it."""
         if self._free_at.get(address) == free_at:
             self._free_at[address] = now
         self.end(address, now)
 
     def end(self, address: str, now: float) -> None:
-        """A request to the address is over."""
+        """Count a request to the address as over."""
         self._open[address] -= 1
         if not self._open[address]:
             del self._open[address]
         self._wake(address, now)
 
     def passed(self, address: str, now: float) -> None:
-        """A site that may have been let in made no use of it."""
+        """Let the next site in, because one that had been let in made no use of it."""
         self._wake(address, now)
 
     def due(self, now: float) -> list[str]:
-        """Sites that may race again."""
+        """Return the sites that may race for a turn again."""
         sites = []
         while self._wakes and self._wakes[0][0] <= now:
             at, address = heapq.heappop(self._wakes)
@@ -77,7 +79,7 @@ class AddressLimits:
         return sites
 
     def next_due(self) -> float | None:
-        """Steady instant when `due` may name a site."""
+        """Return the steady instant from which on `due` may name a site; None where none waits."""
         return self._wakes[0][0] if self._wakes else None
 
     def _wake(self, address: str, now: float, after_s: float = 0.0) -> None:

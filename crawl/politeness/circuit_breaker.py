@@ -1,4 +1,4 @@
-"""A host that does not answer is left alone for a while, then asked once, then for longer.
+"""A circuit breaker: a host that does not answer is left alone for a while, then asked once, then left for longer.
 
 Pure: `now` is steady time in seconds, chance an argument. *Closed*: requests go as politeness lets them. After so many
 failures in a row it is *open*: none goes until its time is over. Then it is *half-open*: one request goes (a host never
@@ -14,7 +14,9 @@ JITTER = 0.25  # of each wait: enough to spread what one broken cable threw toge
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """One host's. `fails`: in a row; `opened`: how often in a row; `until`: steady seconds."""
+    """The circuit breaker of one host.
+
+    `fails`: failures in a row; `opened`: how often it has opened in a row; `until`: open so long, steady seconds."""
 
     fails: int = 0
     opened: int = 0
@@ -23,11 +25,11 @@ class CircuitBreaker:
 
     @property
     def is_open(self) -> bool:
-        """Open or half-open: the host has not answered since."""
+        """Tell whether the breaker is open or half-open: the host has not answered since it opened."""
         return self.opened > 0
 
     def failed(self, now: float, reason: str, most_fails: int, first_s: float, most_s: float, rng: Random) -> float:
-        """A request failed; seconds until the host may be asked again as far as the breaker is concerned."""
+        """Count a failure; returns the seconds until the host may be asked again, 0.0 while it stays closed."""
         self.fails, self.reason = self.fails + 1, reason
         if self.fails < most_fails and not self.opened:
             return 0.0
@@ -37,5 +39,5 @@ class CircuitBreaker:
         return wait_s
 
     def answered(self) -> None:
-        """The host is there."""
+        """Close the breaker, because the host has answered."""
         self.fails, self.opened, self.until, self.reason = 0, 0, 0.0, ""

@@ -6,7 +6,16 @@ from msgspec.structs import replace
 from crawl import CrawlConfig, Fetched, Visit, VisitState
 from crawl.config import DAY_S
 from crawl.frontier.mirror_alias import REASON
-from crawl.pipeline.fetch_outcome import KEEP_AGAIN_S, FollowUp, failed, gone, is_outlived, judge, read, validators
+from crawl.pipeline.fetch_outcome import (
+    KEEP_AGAIN_S,
+    FollowUp,
+    failed,
+    gone,
+    is_outlived,
+    judge,
+    outcome_of_reading,
+    validators,
+)
 from crawl.schedule.change_rate import History
 from crawl.schedule.revisit_policy import RevisitStatistics
 
@@ -49,7 +58,9 @@ def test_statuses(status: int, headers: dict[str, str], then: FollowUp, state: V
 
 def look(before: Visit, fingerprint: bytes, now: float) -> tuple[Visit, bool]:
     """A page is asked for, answers 200 and is read."""
-    return read(judge(before, response(200, ETag='"1"'), now, CONFIG, CENSUS).visit, before, fingerprint, now, CENSUS)
+    return outcome_of_reading(
+        judge(before, response(200, ETag='"1"'), now, CONFIG, CENSUS).visit, before, fingerprint, now, CENSUS
+    )
 
 
 def test_a_page_that_stays_the_same_is_stored_once_and_learned_about() -> None:

@@ -8,18 +8,18 @@ from hypothesis import strategies as st
 
 from crawl import CrawlConfig
 from crawl.config import DAY_S
-from crawl.politeness.host_delays import GIVE_UP_AFTER, HostDelays
+from crawl.politeness.site_delays import GIVE_UP_AFTER, SiteDelays
 
 CONFIG = CrawlConfig()
 FetchTask = tuple[int, float, float, float]
 
 
 @pytest.fixture
-def politeness() -> HostDelays:
-    return HostDelays(CONFIG, Random(1))
+def politeness() -> SiteDelays:
+    return SiteDelays(CONFIG, Random(1))
 
 
-def test_a_host_rests_by_what_it_shows(politeness: HostDelays) -> None:
+def test_a_host_rests_by_what_it_shows(politeness: SiteDelays) -> None:
     assert politeness.after_answer("a", 0.1, 0.0) == 1.0
     assert politeness.after_answer("a", 0.1, 5.0) == 5.0
     assert politeness.after_answer("slow", 4.0, 0.0) == 8.0
@@ -31,7 +31,7 @@ def test_a_host_rests_by_what_it_shows(politeness: HostDelays) -> None:
     assert politeness.after_answer("c", 0.1, 0.0) == 300.0
 
 
-def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: HostDelays) -> None:
+def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: SiteDelays) -> None:
     assert [politeness.after_error("a", 0.0) for _ in range(7)] == pytest.approx(
         [1.5**n for n in range(1, 6)] + [8.0] * 2
     )
@@ -42,7 +42,7 @@ def test_errors_slow_us_down_for_a_while_and_good_answers_undo_that(politeness: 
     assert politeness.breaker_reason("a") == "", "a site that answers with errors is there"
 
 
-def test_a_site_with_a_limit_is_asked_about_as_often_as_it_lets(politeness: HostDelays) -> None:
+def test_a_site_with_a_limit_is_asked_about_as_often_as_it_lets(politeness: SiteDelays) -> None:
     """It answers 429, without Retry-After, to what comes within 3 s of what it answered last."""
     now, answered_at, refused, asked = 0.0, -10.0, 0, 0
     while now < 2_000:
@@ -58,7 +58,7 @@ def test_a_site_with_a_limit_is_asked_about_as_often_as_it_lets(politeness: Host
 
 
 def test_a_site_that_fails_now_and_then_is_hardly_slowed_down() -> None:
-    rng, politeness, rest_s = Random(4), HostDelays(CONFIG, Random(1)), 0.0
+    rng, politeness, rest_s = Random(4), SiteDelays(CONFIG, Random(1)), 0.0
     for _ in range(2_000):
         if rng.random() < 0.2:
             rest_s += politeness.after_failure("a", 0.0, "status 503", 0.0)
@@ -67,7 +67,7 @@ def test_a_site_that_fails_now_and_then_is_hardly_slowed_down() -> None:
     assert rest_s < 2.5 * 2_000 * CONFIG.min_delay_s
 
 
-def test_a_host_that_is_down_is_asked_once_in_a_while_until_it_answers(politeness: HostDelays) -> None:
+def test_a_host_that_is_down_is_asked_once_in_a_while_until_it_answers(politeness: SiteDelays) -> None:
     rests = [politeness.after_failure("a", 0.0, "time: nothing usable", 0.0) for _ in range(11)]
     assert rests[:4] == [2.0, 4.0, 8.0, 16.0], "doubled by each failure"
     assert all(0.75 * 60 * 2**n <= rest <= 3600 for n, rest in enumerate(rests[4:10]))
@@ -79,7 +79,7 @@ def test_a_host_that_is_down_is_asked_once_in_a_while_until_it_answers(politenes
     assert not list(politeness.broken_sites())
 
 
-def test_a_host_that_stays_down_is_given_up_so_that_its_urls_end(politeness: HostDelays) -> None:
+def test_a_host_that_stays_down_is_given_up_so_that_its_urls_end(politeness: SiteDelays) -> None:
     failures = CONFIG.breaker_fails + GIVE_UP_AFTER - 1
     for _ in range(failures - 1):
         politeness.after_failure("a", 0.0, "status 503", 0.0)
@@ -97,7 +97,7 @@ def test_a_host_that_stays_down_is_given_up_so_that_its_urls_end(politeness: Hos
     st.integers(0, 99),
 )
 def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[FetchTask], seed: int) -> None:
-    politeness, now = HostDelays(CONFIG, Random(seed)), 0.0
+    politeness, now = SiteDelays(CONFIG, Random(seed)), 0.0
     for kind, latency_s, floor_s, retry_s in turns:
         if kind == 0:
             rest_s = politeness.after_answer("a", latency_s, floor_s, retry_s)
@@ -110,7 +110,7 @@ def test_a_rest_is_never_shorter_than_asked_nor_endless(turns: list[FetchTask], 
         now += rest_s
 
 
-def test_the_strategy_caps_what_latency_alone_asks_for(politeness: HostDelays) -> None:
+def test_the_strategy_caps_what_latency_alone_asks_for(politeness: SiteDelays) -> None:
     assert politeness.after_answer("slow.test", 20.0, 1.0) > 10.0
     assert politeness.after_answer("slow.test", 20.0, 1.0, most_s=5.0) == 5.0
     assert politeness.after_answer("slow.test", 20.0, 1.0, retry_after_s=50.0, most_s=5.0) == 50.0
