@@ -23,8 +23,7 @@ def post(url: str, token: str, body: dict[str, Any]) -> dict[str, Any]:
 
 def follow(node: str, token: str, seeds: list[dict[str, Any]]) -> None:
     """Ask for the state of the seeds and of what they led to, and print each outcome, until none waits."""
-    waiting = {seed["url"]: seed for seed in seeds}
-    known = set(waiting)
+    waiting, known = {seed["url"]: seed for seed in seeds}, {seed["url"] for seed in seeds}
     while waiting:
         asked = list(waiting.values())[:250]  # one question may name no more
         for answer in post(f"{node}/api/v1/crawl/progress", token, {"urls": asked})["urls"]:
