@@ -1,14 +1,14 @@
 """Announces to the network which slots this node is ready for, how much it has to fetch and how busy its machine is."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import suppress
 
 from crawl import Crawler
-from dht import Clock, Overlay, Slot, resize_inside
+from dht import Slot, resize_inside
 from index import LocalIndex
-from node.crawling.machine_load import LoadMeter, MachineReading
-from store import RecordStore, Replicator
+from node.app.environment import NodeEnvironment
+from node.crawling.machine_load import LoadMeter
+from store import Replicator
 
 ANNOUNCE_EVERY_S = 1.0  # how soon a slot that the index has caught up with is announced
 LOAD_EVERY_S = 5.0  # between two announcements of load and due work
@@ -19,22 +19,19 @@ class Announcer:
 
     def __init__(
         self,
-        overlay: Overlay,
-        store: RecordStore,
+        env: NodeEnvironment,
         replicator: Replicator,
         ready_changed: asyncio.Event,
         index: LocalIndex,
         crawler: Crawler,
-        machine: Callable[[], MachineReading],
         quota_bytes: int,
-        clock: Clock,
     ) -> None:
-        """`ready_changed` is set whenever the replicator's ready slots are others. `machine` says how busy it is."""
-        self._overlay, self._store, self._replicator, self._ready_changed = overlay, store, replicator, ready_changed
-        self._index, self._crawler, self._machine, self._meter = index, crawler, machine, LoadMeter()
-        self._quota_bytes, self._clock = quota_bytes, clock
+        """`ready_changed` is set whenever the replicator's ready slots are others."""
+        self._overlay, self._store, self._machine, self._clock = env.overlay, env.store, env.machine, env.clock
+        self._replicator, self._ready_changed, self._index, self._crawler = replicator, ready_changed, index, crawler
+        self._quota_bytes, self._meter = quota_bytes, LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
-        self._shown_bits = overlay.view.strategy.slot_bits
+        self._shown_bits = env.overlay.view.strategy.slot_bits
         self._load_at = 0.0  # steady
 
     async def run(self) -> None:
@@ -61,5 +58,6 @@ class Announcer:
     def _announce(self, *, has_load: bool) -> None:
         load = None
         if has_load:
-            load = self._meter.take(self._clock().steady, self._machine(), self._store.used_bytes / self._quota_bytes)
+            disk_share = self._store.used_bytes / self._quota_bytes
+            load = self._meter.take(self._clock().steady, self._machine(), disk_share)
         self._overlay.announce(self._shown, sum(self._crawler.due().values()), load)

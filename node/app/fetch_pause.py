@@ -15,20 +15,20 @@ class FetchPause:
     too; where only room is lacking, those are still carried out."""
 
     def __init__(
-        self, operator: OperatorPause, store: RecordStore, last_room_bytes: int, control: CrawlControl
+        self, crawl: CrawlConfig, room: StoreConfig, operator: OperatorPause, store: RecordStore, control: CrawlControl
     ) -> None:
-        self._operator, self._store, self._last_room_bytes = operator, store, last_room_bytes
-        self._control = control
+        self.operator, self._store, self._control = operator, store, control
+        self._last_room_bytes = last_room_bytes(crawl, room)
 
     def set(self, paused: bool, for_s: float | None = None) -> str:
         """Begin or end the operator's pause, for so many seconds or (None) until told otherwise; return the reason that
         is shown meanwhile."""
         if paused:
-            self._operator.pause(for_s)
+            self.operator.pause(for_s)
         else:
-            self._operator.resume()
+            self.operator.resume()
         self.step()
-        return self._operator.reason()
+        return self.operator.reason()
 
     def room_reason(self) -> str:
         """Say why there is no room for new pages, and what helps; "" where there is."""
@@ -37,7 +37,7 @@ class FetchPause:
 
     def step(self) -> None:
         """Tell the crawler what stands against fetching now."""
-        self._control.pause(self._operator.reason() or self.room_reason())
+        self._control.pause(self.operator.reason() or self.room_reason())
 
     async def run(self) -> None:
         """Keep the crawler told, until cancelled."""

@@ -6,13 +6,14 @@ object.
 
 import asyncio
 
-from crawl import CrawlConfig, CrawlControl, MirrorDetector
+from crawl import CrawlConfig, CrawlControl, FetchHours, MirrorDetector
 from index import IndexConfig
 from node.app.announcer import Announcer
 from node.app.environment import NodeEnvironment
 from node.app.event_log import EventLog, NodeState
-from node.app.fetch_pause import last_room_bytes
-from node.app.wiring import wire_crawl, wire_fetching, wire_index, wire_jobs, wire_sites, wire_store
+from node.app.fetch_pause import FetchPause
+from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
+from node.crawling.operator_pause import OperatorPause
 from node.crawling.settlement import LocalReport, Settlement
 from node.crawling.why_idle import crawl_reason
 from store import StoreConfig
@@ -24,32 +25,17 @@ class NodeCore:
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock = env.overlay, env.clock
         control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
-        self.store = wire_store(store, env, control)
-        self.fetching = wire_fetching(crawl, env, self.store, last_room_bytes(crawl, store), control)
-        self.crawl = wire_crawl(crawl, env, self.store, self.fetching, control)
-        self.sites = wire_sites(env, self.store, control)
-        self.index = wire_index(index, env, self.store)
-        self.jobs = wire_jobs(env, self.store, self.fetching, self.crawl.crawler)
-        report = LocalReport(
-            env.overlay,
-            env.store,
-            self.store.replicator,
-            self.index.local,
-            self.crawl.crawler,
-            self.crawl.frontier_sync,
-        )
+        pause = FetchPause(crawl, store, OperatorPause(FetchHours.parse(crawl.hours), env.clock), env.store, control)
+        self.store = StoreParts(store, env, control)
+        self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
+        self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
+        self.sites = SiteParts(env, self.store, control)
+        self.index = IndexParts(index, env, self.store.lookup)
+        self.jobs = JobParts(env, self.store, self.fetching, self.crawl.crawler)
+        replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
+        report = LocalReport(env.overlay, env.store, replicator, local, crawler, self.crawl.frontier_sync)
         self.settlement = Settlement(env.overlay, report.now)
-        self._announcer = Announcer(
-            env.overlay,
-            env.store,
-            self.store.replicator,
-            self.store.ready_changed,
-            self.index.local,
-            self.crawl.crawler,
-            env.machine,
-            store.quota_bytes,
-            env.clock,
-        )
+        self._announcer = Announcer(env, replicator, self.store.ready_changed, local, crawler, store.quota_bytes)
 
     async def run(self) -> None:
         """Run everything but the overlay, until cancelled."""

@@ -1,12 +1,10 @@
-"""The parts of a node, made in the order in which they need each other; every part is whole when it is made.
+"""The parts of a node, package by package, in the order in which they need each other: each is whole when it is made.
 
-From top to bottom: what the store knows, who may fetch and who does, the crawler, what is known of whole sites, the
-index, and what people ask for. `node/app/node_core.py` runs them.
+`node/app/node_core.py` makes one of each group, and runs what runs.
 """
 
 import asyncio
-from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from crawl import (
     CrawlConfig,
@@ -14,7 +12,6 @@ from crawl import (
     CrawlDecision,
     Crawler,
     CrawlerPorts,
-    FetchHours,
     OperatorBlocklist,
 )
 from dht import SiteShards
@@ -23,7 +20,6 @@ from node.app.environment import NodeEnvironment
 from node.app.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest, visit_flaw
-from node.crawling.operator_pause import OperatorPause
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
@@ -44,196 +40,128 @@ from node.sites.host_record_writer import HostRecordWriter
 from node.sites.host_records import HostRecords
 from node.sites.mirror_finder import MirrorFinder
 from node.sites.site_sharder import SiteSharder
-from store import RecordStore, Replicator, StoreConfig
+from store import Replicator, StoreConfig
 
 
-@dataclass(frozen=True, slots=True)
 class StoreParts:
-    """What this node keeps, and finds at others."""
+    """What keeps records, here and at their owners, and knows where they lie."""
 
-    records: RecordStore
-    replicator: Replicator
-    ready_changed: asyncio.Event  # set whenever the replicator's ready slots are others
-    shards: SiteShards
-    host_book: HostBook
-    host_records: HostRecords
-    ingest: Ingest
-    lookup: UrlLookup
-
-
-def wire_store(config: StoreConfig, env: NodeEnvironment, control: CrawlControl) -> StoreParts:
-    """Make what keeps records, and knows where they lie."""
-    ready_changed, host_book = asyncio.Event(), HostBook(env.clock)
-    shards = SiteShards(env.overlay.view, host_book)
-    replicator = Replicator(
-        config,
-        env.store,
-        env.overlay,
-        env.identity,
-        env.clock,
-        env.new_rng(),
-        on_ready=lambda slots: ready_changed.set(),
-        expects_others=env.expects_others,
-        body_flaw=visit_flaw,
-        places=shards,
-    )
-    host_records = HostRecords(host_book, replicator, control.hear_aliases)
-    ingest = Ingest(replicator, env.clock, shards.place)
-    lookup = UrlLookup(replicator, shards, host_records.learn)
-    return StoreParts(env.store, replicator, ready_changed, shards, host_book, host_records, ingest, lookup)
+    def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl) -> None:
+        self.records = env.store
+        self.ready_changed = asyncio.Event()  # set whenever the replicator's ready slots are others
+        self.host_book = HostBook(env.clock)
+        self.shards = SiteShards(env.overlay.view, self.host_book)
+        self.replicator = Replicator(
+            config,
+            env.store,
+            env.overlay,
+            env.identity,
+            env.clock,
+            env.new_rng(),
+            on_ready=lambda slots: self.ready_changed.set(),
+            expects_others=env.expects_others,
+            body_flaw=visit_flaw,
+            places=self.shards,
+        )
+        self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.place)
+        self.lookup = UrlLookup(self.replicator, self.shards, self.host_records.learn)
 
 
-@dataclass(frozen=True, slots=True)
 class FetchParts:
     """Who may fetch, and who does: this node, other owners, clients."""
 
-    decide: Callable[[str], CrawlDecision]
-    refusals: OperatorBlocklist
-    operator_pause: OperatorPause
-    pause: FetchPause
-    client_dispatch: ClientDispatch
-    fetcher: RoutedFetcher
-    order_server: OrderServer
-    client_worker: ClientWorker
+    def __init__(
+        self, config: CrawlConfig, env: NodeEnvironment, shards: SiteShards, pause: FetchPause, control: CrawlControl
+    ) -> None:
+        self.decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
+        self.refusals = refusals = OperatorBlocklist(config.refuse)
+        self.pause = pause
+        self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
+        self.fetcher = RoutedFetcher(
+            env.fetcher,
+            env.overlay,
+            self.decide,
+            config.max_body_bytes,
+            env.new_rng(),
+            max_own=config.max_open_fetches,
+            by_client=clients.carry,
+            audit=ClientAudit(env.parsers, env.new_rng(), control.refetch, clients.distrust),
+            place=shards.place,
+            refusals=refusals,
+        )
+        self.order_server = OrderServer(
+            env.fetcher,
+            env.overlay,
+            self.decide,
+            config.max_body_bytes,
+            pause_reason=pause.operator.reason,
+            place=shards.place,
+            refusals=refusals,
+        )
+        self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator.reason)
+
+    def decide_here(self, url: str) -> CrawlDecision:
+        """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
+        decision = self.decide(url)
+        declined = self.fetcher.declined(url) if decision.allowed else ""
+        return replace(decision, refused_here=declined) if declined else decision
 
 
-def wire_fetching(
-    config: CrawlConfig, env: NodeEnvironment, store: StoreParts, room_bytes: int, control: CrawlControl
-) -> FetchParts:
-    """Make what stands between the crawler and the web. `room_bytes`: with less room than this nothing is fetched."""
-    decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
-    refusals = OperatorBlocklist(config.refuse)
-    operator = OperatorPause(FetchHours.parse(config.hours), env.clock)
-    clients = ClientDispatch(env.overlay, env.clock, control.lend)
-    fetcher = RoutedFetcher(
-        env.fetcher,
-        env.overlay,
-        decide,
-        config.max_body_bytes,
-        env.new_rng(),
-        max_own=config.max_open_fetches,
-        by_client=clients.carry,
-        audit=ClientAudit(env.parsers, env.new_rng(), control.refetch, clients.distrust),
-        place=store.shards.place,
-        refusals=refusals,
-    )
-    orders = OrderServer(
-        env.fetcher,
-        env.overlay,
-        decide,
-        config.max_body_bytes,
-        pause_reason=operator.reason,
-        place=store.shards.place,
-        refusals=refusals,
-    )
-    return FetchParts(
-        decide,
-        refusals,
-        operator,
-        FetchPause(operator, env.store, room_bytes, control),
-        clients,
-        fetcher,
-        orders,
-        ClientWorker(env.overlay, orders.carry, env.new_rng(), operator.reason),
-    )
-
-
-@dataclass(frozen=True, slots=True)
 class CrawlParts:
     """The crawler, and what keeps its frontier true."""
 
-    crawler: Crawler
-    frontier_sync: FrontierSync
+    def __init__(
+        self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
+    ) -> None:
+        ports = CrawlerPorts(
+            store.ingest,
+            fetching.fetcher,
+            env.parsers,
+            fetching.decide_here,
+            SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock),
+            store.lookup,
+            env.locate,
+            env.late,
+        )
+        self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path)
+        env.overlay.crawls(self.crawler)
+        self.frontier_sync = FrontierSync(
+            self.crawler, env.store, env.overlay, store.shards, store.host_book, store.host_records.hear
+        )
 
 
-def wire_crawl(
-    config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
-) -> CrawlParts:
-    """Make the crawler, which is told by `control` what it should know while it runs."""
-
-    def decide(url: str) -> CrawlDecision:
-        """What the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
-        decision = fetching.decide(url)
-        declined = fetching.fetcher.declined(url) if decision.allowed else ""
-        return replace(decision, refused_here=declined) if declined else decision
-
-    ports = CrawlerPorts(
-        store.ingest,
-        fetching.fetcher,
-        env.parsers,
-        decide,
-        SiteTokenExchange(env.overlay, store.shards, store.replicator, env.clock),
-        store.lookup,
-        env.locate,
-        env.late,
-    )
-    crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path)
-    env.overlay.crawls(crawler)
-    sync = FrontierSync(crawler, env.store, env.overlay, store.shards, store.host_book, store.host_records.hear)
-    return CrawlParts(crawler, sync)
-
-
-@dataclass(frozen=True, slots=True)
 class SiteParts:
     """What the holder of a site's home slot decides for the network."""
 
-    writer: HostRecordWriter
-    sharder: SiteSharder
-    mirror_finder: MirrorFinder
+    def __init__(self, env: NodeEnvironment, store: StoreParts, control: CrawlControl) -> None:
+        overlay, clock = env.overlay, env.clock
+        records, replicator, lookup = store.host_records, store.replicator, store.lookup
+        self.writer = writer = HostRecordWriter(env.store, replicator, store.host_book, clock)
+        self.sharder = SiteSharder(
+            env.spreading, overlay, env.store, replicator, store.shards, records, writer, clock, env.new_rng()
+        )
+        self.mirror_finder = MirrorFinder(env.sampling, overlay, control, lookup, records, writer, clock, env.new_rng())
 
 
-def wire_sites(env: NodeEnvironment, store: StoreParts, control: CrawlControl) -> SiteParts:
-    """Make what spreads big sites, and finds mirrors."""
-    writer = HostRecordWriter(env.store, store.replicator, store.host_book, env.clock)
-    sharder = SiteSharder(
-        env.spreading,
-        env.overlay,
-        env.store,
-        store.replicator,
-        store.shards,
-        store.host_records,
-        writer,
-        env.clock,
-        env.new_rng(),
-    )
-    mirrors = MirrorFinder(
-        env.sampling, env.overlay, control, store.lookup, store.host_records, writer, env.clock, env.new_rng()
-    )
-    return SiteParts(writer, sharder, mirrors)
-
-
-@dataclass(frozen=True, slots=True)
 class IndexParts:
     """The index of what lies here, and searches through the whole network."""
 
-    local: LocalIndex
-    searcher: Searcher
+    def __init__(self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup) -> None:
+        """Blocks while files are read."""
+        self.local = LocalIndex.open(config, env.index_path, env.overlay, StoreChangeFeed(env.store))
+        self.searcher = Searcher(config, env.overlay, self.local, lookup.texts, env.clock, env.new_rng())
 
 
-def wire_index(config: IndexConfig, env: NodeEnvironment, store: StoreParts) -> IndexParts:
-    """Open the index; blocks while files are read."""
-    local = LocalIndex.open(config, env.index_path, env.overlay, StoreChangeFeed(env.store))
-    return IndexParts(local, Searcher(config, env.overlay, local, store.lookup.texts, env.clock, env.new_rng()))
-
-
-@dataclass(frozen=True, slots=True)
 class JobParts:
-    """What people hand in, and ask about it."""
+    """What takes crawls from people, and says what becomes of them."""
 
-    seed_publisher: SeedPublisher
-    listing: SitemapListing
-    progress: JobProgress
-    submission: Submission
-    explanations: Explanations
-
-
-def wire_jobs(env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler) -> JobParts:
-    """Make what takes crawls from people, and says what becomes of them."""
-    decide, refusals, clock = fetching.decide, fetching.refusals, env.clock
-    seeds = SeedPublisher(store.ingest.discover, env.overlay, decide, clock, env.new_rng())
-    listing = SitemapListing(env.overlay, store.lookup, crawler.listed)
-    progress = JobProgress(store.lookup, listing, decide, clock)
-    resubmission = Resubmission(progress.of, clock)
-    submission = Submission(seeds, decide, refusals, store.lookup, resubmission.find, clock)
-    explanations = Explanations(env.overlay, store.shards, crawler, store.lookup, decide, refusals, clock)
-    return JobParts(seeds, listing, progress, submission, explanations)
+    def __init__(self, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler) -> None:
+        overlay, lookup, clock = env.overlay, store.lookup, env.clock
+        decide, refusals = fetching.decide, fetching.refusals
+        self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
+        self.listing = SitemapListing(overlay, lookup, crawler.listed)
+        self.progress = JobProgress(lookup, self.listing, decide, clock)
+        resubmission = Resubmission(self.progress.of, clock)
+        self.submission = Submission(self.seed_publisher, decide, refusals, lookup, resubmission.find, clock)
+        self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)

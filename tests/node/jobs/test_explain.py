@@ -64,7 +64,7 @@ def test_why_not_and_who_is_silent() -> None:
         holder.node_core.fetching.pause.set(True, 20.0)
         assert "paused by its operator until" in (await explained(other, url))["why"]
         await world.pass_time(25.0)
-        assert holder.node_core.fetching.operator_pause.reason() == "", "it ended by itself"
+        assert holder.node_core.fetching.pause.operator.reason() == "", "it ended by itself"
         world.publish(rules=[Rule(action="deny", host="site0.example")])
         await world.pass_time(30.0)
         told = await explained(other, url)
