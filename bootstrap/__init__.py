@@ -1,4 +1,4 @@
-"""Networks and first contact. Imports `dht` only.
+"""Which network is this, and where is the first contact? Imports `dht` only.
 
 Nouns: network file (`networks.py`; behind a URL: `seed_url.py`), first contact (`contact.py`; by name: `names.py`), and
 the bare bootstrap node (`__main__.py`).

@@ -1,4 +1,4 @@
-"""`python -m bootstrap --network FILE`: a bare overlay node, an address to begin with for those who join.
+"""Runs a bare overlay node, to which others make first contact: `python -m bootstrap --network FILE`.
 
 It keeps peers and strategies, passes datagrams and, where it has both families, relays; it never owns a slot, crawls,
 stores or answers a query. Everybody can run one, and a network loses nothing when all of them are gone.
@@ -36,7 +36,7 @@ DEFAULT_PORT = 8091
 
 
 def main(arguments: list[str] | None = None) -> int:
-    """Run until SIGINT or SIGTERM."""
+    """Run a bare overlay node until SIGINT or SIGTERM; return its exit code."""
     options = _parser().parse_args(arguments)
     logging.basicConfig(level=logging.INFO, format="%(asctime)s %(levelname)s %(name)s %(message)s", stream=sys.stderr)
     try:
@@ -54,7 +54,7 @@ def main(arguments: list[str] | None = None) -> int:
 
 
 async def _serve(network: Network, options: argparse.Namespace) -> None:
-    """One overlay, stopped by a signal."""
+    """Run one overlay until a signal stops it."""
     folder: Path = options.data_dir
     identity = _identity(folder / "identity")
     config = DhtConfig(allow_private=options.allow_private)

@@ -1,4 +1,4 @@
-"""DNS names of first contacts, `dse.example.edu:8091`: so that a network's door may move to another machine.
+"""Resolves DNS names of first contacts, such as `dse.example.edu:8091`, which may move to another machine.
 
 The names stand in the network file beside the literal addresses and are no part of the network's id. What a name means
 is a stranger's word: addresses that the network does not allow are left out by whoever joins them.
@@ -17,7 +17,7 @@ NAME = re.compile(rf"(?=.{{1,253}}:)({_LABEL}(?:\.{_LABEL})*):([0-9]{{1,5}})", r
 
 
 def parse_name(text: str) -> tuple[str, int]:
-    """(name, port); raises BadStrategy where it is none, a literal address included."""
+    """Split NAME:PORT into name and port; raises BadStrategy for anything else, a literal address included."""
     found = NAME.fullmatch(text)
     if found is None or not 0 < int(found[2]) < 65536 or found[1].replace(".", "").isdigit():
         reason = f"{text[:80]!r} is no name with a port"
@@ -26,7 +26,7 @@ def parse_name(text: str) -> tuple[str, int]:
 
 
 async def look_up(seed: str) -> tuple[Address, ...]:
-    """The addresses that a seed means just now; none where nobody knows."""
+    """Return the addresses that a seed's name has now, for UDP; none where they cannot be found."""
     name, port = parse_name(seed)
     try:
         async with asyncio.timeout(LOOK_UP_S):

@@ -1,4 +1,4 @@
-"""The network file: a small TOML file that makes a node a member of one network and no other.
+"""Reads and writes the network file, a small TOML file that makes a node a member of one network and no other.
 
 ```
 name = "demo"
@@ -43,7 +43,7 @@ MAX_SEEDS = 16
 MAX_INFO_CHARS = 200
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
     name: str
     id: str
     publishers: tuple[str, ...]
@@ -67,7 +67,7 @@ def load_network(source: Path | str) -> Network:
 
 def _parsed(text: str) -> Network:
     try:
-        file = msgspec.toml.decode(text, type=_File)
+        file = msgspec.toml.decode(text, type=_NetworkFile)
     except (msgspec.DecodeError, ValueError) as error:
         raise BadStrategy("network file", str(error), "it needs name, id, publishers and strategy") from None
     if len(file.seeds) > MAX_SEEDS:
@@ -94,7 +94,7 @@ def new_network(
     seeds: Sequence[str] = (),
     info_url: str = "",
 ) -> str:
-    """The text of a new network's file. `publishers` (hex) defaults to the signers' own keys.
+    """Return the text of a new network's file. `publishers` (hex) defaults to the signers' own keys.
 
     `strategy` gives every field of version 1 but network, version, previous, publishers and threshold, which are
     filled in here. At least `threshold` of the publishers must be among the signers.
@@ -116,7 +116,7 @@ def new_network(
 
 
 def format_network(network: Network) -> str:
-    """A network as the text of its file."""
+    """Write a network as the text of its file."""
     lines = [
         "# A network of dse-node. Give it to whoever should join; it holds nothing secret.",
         "# The id certifies name, publishers and threshold; only bootstrap, seeds and info_url may be edited.",
@@ -133,17 +133,17 @@ def format_network(network: Network) -> str:
 
 
 def with_bootstrap(network: Network, bootstrap: Sequence[Endpoint]) -> Network:
-    """The same network with other first contacts."""
+    """Return a network with its first contacts replaced."""
     return replace(network, bootstrap=tuple(bootstrap))
 
 
 def address_text(endpoint: Endpoint) -> str:
-    """An endpoint's address as the network file writes it."""
+    """Write an endpoint's address as the network file does: IP:PORT or [IPv6]:PORT."""
     return f"[{endpoint.host}]:{endpoint.udp_port}" if endpoint.family == 6 else f"{endpoint.host}:{endpoint.udp_port}"
 
 
 def _check_info_url(url: str) -> None:
-    """It becomes part of a header field of every request."""
+    """Raise BadStrategy for a URL that is not fit to be part of a header field of every request."""
     is_plain = url.isascii() and url.isprintable() and not set(url) & set(' ()"<>\\') and len(url) <= MAX_INFO_CHARS
     if url and not (is_plain and url.startswith(("https://", "http://"))):
         raise BadStrategy("info_url", f"is {url[:80]!r}", "write an http or https address, at most 200 characters")
@@ -163,7 +163,7 @@ def _read(path: Path) -> str:
 
 
 def _quoted(text: str) -> str:
-    """A TOML basic string; JSON's escapes are a subset of TOML's."""
+    """Write a TOML basic string; JSON's escapes are a subset of TOML's."""
     return msgspec.json.encode(text).decode()
 
 
@@ -172,7 +172,7 @@ def _list(texts: Sequence[str]) -> str:
 
 
 def _literal(signed: SignedStrategy) -> str:
-    """A multi-line literal where TOML allows it (readable, byte for byte), else an escaped string."""
+    """Write a multi-line literal where TOML allows it (readable, byte for byte), else an escaped string."""
     text = encode_signed(signed).decode()
     if "'''" in text or "\r" in text or not all(c.isprintable() or c in "\n\t" for c in text):
         return _quoted(text)

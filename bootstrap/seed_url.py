@@ -1,4 +1,4 @@
-"""A network file behind a URL, as a campus publishes one: fetched within bounds, and the right one or none.
+"""Fetches a network file behind a URL, as a campus publishes one: within bounds, and the right one or none.
 
 https, or http where the machine is this one, or where the URL says which network it must be: `http://…/dse.toml#ID`.
 The file certifies itself, so who fetched it once cannot be given another network later; only first contacts change.
@@ -21,12 +21,12 @@ GIVE = "give an https URL, or add #ID, the network's 40 hex digits, to a http on
 
 
 def is_url(text: str) -> bool:
-    """Whether a text means a URL and no file."""
+    """Tell whether a text means a URL and no file."""
     return text.startswith(("http://", "https://"))
 
 
 def url_flaw(url: str) -> str:
-    """Why a seed URL is not fetched, "" where it is."""
+    """Say why a seed URL may not be fetched; "" where it may."""
     try:
         parts = urlsplit(url)
         host, _ = parts.hostname or "", parts.port
@@ -42,7 +42,7 @@ def url_flaw(url: str) -> str:
 
 
 async def fetch_network(url: str) -> tuple[str, Network]:
-    """The text and the checked network behind a seed URL; raises BadStrategy with the URL, the reason and a remedy."""
+    """Return the text and the checked network behind a seed URL; raises BadStrategy: the URL, the reason, a remedy."""
     try:
         async with asyncio.timeout(FETCH_S):
             text = await _fetch(url)
@@ -62,7 +62,7 @@ async def fetch_network(url: str) -> tuple[str, Network]:
 
 
 async def _fetch(url: str) -> str:
-    """The text behind a URL and a few redirects, each of which must be as safe as the first."""
+    """Return the text behind a URL and a few redirects, each of which must be as safe as the first."""
     pinned, target = urlsplit(url).fragment, url
     async with aiohttp.ClientSession(trust_env=False, cookie_jar=aiohttp.DummyCookieJar()) as session:
         for _ in range(MAX_REDIRECTS + 1):

@@ -1,4 +1,4 @@
-"""Wiring, configuration, command line, HTTP API and pages; the only package that knows all the others.
+"""Makes one daemon of the packages: wiring, configuration, command line, HTTP API and pages.
 
 Nouns: `Config`, `DataDir`, `Service`, `WebServer`, `Node`. Read config, datadir, service (what HTTP and the commands
 see of a node); then web/routes and web/server, cli and commands/; then ingest, feed and what wires them.

@@ -1,4 +1,4 @@
-"""`python -m node` is the command `dse-node`."""
+"""Runs the command `dse-node` as `python -m node`."""
 
 import sys
 

@@ -1,4 +1,4 @@
-"""What goes wrong around a node: its configuration, its directory, its ports, its web listener.
+"""Says what goes wrong around a node: its configuration, its directory, its ports, its web listener.
 
 Pure: values only. Each says what, where and what to do, in one line.
 """
@@ -10,7 +10,7 @@ from dht import BrokenFile, InputError, LocalError
 
 @dataclass(eq=False)
 class ConfigError(InputError):
-    """A configuration that cannot be used; the command line exits with 78 (EX_CONFIG of sysexits.h)."""
+    """Says that a configuration cannot be used; the command line exits with 78 (EX_CONFIG of sysexits.h)."""
 
     source: str
     problem: str
@@ -22,7 +22,7 @@ class ConfigError(InputError):
 
 @dataclass(eq=False)
 class NothingToDo(InputError):
-    """A command line that parses and says too little, or too much."""
+    """Says that a command line parses but gives a verb too little or too much to do."""
 
     option: str
     problem: str
@@ -33,8 +33,8 @@ class NothingToDo(InputError):
 
 
 @dataclass(eq=False)
-class Refused(InputError):
-    """A running node refused what a command asked; `position` is an offset into the query where there is one."""
+class RefusedByNode(InputError):
+    """Says that a running node refused what a command asked; `position`: an offset into the query where it is one."""
 
     reason: str
     status: int
@@ -46,7 +46,7 @@ class Refused(InputError):
 
 @dataclass(eq=False)
 class DataDirLocked(LocalError):
-    """Another process uses the data directory."""
+    """Says that another process uses the data directory."""
 
     path: str
     pid: int | None
@@ -57,12 +57,12 @@ class DataDirLocked(LocalError):
 
 
 class BadDataDir(BrokenFile):
-    """A data directory that is none, is of another format, or cannot be read or written."""
+    """Says that a data directory is none, is of another format, or cannot be read or written."""
 
 
 @dataclass(eq=False)
 class PortInUse(LocalError):
-    """A listener could not have its address."""
+    """Says that a listener could not have its address."""
 
     address: str
     port: int
@@ -75,7 +75,7 @@ class PortInUse(LocalError):
 
 @dataclass(eq=False)
 class NotRunning(LocalError):
-    """No node answers at the address that the configuration names."""
+    """Says that no node answers at the address that the configuration names."""
 
     url: str
     reason: str

@@ -1,4 +1,4 @@
-"""Which version of dse-node this is; the one place that knows.
+"""Holds the version of dse-node; no other file does.
 
 Pure: a constant.
 """

@@ -1,4 +1,4 @@
 """What does a command line mean?
 
-The argument parser; one module a verb family in commands. Read main first.
+The verbs with their options, and in commands a module for each family of verbs. Read arguments first, then main.
 """

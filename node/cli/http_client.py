@@ -1,4 +1,4 @@
-"""How commands talk to the running node: plain HTTP to its web listener, with the token where one is needed."""
+"""Talks to the running node for commands: plain HTTP to its web listener, with the token where one is needed."""
 
 import http.client
 import json
@@ -8,7 +8,7 @@ from typing import Any
 from urllib.parse import urlencode, urlsplit
 
 from node.config.settings import NodeConfig
-from node.errors import NotRunning, Refused
+from node.errors import NotRunning, RefusedByNode
 from node.views.safe_text import plain
 
 Json = dict[str, Any]
@@ -19,18 +19,18 @@ _ANY = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # a listener on all addresses is a
 
 
 @dataclass(frozen=True, slots=True)
-class Client:
-    """One node, by the base URL of its web listener."""
+class HttpClient:
+    """Asks one node, given the base URL of its web listener."""
 
     url: str
     token: str = ""
 
     def get(self, path: str, query: Mapping[str, object] | Sequence[tuple[str, object]] = ()) -> Json:
-        """GET and read JSON; raises NotRunning or Refused."""
+        """GET a path and read JSON; raises NotRunning or RefusedByNode."""
         return self._ask("GET", f"{path}?{urlencode(query)}" if query else path, None)
 
     def post(self, path: str, body: bytes | Json) -> Json:
-        """POST JSON with the token; raises NotRunning or Refused."""
+        """POST JSON with the token and read JSON; raises NotRunning or RefusedByNode."""
         return self._ask("POST", path, body if isinstance(body, bytes) else json.dumps(body).encode())
 
     def _ask(self, method: str, target: str, body: bytes | None) -> Json:
@@ -61,11 +61,11 @@ class Client:
         if status >= 400:
             position = value.get("position")
             detail = plain(value.get("detail") or f"status {status}")
-            raise Refused(detail, status, position if isinstance(position, int) else None)
+            raise RefusedByNode(detail, status, position if isinstance(position, int) else None)
         return value
 
 
 def base_url(config: NodeConfig) -> str:
-    """Where the web listener of a configuration is reached from this machine."""
+    """Return where the web listener of a configuration is reached from this machine."""
     host = _ANY.get(config.web_address, config.web_address)
     return f"http://{f'[{host}]' if ':' in host else host}:{config.web_port}"

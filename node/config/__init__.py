@@ -1,4 +1,4 @@
 """What is set, and where does it lie?
 
-The settings tree, its files, the data directory. Read settings first.
+The tree of settings, its file, the data directory and the log. Read settings first.
 """

@@ -1,4 +1,4 @@
-"""A node's directory: what lies where, which format it has, who uses it, and the token of its administrator.
+"""Knows a node's directory: what lies where, which format it has, who uses it, and its administrator's token.
 
 config.toml     settings            network.toml   the network file       format       the number below
 identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
@@ -11,7 +11,6 @@ import os
 import secrets
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
 
 from node.errors import BadDataDir, DataDirLocked
@@ -20,55 +19,19 @@ FORMAT = 1  # raised when a newer node could not read an older directory, or the
 TOKEN_BYTES = 32
 
 
-@dataclass(frozen=True, slots=True)
 class DataDir:
-    """The paths below one root; nothing is touched until a method is called."""
+    """Names the paths below one root; nothing is touched until a method is called."""
 
-    root: Path
-
-    @property
-    def config(self) -> Path:
-        return self.root / "config.toml"
-
-    @property
-    def network(self) -> Path:
-        return self.root / "network.toml"
-
-    @property
-    def identity(self) -> Path:
-        return self.root / "identity.key"
-
-    @property
-    def puzzle(self) -> Path:
-        return self.root / "identity.puzzle"
-
-    @property
-    def admin_token(self) -> Path:
-        return self.root / "admin.token"
-
-    @property
-    def format(self) -> Path:
-        return self.root / "format"
-
-    @property
-    def keys(self) -> Path:
-        return self.root / "keys"
-
-    @property
-    def dht(self) -> Path:
-        return self.root / "dht"
-
-    @property
-    def store(self) -> Path:
-        return self.root / "store"
-
-    @property
-    def index(self) -> Path:
-        return self.root / "index"
-
-    @property
-    def seen(self) -> Path:
-        return self.root / "seen"
+    def __init__(self, root: Path) -> None:
+        self.root = root
+        self.config = root / "config.toml"
+        self.network = root / "network.toml"
+        self.identity = root / "identity.key"
+        self.puzzle = root / "identity.puzzle"
+        self.admin_token = root / "admin.token"
+        self.format = root / "format"
+        self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
+        self.index, self.seen = root / "index", root / "seen"
 
     def create(self) -> None:
         """Make the directory (0700), its parts, format and token; leaves alone what is there."""
@@ -99,7 +62,7 @@ class DataDir:
             )
 
     def read_token(self) -> str:
-        """The administrator's token; raises BadDataDir where it cannot be read."""
+        """Return the administrator's token; raises BadDataDir where it cannot be read."""
         try:
             token = self.admin_token.read_text().strip()
         except FileNotFoundError:
@@ -136,7 +99,7 @@ class DataDir:
 
 
 def default_root() -> Path:
-    """Where a data directory belongs on this system, by its own conventions."""
+    """Return where a data directory belongs by this system's own conventions."""
     import platformdirs
 
     return Path(platformdirs.user_data_dir("dse-node", appauthor=False))

@@ -11,7 +11,7 @@ _FORMAT = "%(asctime)s %(levelname)-7s %(name)s %(message)s"
 
 
 class _UtcFormatter(logging.Formatter):
-    """ISO 8601 to the millisecond, and no line breaks: a log of hostile input stays one line an event."""
+    """Writes instants in ISO 8601 to the millisecond, and no line breaks: hostile input stays one line an event."""
 
     def formatTime(self, record: logging.LogRecord, datefmt: str | None = None) -> str:
         return datetime.fromtimestamp(record.created, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f")[:-3] + "Z"
@@ -22,7 +22,7 @@ class _UtcFormatter(logging.Formatter):
 
 
 def set_up_logging(level: LogLevel, stream: TextIO | None = None) -> None:
-    """Send everything of `level` and above to the stream (standard error); the libraries' chatter from warning up."""
+    """Send everything of `level` and above to `stream` (default: standard error), of chatty libraries only warnings."""
     handler = logging.StreamHandler(stream or sys.stderr)
     handler.setFormatter(_UtcFormatter(_FORMAT))
     root = logging.getLogger()

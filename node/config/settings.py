@@ -1,4 +1,4 @@
-"""The configuration of a node: one frozen tree, read from config.toml and never changed.
+"""Holds the configuration of a node: one frozen tree, read from config.toml and never changed.
 
 Pure but for `load_config`, which reads one file. Each object of a node gets its own branch. Nothing is read from the
 environment. `node/config/toml_reader.py` reads, `node/config/toml_writer.py` writes the commented file.
@@ -73,15 +73,14 @@ class Config:
 
 
 def with_contact(config: Config, info_url: str) -> Config:
-    """The configuration of a node of a network that names a page for site owners: its crawler names that, the network's
-    contact, unless its own configuration names another."""
+    """Return a configuration whose crawler names the network's page for site owners, unless it names its own."""
     if config.crawl.info_url or not info_url:
         return config
     return replace(config, crawl=msgspec.structs.replace(config.crawl, info_url=info_url))
 
 
 def _check_address(name: str, text: str, versions: tuple[int, ...]) -> None:
-    """A literal address: a name could come to mean another machine, or more than one address."""
+    """Refuse all but a literal address: a name could come to mean another machine, or more than one address."""
     try:
         is_fit = ipaddress.ip_address(text).version in versions
     except ValueError:

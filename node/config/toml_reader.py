@@ -43,7 +43,7 @@ def parse_config(text: str, source: str, tree: type[Tree]) -> Tree:
 
 
 def keys_of(tree: type[Any], prefix: str = "") -> Iterator[str]:
-    """Every key of the tree with its path: node.web_port, crawl.min_delay_s…"""
+    """Yield the path of every key of the tree: node.web_port, crawl.min_delay_s…"""
     for name, branch in _branches(tree).items():
         if branch is None:
             yield prefix + name
@@ -52,7 +52,7 @@ def keys_of(tree: type[Any], prefix: str = "") -> Iterator[str]:
 
 
 def defaults_of(branch: type[Any]) -> dict[str, Any]:
-    """The fields of a branch (a dataclass or a msgspec Struct whose fields all have defaults) and their defaults."""
+    """Return the fields of a branch (a dataclass or a msgspec Struct) with their defaults, which all must have."""
     values = branch()
     return {name: getattr(values, name) for name in _names(branch)}
 
@@ -65,7 +65,7 @@ def _names(branch: type[Any]) -> tuple[str, ...]:
 
 
 def _branches(tree: type[Any]) -> dict[str, type[Any] | None]:
-    """The fields of a tree: name → its class where it is a branch, None where it is a leaf."""
+    """Map each field of a tree to its class where it is a branch, to None where it is a leaf."""
     hints = get_type_hints(tree)
     return {name: hints[name] if _is_branch(hints[name]) else None for name in _names(tree)}
 
@@ -75,7 +75,7 @@ def _is_branch(hint: Any) -> bool:
 
 
 def _choices(tree: type[Any], path: str) -> list[str]:
-    """The values that a key takes where those are few: crawl.revisit, or crawl.families[0]; none where any may do."""
+    """List the values that a key takes where those are few: crawl.revisit, or crawl.families[0]; else none."""
     *tables, leaf = path.partition("[")[0].split(".")
     branch: type[Any] | None = tree
     for name in tables:
@@ -97,7 +97,7 @@ def _unknown_keys(data: Mapping[str, Any], tree: type[Any], prefix: str) -> Iter
 
 
 def _advice(key: str, known: list[str]) -> str:
-    """The keys probably meant: the same leaf in another table, else a similar name or one that shares a word."""
+    """Name the keys probably meant: the same leaf in another table, else a similar name or one that shares a word."""
     leaf = key.rpartition(".")[2]
     near = [other for other in known if other.rpartition(".")[2] == leaf]
     near = near or difflib.get_close_matches(key, known, n=1, cutoff=0.85)  # a slip of the pen
@@ -108,7 +108,7 @@ def _advice(key: str, known: list[str]) -> str:
 
 
 def _same_words(key: str, known: list[str]) -> list[str]:
-    """Keys of the same table that share a word with this one, likest first: host_delay → min_delay_s."""
+    """List the keys of the same table that share a word with this one, likest first: host_delay → min_delay_s."""
     table, _, leaf = key.rpartition(".")
     words = {word for word in leaf.split("_") if len(word) > 2}
     shared = [k for k in known if k.rpartition(".")[0] == table and words & set(k.rpartition(".")[2].split("_"))]
@@ -116,7 +116,7 @@ def _same_words(key: str, known: list[str]) -> list[str]:
 
 
 def _plain(message: str) -> str:
-    """msgspec's `Expected \\`int\\`, got \\`str\\` - at \\`$.node.web_port\\`` as key first, plain words after."""
+    """Turn msgspec's `Expected \\`int\\`, got \\`str\\` - at \\`$.node.web_port\\`` into: key, plain words."""
     match = _PATH.match(message)
     what, path = (match["what"], match["path"]) if match else (message, None)
     what = what.replace("`", "").replace("object", "table").replace("array", "list").strip()

@@ -21,7 +21,7 @@ _HEAD = """\
 
 
 def write_config(tree: type[Any], settings: Mapping[str, Any]) -> str:
-    """The text of a config.toml: `settings` (path → value, such as node.web_port) set, all else as a comment."""
+    """Return the text of a config.toml: `settings` (path → value, such as node.web_port) set, all else as a comment."""
     lines = [_HEAD]
     for name, branch in defaults_of(tree).items():
         lines.append(f"[{name}]  # {_first_line(type(branch))}")
@@ -31,7 +31,7 @@ def write_config(tree: type[Any], settings: Mapping[str, Any]) -> str:
 
 
 def explain_keys(tree: type[Any]) -> Iterator[tuple[str, str, str]]:
-    """(path, default as TOML, reason) of every key."""
+    """Yield (path, default as TOML, reason) of every key."""
     for name, branch in defaults_of(tree).items():
         reasons = _reasons(type(branch))
         for leaf, default in defaults_of(type(branch)).items():
@@ -39,7 +39,7 @@ def explain_keys(tree: type[Any]) -> Iterator[tuple[str, str, str]]:
 
 
 def toml_value(value: object) -> str:
-    """A default as TOML writes it; None has no TOML, so the text says that it is unset."""
+    """Write a value as TOML; None, which TOML lacks, becomes an empty string."""
     if value is None:
         return '""'
     if isinstance(value, bool):
@@ -67,7 +67,7 @@ def _first_line(branch_type: type[Any]) -> str:
 
 
 def _reasons(branch_type: type[Any]) -> dict[str, str]:
-    """Field → the comment beside it, or the lines above it; empty where the source is not at hand."""
+    """Map each field to the comment beside it, or the lines above it; empty where the source is not at hand."""
     try:
         source = textwrap.dedent(inspect.getsource(branch_type))
     except OSError:

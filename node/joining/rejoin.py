@@ -1,4 +1,4 @@
-"""Whom a node asks to let it in once the peers that it knows do not answer: names, the seed URL.
+"""Lets a node in again when the peers that it knows do not answer: by DNS names and by the seed URL.
 
 At the start and while it is alone, the network file's DNS names are looked up and its seed URL is read again, at
 growing intervals; the URL once a day besides. First contacts that the network allows are all that is taken from there.
@@ -22,7 +22,7 @@ LookUp = Callable[[str], Awaitable[Sequence[Address]]]
 
 
 class Rejoiner:
-    """One node's. `seed_url`: "" for none."""
+    """Asks for first contacts while one node is alone. `seed_url`: "" for none."""
 
     def __init__(
         self, overlay: OverlayService, network: Network, seed_url: str, clock: Clock, look_up: LookUp = look_up
@@ -33,13 +33,13 @@ class Rejoiner:
         self._pause_s = FIRST_PAUSE_S
 
     async def run(self) -> None:
-        """Introduce until cancelled."""
+        """Ask whoever is due every few seconds until cancelled; return at once where there is nobody to ask."""
         while self._network.seeds or self._url:
             await self.step()
             await asyncio.sleep(LOOK_S)
 
     async def step(self) -> None:
-        """Ask whoever is due."""
+        """Look up the seeds and read the seed URL, each where it is due now."""
         now = self._clock().steady
         if len(self._overlay.view.live()) > 1:
             self._alone_since, self._ask_at, self._pause_s = now, now + ALONE_S, FIRST_PAUSE_S

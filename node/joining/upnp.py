@@ -38,7 +38,7 @@ DESCRIPTION = "dse-node"
 
 
 class _Anybody(ipaddress.IPv4Address):
-    """As a remote host: the standard's word for everybody is the empty string."""
+    """Stands for every remote host, whose name in the standard is the empty string."""
 
     @property
     def exploded(self) -> str:
@@ -53,7 +53,7 @@ ANYBODY = _Anybody(0)
 
 @dataclass(slots=True)
 class Mapped:
-    """What a router did for this node."""
+    """Holds what a router opened for this node."""
 
     router: IgdDevice
     v4: list[tuple[int, str]] = field(default_factory=list)  # port, protocol
@@ -65,7 +65,7 @@ class Mapped:
 
 
 class UpnpMapping:
-    """Keeps the mappings of one node."""
+    """Keeps the ports of one node open at the router."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class UpnpMapping:
                         await _unmap(mapped)
 
     async def _map(self) -> Mapped | None:
-        """One round at the first router that does anything for us; None where there is none."""
+        """Ask for mappings at the first router that grants any; return None where there is none."""
         for url in [self._url] if self._url else await _search():
             try:
                 router = IgdDevice(await UpnpFactory(_Requester(url), non_strict=True).async_create_device(url), None)
@@ -125,12 +125,12 @@ class UpnpMapping:
 
 
 def listens_everywhere(listening: Sequence[Endpoint]) -> bool:
-    """Whether a node takes what comes to any address of its machine: only then may a router send it strangers."""
+    """Tell whether a node takes what comes to any address of its machine: only then may a router send it strangers."""
     return any(ipaddress.ip_address(e.host).is_unspecified for e in listening)
 
 
 async def _add_mapping(router: IgdDevice, port: int, protocol: str, here: ipaddress.IPv4Address) -> None:
-    """With a lease, or for good where the router knows nothing else."""
+    """Map a port with a lease, or for good where the router knows nothing else."""
     for lease_s in (LEASE_S, 0):
         try:
             lease = timedelta(seconds=lease_s)
@@ -149,7 +149,7 @@ async def _unmap(mapped: Mapped) -> None:
 
 
 async def _search() -> list[str]:
-    """Description URLs of what calls itself a router, by SSDP; those on private addresses only."""
+    """Search the LAN by SSDP for routers; return their description URLs, those on private addresses only."""
     try:
         answers = await IgdDevice.async_search(timeout=SEARCH_S)
     except OSError as error:
@@ -166,7 +166,7 @@ def _is_private(url: str) -> bool:
 
 
 def _address_towards(host: str) -> str:
-    """The own address from which packets to a host go; nothing is sent."""
+    """Return the own address from which packets to a host would go; nothing is sent."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     with socket.socket(family, socket.SOCK_DGRAM) as sock:
         sock.connect((host, 9))
@@ -174,13 +174,13 @@ def _address_towards(host: str) -> str:
 
 
 class _Requester(UpnpRequester):
-    """The library's way to one router, within bounds: its descriptions may name any URL."""
+    """Carries the library's requests to one router and nowhere else, within bounds: descriptions may name any URL."""
 
     def __init__(self, url: str) -> None:
         self._place = urlsplit(url)[:2]
 
     async def async_http_request(self, http_request: HttpRequest) -> HttpResponse:
-        """One request; raises UpnpCommunicationError."""
+        """Send one request to the router; raises UpnpCommunicationError."""
         ask = http_request
         if urlsplit(ask.url)[:2] != self._place:
             raise UpnpCommunicationError(message=f"{ask.url} is not at the router")

@@ -1,4 +1,4 @@
-"""The HTTP API below /api/v1: each handler reads a request by the table of routes, asks the node, answers JSON."""
+"""Answers the HTTP API below /api/v1: reads a request by the table of routes, asks the node, answers JSON."""
 
 from typing import Annotated, TypeVar
 
@@ -23,7 +23,7 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
+    """Is the body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
 
     urls: list[str] = []
     depth: int = 0
@@ -33,30 +33,30 @@ class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/crawl/progress."""
+    """Is the body of POST /api/v1/crawl/progress."""
 
     urls: list[Followed]
 
 
 class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """The body of POST /api/v1/pause."""
+    """Is the body of POST /api/v1/pause."""
 
     paused: bool
     for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None
 
 
 def parameters(request: web.Request, name: str) -> Values:
-    """The values of the request's parameters, by the route of this handler's name."""
+    """Read a request's parameters by the route that bears the handler's name."""
     return read_parameters(route(name), list(request.query.items()))
 
 
 def json_response(body: object) -> web.Response:
-    """A JSON answer; NaN and infinities become null, as JSON has none."""
+    """Return a JSON answer; NaN and infinities become null, as JSON has none."""
     return web.Response(body=msgspec.json.encode(body), content_type="application/json", charset="utf-8")
 
 
-def question_of(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
-    """The question of a request's parameters, its query and bounds apart."""
+def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
+    """Make the search that a request's parameters ask for; its query and bounds differ between API and page."""
     return SearchRequest(
         query,
         limit=limit,
@@ -69,39 +69,47 @@ def question_of(values: Values, query: str, limit: int, deadline_ms: int) -> Sea
 
 
 class Api:
-    """The handlers, named as in the table."""
+    """Holds the handlers of the API, named as in the table of routes."""
 
     def __init__(self, service: Service, version: str) -> None:
         self._service = service
         self._openapi = openapi(version)
 
     async def search(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/search."""
         values = parameters(request, "search")
-        question = question_of(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
+        question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
         return json_response(await self._service.search(question))
 
     async def status(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/status."""
         return json_response(await self._service.status())
 
     async def peers(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/peers."""
         return json_response({"peers": await self._service.peers()})
 
     async def strategy(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/strategy."""
         values = parameters(request, "strategy")
         return json_response(await self._service.strategy(values.text("version")))
 
     async def strategy_log(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/strategy/log."""
         return json_response(await self._service.strategy_log())
 
     async def preview_strategy(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/strategy/preview."""
         return json_response(await self._service.preview_strategy(await request.read()))
 
     async def document(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/document."""
         values = parameters(request, "document")
         found = await self._service.document(values.texts("url"), local=values.flag("local"))
         return json_response({"documents": found})
 
     async def crawl(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/crawl, within the bounds of one request."""
         order = await _body(request, CrawlOrder)
         given = [*order.urls, *order.sitemaps]
         if not 1 <= len(given) <= MAX_SEEDS:
@@ -116,24 +124,29 @@ class Api:
         return json_response(found)
 
     async def progress(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/crawl/progress."""
         asked = await _body(request, ProgressRequest)
         if len(asked.urls) > MAX_ASKED:
             raise BadParameter("urls", f"has {len(asked.urls)} addresses; {MAX_ASKED} are looked at at once")
         return json_response({"urls": await self._service.progress(asked.urls)})
 
     async def explain(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/explain."""
         values = parameters(request, "explain")
         return json_response(await self._service.explain(values.text("url")))
 
     async def pause(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/pause."""
         order = await _body(request, PauseRequest)
         reason = self._service.pause(order.paused, order.for_s)
         return json_response({"paused": order.paused, "reason": reason})
 
     async def publish_strategy(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/strategy."""
         return json_response(await self._service.publish_strategy(await request.read()))
 
     async def openapi(self, request: web.Request) -> web.Response:
+        """Answer GET /openapi.json."""
         return json_response(self._openapi)
 
 

@@ -1,4 +1,4 @@
-"""What every request passes on its way in and every answer on its way out: host, token, bounds, headers, errors."""
+"""Checks every request on its way in and every answer on its way out: host, token, bounds, headers, errors."""
 
 import asyncio
 import ipaddress
@@ -39,7 +39,7 @@ ALWAYS_ANSWERED = frozenset({"healthz", "readyz", "metrics"})  # an operator mus
 
 
 class Guard:
-    """Wraps a route's handler. One per listener: it counts the requests under way."""
+    """Wraps the handlers of one listener in its checks, and counts the requests under way."""
 
     def __init__(self, config: NodeConfig, token: str, metrics: Metrics, page: PagesProblem) -> None:
         self._config = config
@@ -50,7 +50,7 @@ class Guard:
         self._open = 0
 
     def wrap(self, route: HttpRoute, handler: Handler) -> Handler:
-        """The handler with all checks around it."""
+        """Return a route's handler with all checks around it."""
 
         async def guarded(request: web.Request) -> web.StreamResponse:
             response = await self._answer(request, route, handler)
@@ -61,7 +61,7 @@ class Guard:
 
     @web.middleware
     async def headers(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        """Middleware: the host check, an answer for what no route serves, and the headers of every answer."""
+        """Check the host, answer what no route serves, and set the headers of every answer, as a middleware."""
         try:
             if not self.is_host_allowed(request.headers.get("Host", "")):
                 detail = "This name is not one of this node's; add it to node.web_names in config.toml."
@@ -75,7 +75,7 @@ class Guard:
         return response
 
     def is_host_allowed(self, host: str) -> bool:
-        """Whether a Host header may reach us: a literal address or one of our names; anything else could be a
+        """Tell whether a Host header may reach us: a literal address or one of our names. Anything else could be a
         stranger's name that points here (DNS rebinding), whose pages would then read our answers."""
         match = _HOST.fullmatch(host)
         if match is None:
@@ -132,7 +132,7 @@ class Guard:
 
 
 def _problem(request: web.Request, error: Exception) -> Problem:
-    """Our errors by their kind; anything else is logged here, once, and told to nobody outside."""
+    """Return the problem of an error of ours; log anything else here, once, and tell nobody outside."""
     problem = problem_of(error)
     if problem is None:
         log.exception("request failed method=%s path=%s", request.method, request.path, exc_info=error)

@@ -1,6 +1,6 @@
-"""/metrics: the status as Prometheus figures, and a count of the requests that the web listener answered.
+"""Answers what a supervisor asks: is the process there, does it serve, how is it doing.
 
-What a supervisor asks: is the process there, does it serve, how is it doing.
+/metrics gives the status as Prometheus figures, and a count of the requests that the web listener answered.
 """
 
 from collections.abc import Iterable
@@ -16,7 +16,7 @@ from node.views.status import StatusView, view_of
 
 
 class Metrics:
-    """Counters of one web listener; `text` adds the node's figures at the moment of asking."""
+    """Counts what one web listener answered; `text` adds the node's figures at the moment of asking."""
 
     def __init__(self) -> None:
         self._counters = CollectorRegistry()
@@ -30,7 +30,7 @@ class Metrics:
         self._requests.labels(route, str(status)).inc()
 
     def text(self, status: StatusView) -> bytes:
-        """The Prometheus text format, version 0.0.4."""
+        """Write all figures in the Prometheus text format, version 0.0.4."""
         registry = CollectorRegistry()
         registry.register(_StatusFigures(status))
         return generate_latest(registry) + generate_latest(self._counters)
@@ -72,19 +72,22 @@ def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metr
 
 
 class Health:
-    """The handlers, named as in the table of routes."""
+    """Holds the handlers for supervisors, named as in the table of routes."""
 
     def __init__(self, service: Service, metrics: Metrics) -> None:
         self._service = service
         self._metrics = metrics
 
     async def healthz(self, request: web.Request) -> web.Response:
+        """Answer GET /healthz: the process is there."""
         return web.Response(text="ok\n")
 
     async def readyz(self, request: web.Request) -> web.Response:
+        """Answer GET /readyz: 200 when this node serves at least one slot, else 503."""
         is_ready = view_of(await self._service.status()).ready > 0
         return web.Response(text="ready\n" if is_ready else "not ready\n", status=200 if is_ready else 503)
 
     async def metrics(self, request: web.Request) -> web.Response:
+        """Answer GET /metrics."""
         body = self._metrics.text(view_of(await self._service.status()))
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

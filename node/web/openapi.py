@@ -1,4 +1,4 @@
-"""The OpenAPI 3.1 document of the table of routes.
+"""Writes the OpenAPI 3.1 document of the table of routes.
 
 Pure: values only.
 """
@@ -10,11 +10,9 @@ from node.web.routes import JSON, ROUTES, HttpRoute, Parameter
 
 Json = dict[str, Any]
 
-_LICENCE = {"name": "Apache 2.0", "identifier": "Apache-2.0"}
-
 
 def openapi(version: str) -> Json:
-    """The OpenAPI 3.1 document of the table."""
+    """Return the OpenAPI 3.1 document of all routes. `version`: this node's."""
     paths: dict[str, Json] = {}
     for entry in ROUTES:
         paths.setdefault(entry.path, {})[entry.method.lower()] = _operation(entry)

@@ -1,4 +1,4 @@
-"""The pages for people: rendered here, complete without JavaScript, nothing from anywhere else."""
+"""Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
 from dataclasses import dataclass
 from hashlib import sha256
@@ -14,7 +14,7 @@ from node.app.service import Service
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import size, view_of
-from node.web.api import json_response, parameters, question_of
+from node.web.api import json_response, parameters, search_request
 from node.web.problems import Problem, problem_of
 from node.web.results import result_page
 from node.web.translations import choose, translator
@@ -30,8 +30,8 @@ ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="n
 
 @dataclass(frozen=True, slots=True)
 class CrawlerIdentity:
-    """How this node's crawler names itself to the sites that it visits: its name in robots.txt, its full header, its
-    network and that network's page for site owners."""
+    """Says how this node's crawler names itself to sites: its name in robots.txt, its full header, its network and
+    that network's page for site owners."""
 
     name: str = "dse-node"
     user_agent: str = "dse-node"
@@ -40,7 +40,7 @@ class CrawlerIdentity:
 
 
 class Pages:
-    """The handlers, named as in the table of routes."""
+    """Holds the handlers of the pages, named as in the table of routes."""
 
     def __init__(self, service: Service, crawler: CrawlerIdentity) -> None:
         self._service = service
@@ -58,16 +58,18 @@ class Pages:
         self._templates.filters.update(size=size, number="{:,}".format)
 
     async def home(self, request: web.Request) -> web.Response:
+        """Show the front page."""
         status = view_of(await self._service.status())
         return self.render(request, "home.html", status=status)
 
     async def results(self, request: web.Request) -> web.Response:
+        """Show results, as JSON where that is asked for; an empty query leads to the front page."""
         values = parameters(request, "results")
         query = values.text("q").strip()
         if not query:
             raise web.HTTPSeeOther("/")
         try:
-            answer = await self._service.search(question_of(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS))
+            answer = await self._service.search(search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS))
         except InputError as error:
             if values.text("format") == "json":
                 raise
@@ -81,38 +83,43 @@ class Pages:
         )
 
     async def status_page(self, request: web.Request) -> web.Response:
+        """Show the state of this node and its peers."""
         status = view_of(await self._service.status())
         rows = peer_rows((await self._service.peers())[:MAX_PEERS])
         live = "live" in request.query
         return self.render(request, "status.html", status=status, peers=rows, live=live, me=status.node_id)
 
     async def bot(self, request: web.Request) -> web.Response:
+        """Show who crawls, and how to slow or stop it."""
         return self.render(request, "bot.html", crawler=self._crawler)
 
     async def opensearch(self, request: web.Request) -> web.Response:
+        """Answer with the description by which a browser adds this search engine."""
         text = self._templates.get_template("opensearch.xml").render(origin=f"{request.scheme}://{request.host}")
         return web.Response(text=text, content_type="application/opensearchdescription+xml")
 
     async def style(self, request: web.Request) -> web.Response:
+        """Answer with the pages' style sheet."""
         headers = {"Cache-Control": "public, max-age=604800"}
         return web.Response(text=self._style, content_type="text/css", headers=headers)
 
     async def favicon(self, request: web.Request) -> web.Response:
+        """Answer with the pages' icon."""
         headers = {"Cache-Control": "public, max-age=604800"}
         return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
 
     def problem(self, request: web.Request, problem: Problem) -> web.Response:
-        """A page that says what was wrong, kindly."""
+        """Show a page that says what was wrong, kindly."""
         return self.render(request, "error.html", status_code=problem.status, problem=problem)
 
     def render(self, request: web.Request, template: str, *, status_code: int = 200, **values: Any) -> web.Response:
-        """A page in the reader's language."""
+        """Fill in a template in the reader's language."""
         wanted = request.query.get("hl", "")[:16]
         tongue = choose(wanted, request.headers.get("Accept-Language", ""))
         chosen = {"hl": tongue} if wanted else {}
 
         def address(path: str, **query: object) -> str:
-            """A link on this site; keeps the language where it was asked for, leaves out what is empty."""
+            """Write a link on this site; keep the language where it was asked for, leave out what is empty."""
             given = {name: value for name, value in {**query, **chosen}.items() if value not in ("", None)}
             return f"{path}?{urlencode(given)}" if given else path
 
@@ -135,6 +142,6 @@ class Pages:
 
 
 def _other_tongue(request: web.Request, tongue: str) -> str:
-    """The address of this very page in the other language."""
+    """Write the address of this very page in the other language."""
     query = {**dict(request.query), "hl": "en" if tongue == "zh" else "zh"}
     return f"{request.path}?{urlencode(query)}"

@@ -14,26 +14,30 @@ _TRUE, _FALSE = frozenset({"1", "true", "yes", "on", ""}), frozenset({"0", "fals
 
 @dataclass(frozen=True, slots=True)
 class Values:
-    """What a request asked for; each getter is for one kind of parameter of its route."""
+    """Holds what a request asked for; each getter is for one kind of parameter of its route."""
 
     found: dict[str, str | int | bool | tuple[str, ...]]
 
     def text(self, name: str) -> str:
+        """Return a parameter of kind "text"."""
         return str(self.found[name])
 
     def count(self, name: str) -> int:
+        """Return a parameter of kind "count"."""
         return int(str(self.found[name]))
 
     def flag(self, name: str) -> bool:
+        """Return a parameter of kind "flag"."""
         return self.found[name] is True
 
     def texts(self, name: str) -> tuple[str, ...]:
+        """Return a parameter of kind "texts", as often as it was given."""
         value = self.found[name]
         return value if isinstance(value, tuple) else ()
 
 
 def read_parameters(route: HttpRoute, query: Sequence[tuple[str, str]]) -> Values:
-    """The values of a route's parameters from (name, value) pairs; names that it does not know are ignored."""
+    """Read a route's parameters from (name, value) pairs, ignoring unknown names; raises BadParameter."""
     return Values({parameter.name: _value(parameter, query) for parameter in route.parameters})
 
 

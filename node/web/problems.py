@@ -1,4 +1,4 @@
-"""Errors as RFC 9457 problems: one value, shown as JSON by the API and as a page to people.
+"""Turns errors into RFC 9457 problems: one value, shown as JSON by the API and as a page to people.
 
 Pure: values only. What a stranger may not know (paths, internals) never gets in; it is in the log.
 """
@@ -15,7 +15,7 @@ MEDIA_TYPE = "application/problem+json"
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """A status, one line for people, and the offset into the query where that is the matter."""
+    """Holds a status, one line for people, and the offset into the query where that is the matter."""
 
     status: int
     detail: str
@@ -24,10 +24,11 @@ class Problem:
 
     @property
     def title(self) -> str:
+        """Return the status's own words."""
         return HTTPStatus(self.status).phrase
 
     def json(self) -> dict[str, Any]:
-        """The members of RFC 9457, type about:blank left out, `position` as an extension."""
+        """Return the members of RFC 9457, type about:blank left out, `position` as an extension."""
         body: dict[str, Any] = {"status": self.status, "title": self.title, "detail": self.detail}
         if self.position is not None:
             body["position"] = self.position
@@ -36,7 +37,7 @@ class Problem:
 
 @dataclass(eq=False)
 class BadParameter(InputError):
-    """A request that lacks a parameter, has one too many or out of bounds."""
+    """Says that a request lacks a parameter, has one too many or one out of bounds."""
 
     name: str
     reason: str
@@ -46,7 +47,7 @@ class BadParameter(InputError):
 
 
 def problem_of(error: Exception) -> Problem | None:
-    """The problem that one of our errors is; None for any other exception, which nobody foresaw."""
+    """Return the problem that one of our errors is, None for any other exception, which nobody foresaw."""
     if isinstance(error, InputError):
         position = getattr(error, "position", None)
         return Problem(400, plain(error), position if isinstance(position, int) else None)

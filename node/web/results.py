@@ -1,4 +1,4 @@
-"""The body of /api/v1/search made ready for the page: escaped nowhere (the template does), bounded everywhere.
+"""Makes the body of /api/v1/search ready for the page: escaped nowhere (the template does), bounded everywhere.
 
 Pure: plain data in, values out. Tolerant: a missing or odd field is left out, never an error.
 """
@@ -16,7 +16,7 @@ MAX_SIMILAR = 5
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One result. `explain` is lines to read, or empty."""
+    """Holds what is shown of one result. `explain`: lines to read, or empty."""
 
     url: str
     host: str
@@ -34,7 +34,7 @@ class Result:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """What the page says about the answer as a whole."""
+    """Holds what the page says about the answer as a whole."""
 
     results: tuple[Result, ...]
     total: int
@@ -48,7 +48,7 @@ class ResultPage:
 
 
 def result_page(answer: Json) -> ResultPage:
-    """Read an answer of the node."""
+    """Read an answer of the node as a page of results."""
     coverage = answer.get("coverage")
     coverage = coverage if isinstance(coverage, dict) else {}
     slots, answered = _count(coverage.get("slots")), _count(coverage.get("answered"))
@@ -98,6 +98,6 @@ def _count(value: object) -> int:
 
 
 def _language(value: object) -> str:
-    """A language code fit for an attribute, or nothing."""
+    """Return a language code fit for an attribute, or nothing."""
     text = str(value or "")
     return text if len(text) <= 12 and text.isascii() and text.replace("-", "").isalnum() else ""

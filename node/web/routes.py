@@ -1,4 +1,4 @@
-"""The one table of routes: what the server serves and what it reads from a request.
+"""Lists all routes: what the server serves and what it reads from a request.
 
 Pure: values only. `server.py` finds a handler for each route by its `name`; `parameters.py` reads requests by it;
 `openapi.py` publishes it.
@@ -17,7 +17,7 @@ MAX_URLS = 100  # URLs in one request for documents
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """A query parameter: its kind, default and bounds. For texts `most` bounds their number, else the length."""
+    """Describes a query parameter: kind, default, bounds. For texts `most` bounds their number, else the length."""
 
     name: str
     about: str
@@ -29,7 +29,7 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class HttpRoute:
-    """A method and a path, the name of its handler, and what the OpenAPI document says about it."""
+    """Names a method, a path and its handler, and what the OpenAPI document says about it."""
 
     method: Literal["GET", "POST"]
     path: str
@@ -70,100 +70,60 @@ _SEARCH_PAGE = (
     Parameter("format", "json for the body of /api/v1/search", most=8),
 )
 
+
+def _page(path: str, name: str, about: str, *parameters: Parameter) -> HttpRoute:
+    return HttpRoute("GET", path, name, about, HTML, parameters=parameters)
+
+
+def _get(path: str, name: str, about: str, schema: str, *parameters: Parameter) -> HttpRoute:
+    return HttpRoute("GET", f"/api/v1{path}", name, about, JSON, schema, parameters=parameters)
+
+
+def _post(path: str, name: str, about: str, schema: str = "Object", takes: str = "Object") -> HttpRoute:
+    return HttpRoute("POST", f"/api/v1{path}", name, about, JSON, schema, takes, needs_token=True)
+
+
+_VERSION = Parameter("version", "a number, or newest; default: the one in force", most=16)
+_URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
+_LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
+_DOCUMENTS = "Stored documents by URL, in order; null where there is none"
+_OPENSEARCH = "application/opensearchdescription+xml"
+
 ROUTES: tuple[HttpRoute, ...] = (
-    HttpRoute("GET", "/", "home", "The front page", HTML, parameters=(_INTERFACE,)),
-    HttpRoute("GET", "/search", "results", "Results as a page", HTML, parameters=_SEARCH_PAGE),
-    HttpRoute("GET", "/status", "status_page", "The state of this node as a page", HTML, parameters=(_INTERFACE,)),
-    HttpRoute("GET", "/cache", "cache", "A stored copy of a page, framed", HTML, parameters=(_URL, _INTERFACE)),
-    HttpRoute("GET", "/cache/raw", "cache_raw", "The stored copy itself, with no rights", HTML, parameters=(_URL,)),
-    HttpRoute("GET", "/bot", "bot", "Who crawls, and how to slow or stop it", HTML, parameters=(_INTERFACE,)),
-    HttpRoute("GET", "/api/v1/search", "search", "Search the network", JSON, "Search", parameters=_SEARCH),
-    HttpRoute("GET", "/api/v1/status", "status", "The state of this node", JSON, "Status"),
-    HttpRoute("GET", "/api/v1/peers", "peers", "The members of the network, as this node sees them", JSON, "Peers"),
-    HttpRoute(
-        "GET",
-        "/api/v1/strategy",
-        "strategy",
-        "The strategy document in force, or another accepted version",
-        JSON,
-        "Object",
-        parameters=(Parameter("version", "a number, or newest; default: the one in force", most=16),),
-    ),
-    HttpRoute("GET", "/api/v1/strategy/log", "strategy_log", "Every accepted version, and its forks", JSON, "Object"),
-    HttpRoute(
-        "POST",
-        "/api/v1/strategy/preview",
-        "preview_strategy",
-        "What a draft would move: owners, documents, bytes, hosts",
-        JSON,
-        "Object",
-        "Object",
-        (),
-        True,
-    ),
-    HttpRoute(
-        "GET",
-        "/api/v1/document",
-        "document",
-        "Stored documents by URL, in order; null where there is none",
-        JSON,
-        "Documents",
-        parameters=(
-            Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS),
-            Parameter("local", "only what lies on this node's own disk", "flag", False),
-        ),
-    ),
-    HttpRoute("POST", "/api/v1/crawl", "crawl", "Hand URLs to their owners", JSON, "Crawled", "CrawlOrder", (), True),
-    HttpRoute(
-        "POST",
-        "/api/v1/crawl/progress",
+    _page("/", "home", "The front page", _INTERFACE),
+    _page("/search", "results", "Results as a page", *_SEARCH_PAGE),
+    _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
+    _page("/cache", "cache", "A stored copy of a page, framed", _URL, _INTERFACE),
+    _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL),
+    _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
+    _get("/search", "search", "Search the network", "Search", *_SEARCH),
+    _get("/status", "status", "The state of this node", "Status"),
+    _get("/peers", "peers", "The members of the network, as this node sees them", "Peers"),
+    _get("/strategy", "strategy", "The strategy document in force, or another accepted version", "Object", _VERSION),
+    _get("/strategy/log", "strategy_log", "Every accepted version, and its forks", "Object"),
+    _post("/strategy/preview", "preview_strategy", "What a draft would move: owners, documents, bytes, hosts"),
+    _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL),
+    _post("/crawl", "crawl", "Hand URLs to their owners", "Crawled", "CrawlOrder"),
+    _post(
+        "/crawl/progress",
         "progress",
         "What became of URLs that were handed in, and what they led to",
-        JSON,
         "Progress",
         "ProgressOf",
-        (),
-        True,
     ),
-    HttpRoute(
-        "GET",
-        "/api/v1/explain",
-        "explain",
-        "Would a URL be fetched, by whom, when, why not",
-        JSON,
-        "Explained",
-        parameters=(_URL,),
-    ),
-    HttpRoute(
-        "POST", "/api/v1/pause", "pause", "Stop or resume this node's fetching", JSON, "Pause", "Pause", (), True
-    ),
-    HttpRoute(
-        "POST",
-        "/api/v1/strategy",
-        "publish_strategy",
-        "Adopt a signed strategy document and spread it",
-        JSON,
-        "Object",
-        "Object",
-        (),
-        True,
-    ),
+    _get("/explain", "explain", "Would a URL be fetched, by whom, when, why not", "Explained", _URL),
+    _post("/pause", "pause", "Stop or resume this node's fetching", "Pause", "Pause"),
+    _post("/strategy", "publish_strategy", "Adopt a signed strategy document and spread it"),
     HttpRoute("GET", "/healthz", "healthz", "200 while the process answers", TEXT),
     HttpRoute("GET", "/readyz", "readyz", "200 when this node serves at least one slot, else 503", TEXT),
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
     HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
-    HttpRoute(
-        "GET",
-        "/opensearchdescription.xml",
-        "opensearch",
-        "Lets a browser add this search engine",
-        "application/opensearchdescription+xml",
-    ),
+    HttpRoute("GET", "/opensearchdescription.xml", "opensearch", "Lets a browser add this search engine", _OPENSEARCH),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )
 
 
 def route(name: str) -> HttpRoute:
-    """The route of a handler's name; raises StopIteration where there is none."""
+    """Return the route of a handler's name; raises StopIteration where there is none."""
     return next(entry for entry in ROUTES if entry.name == name)

@@ -1,4 +1,4 @@
-"""Why a result stands where it does, as lines to read: from the numbers of /api/v1/search?explain=true.
+"""Writes why a result stands where it does, as lines, from the numbers of /api/v1/search?explain=true.
 
 Pure: plain data in, text out. Tolerant: an explanation of another shape is shown as indented JSON.
 """
@@ -14,7 +14,7 @@ MAX_LEAVES = 64
 
 
 def explained(value: Any) -> str:
-    """Lines, or an empty string where there is no explanation."""
+    """Write an explanation as lines; an empty string where there is none."""
     if not value:
         return ""
     try:

@@ -1,4 +1,4 @@
-"""The web listener: binds its address, finds a handler for each route of the table, serves until it is cancelled."""
+"""Runs the web listener: binds its address, finds a handler for each route of the table, serves until cancelled."""
 
 import asyncio
 import logging
@@ -34,12 +34,12 @@ class WebServer:
         self._port = config.web_port
         metrics, pages = Metrics(), Pages(service, crawler)
         self._guard = Guard(config, token, metrics, pages.problem)
-        self._rooms = (Api(service, version), pages, Snapshots(service, pages), Health(service, metrics))
+        self._handlers = (Api(service, version), pages, Snapshots(service, pages), Health(service, metrics))
         self.listening = asyncio.Event()
 
     @property
     def url(self) -> str:
-        """Where it is reached; the port is the real one once `listening` is set."""
+        """Return where the listener is reached; the port is the real one once `listening` is set."""
         host = self._config.web_address
         return f"http://{f'[{host}]' if ':' in host else host}:{self._port}"
 
@@ -74,8 +74,8 @@ class WebServer:
         return application
 
     def _handler(self, name: str) -> Handler:
-        room: Any = next(room for room in self._rooms if hasattr(room, name))
-        handler: Handler = getattr(room, name)
+        holder: Any = next(each for each in self._handlers if hasattr(each, name))
+        handler: Handler = getattr(holder, name)
         return handler
 
 

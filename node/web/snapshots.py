@@ -1,4 +1,4 @@
-"""Stored copies of pages: a frame that says what it is, and inside it the copy with no rights at all.
+"""Shows stored copies of pages: a frame that says what it is, and inside it the copy with no rights at all.
 
 The copy is a stranger's HTML. It is served with `Content-Security-Policy: sandbox; default-src 'none'`, so it has an
 origin of its own, no scripts, forms, frames or requests; only styles and images that it carries within itself.
@@ -24,13 +24,14 @@ _SHOWN_AS_HTML = frozenset({"text/html", "application/xhtml+xml"})
 
 
 class Snapshots:
-    """The handlers, named as in the table of routes."""
+    """Holds the handlers of stored copies, named as in the table of routes."""
 
     def __init__(self, service: Service, pages: Pages) -> None:
         self._service = service
         self._pages = pages
 
     async def cache(self, request: web.Request) -> web.Response:
+        """Show a stored copy inside a frame that says what it is."""
         url = parameters(request, "cache").text("url")
         found = await self._service.snapshot(url)
         if found is None:
@@ -42,6 +43,7 @@ class Snapshots:
         )
 
     async def cache_raw(self, request: web.Request) -> web.Response:
+        """Answer with the stored copy itself, which has no rights."""
         found = await self._service.snapshot(parameters(request, "cache_raw").text("url"))
         if found is None:
             return self._pages.problem(request, Problem(404, "No copy of this page is stored in the network."))
@@ -53,7 +55,7 @@ class Snapshots:
 
 
 def content_type(document: Json) -> str:
-    """The type to serve a copy with: HTML as HTML, anything else as plain text, a charset that Python knows too."""
+    """Return the type to serve a copy with: HTML as HTML, all else as plain text; the charset is one Python knows."""
     media = str(document.get("media_type") or "").partition(";")[0].strip().lower()
     kind = "text/html" if media in _SHOWN_AS_HTML else "text/plain"
     return f"{kind}; charset={_charset(str(document.get('charset') or ''))}"

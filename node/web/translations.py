@@ -1,4 +1,4 @@
-"""The words of the pages, in English and Chinese, and which of the two a reader gets.
+"""Holds the words of the pages, in English and Chinese, and chooses which of the two a reader gets.
 
 Pure: strings only. A page asks for `t("results.total", total=…)`; both languages have every key, a test sees to it.
 """
@@ -178,7 +178,7 @@ def choose(wanted: str, accepted: str) -> Tongue:
 
 
 def translator(tongue: Tongue) -> Translate:
-    """A function from a key and its values to a text; `otherwise` stands in for a key that nobody has translated."""
+    """Return a function from a key and its values to a text; `otherwise` stands in for a key without translation."""
     column = 1 if tongue == "zh" else 0
 
     def translate(key: str, otherwise: str | None = None, **values: object) -> str:
@@ -189,7 +189,7 @@ def translator(tongue: Tongue) -> Translate:
 
 
 def _by_preference(accepted: str) -> list[str]:
-    """The codes of an Accept-Language header, most wanted first; those with q = 0 left out."""
+    """List the codes of an Accept-Language header, most wanted first; those with q = 0 left out."""
     weighed = []
     for place, part in enumerate(accepted[:500].split(",")):
         code, _, quality = part.strip().partition(";")

@@ -1,4 +1,4 @@
-"""The verb crawl: hand URLs in, wait for them, or ask what would become of one."""
+"""Does the verb crawl: hand URLs in, wait for them, or ask what would become of one."""
 
 import sys
 import time
@@ -9,7 +9,7 @@ from itertools import islice
 
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
-from node.cli.http_client import Client, Json
+from node.cli.http_client import HttpClient, Json
 from node.errors import NothingToDo
 from node.jobs.job_progress import MAX_ASKED
 from node.jobs.job_wait import JobWait
@@ -24,8 +24,8 @@ SHOWN = 20  # addresses of a dry run shown one by one
 
 
 @dataclass
-class _Told:
-    """What the node said of all batches."""
+class _Answers:
+    """Collects what the node said of all batches."""
 
     accepted: int = 0
     refused: list[Json] = field(default_factory=list)
@@ -40,12 +40,12 @@ class _Told:
 
 
 def crawl(arguments: Namespace) -> int:
-    """Hand URLs to their owners; 1 where one was refused."""
+    """Hand URLs to their owners; return 1 where one was refused."""
     if arguments.explain is not None:
         return _explain(arguments)
     if not (arguments.urls or arguments.files or arguments.sitemaps):
         raise NothingToDo("crawl", "names no address", "give a URL, --from FILE, --sitemap URL or --explain URL")
-    node, told = client(arguments, needs_token=True), _Told()
+    node, told = client(arguments, needs_token=True), _Answers()
     for urls, sitemaps in _batches(arguments):
         order = {"urls": urls, "sitemaps": sitemaps, "depth": arguments.depth, "scope": arguments.scope}
         told.add(node.post("/api/v1/crawl", {**order, "dry_run": arguments.dry_run}))
@@ -76,7 +76,7 @@ def _explain(arguments: Namespace) -> int:
 
 
 def _batches(arguments: Namespace) -> Iterator[tuple[list[str], list[str]]]:
-    """(pages, sitemaps), at most BATCH together."""
+    """Yield (pages, sitemaps) to hand in together, at most BATCH of both."""
     pages = ((text, False) for text in _pages(arguments))
     sitemaps = ((text, True) for text in arguments.sitemaps)
     given: Iterator[tuple[str, bool]] = (entry for part in (pages, sitemaps) for entry in part)
@@ -91,13 +91,13 @@ def _pages(arguments: Namespace) -> Iterator[str]:
 
 
 def _address(text: str) -> str:
-    """What was typed with https:// before it where that makes it an address; other words go as they are, and are
-    refused with the reason."""
+    """Put https:// before what was typed where that makes it an address; other words go as they are, and are refused
+    with the reason."""
     host = text.partition("/")[0].partition(":")[0]
     return f"https://{text}" if "://" not in text and ("." in host or host == "localhost") else text
 
 
-def _print_told(told: _Told, arguments: Namespace) -> None:
+def _print_told(told: _Answers, arguments: Namespace) -> None:
     for entry in told.refused:
         print(f"refused: {plain(entry.get('url', ''))}: {plain(entry.get('reason', ''))}", file=sys.stderr)
     if arguments.dry_run:
@@ -112,8 +112,8 @@ def _print_told(told: _Told, arguments: Namespace) -> None:
         print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
 
 
-def _preview(told: _Told) -> Iterator[str]:
-    """What a dry run found, one address a line."""
+def _preview(told: _Answers) -> Iterator[str]:
+    """Yield what a dry run found, one address a line."""
     for seed in told.seeds[:SHOWN]:
         what = "sitemap, its pages become seeds: " if seed.get("sitemap") else ""
         known = f" (known, so not fetched anew: {plain(seed['known'])})" if seed.get("known") else ""
@@ -128,7 +128,7 @@ def _preview(told: _Told) -> Iterator[str]:
 
 
 def _behind(count: int) -> str:
-    """What comes of seeds that are known."""
+    """Say what comes of seeds that are known already."""
     return f"with {_count(count, 'new address', 'new addresses')} behind" if count else "which changes nothing"
 
 
@@ -136,8 +136,8 @@ def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:
     return ({"url": seed["url"], "depth": depth, "scope": seed.get("scope", "")} for seed in seeds)
 
 
-def _wait(node: Client, track: JobWait, *, quiet: bool) -> JobWait:
-    """Until all has an outcome; a line of progress on a terminal, one at the end in any case."""
+def _wait(node: HttpClient, track: JobWait, *, quiet: bool) -> JobWait:
+    """Wait until all has an outcome; show a line of progress on a terminal, one at the end in any case."""
     is_terminal = sys.stderr.isatty() and not quiet
     changed_at, before, why = time.monotonic(), "", ""
     try:
@@ -163,8 +163,8 @@ def _wait(node: Client, track: JobWait, *, quiet: bool) -> JobWait:
 
 
 def pause_s(asked: int, waiting: int, took_s: float) -> float:
-    """Between two questions without news: all that waits is asked for once in LOOK_EVERY_S at most, and half of the
-    time the node has for other things."""
+    """Return the seconds between two questions without news: all that waits is asked for once in LOOK_EVERY_S at most,
+    and half of the time the node has for other things."""
     return max(LOOK_EVERY_S * min(1.0, asked / max(1, waiting)), took_s)
 
 

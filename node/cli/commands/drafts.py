@@ -1,4 +1,4 @@
-"""Verbs that make the next strategy: strategy draft, diff, sign."""
+"""Does the verbs that make the next strategy: strategy draft, diff, sign."""
 
 import sys
 import time
@@ -44,11 +44,11 @@ MAX_DRAFT_BYTES = 1 << 20
 
 
 def make(arguments: Namespace) -> int:
-    """strategy draft: the next version, from the newest known one and the changes asked for."""
+    """Write the next version of the strategy, from the newest known one and the changes asked for (strategy draft)."""
     newest, digest = _read_signed(arguments.source) if arguments.source else _ask_version(arguments, "newest")
     if arguments.out and Path(arguments.out).exists() and not arguments.force:
         raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
-    strategy = draft(newest, digest, _wishes(arguments, newest), int(time.time()))
+    strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
     text = encode_document(strategy).decode()
     if not arguments.out:
         print(text)
@@ -61,7 +61,7 @@ def make(arguments: Namespace) -> int:
 
 
 def diff(arguments: Namespace) -> int:
-    """strategy diff A [B]: a draft or signed file against the one in force, or two with each other."""
+    """Compare a draft or signed file with the strategy in force, or two files with each other (strategy diff A [B])."""
     if arguments.other:
         before, after = _read_any(arguments.file), _read_any(arguments.other)
     else:
@@ -85,7 +85,7 @@ def diff(arguments: Namespace) -> int:
 
 
 def sign(arguments: Namespace) -> int:
-    """strategy sign: show what the change moves, ask, then sign a draft or add signatures to a signed document."""
+    """Show what a change moves, ask, then sign the draft or add signatures to a signed document (strategy sign)."""
     data = read_file(Path(arguments.draft))
     keys = [_key(path) for path in arguments.key]
     if b'"signatures"' in data:
@@ -105,7 +105,7 @@ def sign(arguments: Namespace) -> int:
     return 0
 
 
-def _wishes(arguments: Namespace, newest: Strategy) -> DraftRequest:
+def _draft_request(arguments: Namespace, newest: Strategy) -> DraftRequest:
     rules = [
         parse_rule(text) if option == "rule" else host_rule(option, text) for option, text in arguments.rules or []
     ]
@@ -128,7 +128,7 @@ def _seconds(option: str, text: str | None) -> int | None:
 
 
 def _slot_bits(arguments: Namespace, newest: Strategy) -> int | None:
-    """--slot-bits N, or auto: 16 to 64 slots for each member that the node sees (or that --members says)."""
+    """Read --slot-bits N, or auto: 16 to 64 slots for each member that the node sees (or that --members says)."""
     wanted: str | None = arguments.slot_bits
     if wanted != "auto":
         if wanted is not None and not (wanted.isascii() and wanted.isdecimal()):
@@ -147,7 +147,7 @@ def _slot_bits(arguments: Namespace, newest: Strategy) -> int | None:
 
 
 def _publisher(text: str) -> str:
-    """A public key as it stands, or that of a key file."""
+    """Return a public key as it stands, or that of a key file."""
     if len(text) == 64:
         return text.lower()
     return _key(text).public_key.hex()
@@ -164,7 +164,7 @@ def _key(path: str) -> Identity:
 
 
 def _ask_version(arguments: Namespace, which: str) -> tuple[Strategy, str]:
-    """A version that the running node knows, and its digest."""
+    """Return a version that the running node knows, and its digest."""
     try:
         body = client(arguments).get("/api/v1/strategy", {"version": which} if which else ())
     except NotRunning as error:
@@ -183,7 +183,7 @@ def _read_signed(source: str) -> tuple[Strategy, str]:
 
 
 def _read_any(source: str) -> Strategy:
-    """A draft, a signed document, or what `strategy show --json` printed (that version itself)."""
+    """Read a draft, a signed document, or what `strategy show --json` printed (that version itself)."""
     data = read_file(Path(source))
     if b'"signatures"' in data:
         return parse_document(decode_signed(data).document)
@@ -200,7 +200,7 @@ def _read_any(source: str) -> Strategy:
 
 
 def read_file(path: Path) -> bytes:
-    """A strategy document; raises BadStrategy."""
+    """Read the bytes of a strategy document; raises BadStrategy."""
     try:
         with path.open("rb") as file:
             return file.read(MAX_DRAFT_BYTES)
@@ -224,7 +224,7 @@ def _preview(arguments: Namespace, strategy: Strategy) -> Json:
 
 
 def _show_preview(arguments: Namespace, strategy: Strategy) -> None:
-    """On standard error, because the signed document may go to standard output."""
+    """Print on standard error what a draft changes, because the signed document may go to standard output."""
     print(f"version {strategy.version}, in force from {instant(strategy.effective_at)}", file=sys.stderr)
     try:
         before, _ = _ask_version(arguments, "")
@@ -255,7 +255,7 @@ def _confirmed(strategy: Strategy) -> bool:
 
 
 def _say_what_lacks(arguments: Namespace, signed: SignedStrategy, strategy: Strategy) -> None:
-    """How many signatures there are, and how many the version before asks for, where that is known."""
+    """Say how many signatures there are, and how many more the version before asks for, where that is known."""
     if not arguments.out:
         return
     count = len({signature.key for signature in signed.signatures})

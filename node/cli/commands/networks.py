@@ -1,4 +1,4 @@
-"""Verbs about network files: network new, network show."""
+"""Does the verbs about network files: network new, network show."""
 
 import ipaddress
 import time
@@ -54,7 +54,7 @@ def new(arguments: Namespace) -> int:
 
 
 def show(arguments: Namespace) -> int:
-    """What a network file says, after checking it."""
+    """Check a network file and print what it says."""
     file = Path(arguments.file) if arguments.file else Path(configuration(arguments).node.network)
     network = load_network(file)
     strategy = parse_document(network.first.document)
@@ -99,7 +99,8 @@ def make_network(
     seeds: Sequence[str] = (),
     info_url: str = "",
 ) -> tuple[str, tuple[Path, Path]]:
-    """The text of a new network's file, and the paths of the two keys written at STEM.publisher.key, STEM.offline.key.
+    """Return the text of a new network's file, and the paths of the two keys that are written beside it, at
+    STEM.publisher.key and STEM.offline.key.
 
     Either key may sign the next strategy. Private and loopback addresses are refused in contacts unless a prefix
     declares them: those of the bootstrap addresses are declared, all private ones where there is no first contact.
@@ -129,7 +130,7 @@ def make_network(
 
 
 def _declared(bootstrap: Sequence[str]) -> tuple[str, ...]:
-    """The private prefixes that a network needs to use its own bootstrap addresses."""
+    """List the private prefixes that a network needs to use its own bootstrap addresses."""
     if not bootstrap:
         return PRIVATE
     addresses = [ipaddress.ip_address(parse_address(address).host) for address in bootstrap]

@@ -1,4 +1,4 @@
-"""What the verbs print with: JSON for programs, aligned lines and bold hits for people."""
+"""Prints for all verbs: JSON for programs, aligned lines and bold hits for people."""
 
 import json
 import sys
@@ -9,29 +9,29 @@ from node.views.safe_text import Piece, plain
 
 
 def print_json(value: object) -> None:
-    """One JSON value on standard output; text stays readable in any script."""
+    """Print one JSON value on standard output; text stays readable in any script."""
     print(json.dumps(value, ensure_ascii=False, indent=2 if sys.stdout.isatty() else None))
 
 
 def bold(text: str) -> str:
-    """Bold on a terminal, as it is elsewhere."""
+    """Make a text bold on a terminal, and leave it alone elsewhere."""
     return f"\x1b[1m{text}\x1b[0m" if sys.stdout.isatty() else text
 
 
 def marked(pieces: Iterable[Piece]) -> str:
-    """A snippet with its hits in bold."""
+    """Write a snippet with its hits in bold."""
     return "".join(bold(piece.text) if piece.is_hit else piece.text for piece in pieces)
 
 
 def print_facts(facts: Sequence[tuple[str, str]], file: TextIO | None = None) -> None:
-    """Names and values in two columns, on standard output if nothing else is said."""
+    """Print names and values in two columns, on standard output unless `file` says otherwise."""
     width = max((len(name) for name, _ in facts), default=0)
     for name, value in facts:
         print(f"{name:<{width}}  {plain(value)}", file=file)
 
 
 def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
-    """Columns as wide as they need to be."""
+    """Print a table whose columns are as wide as they need to be."""
     widths = [max(len(row[column]) for row in (head, *rows)) for column in range(len(head))]
     for number, row in enumerate((head, *rows)):
         line = "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True)).rstrip()
@@ -39,7 +39,7 @@ def print_table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
 
 
 def confirm(question: str) -> bool:
-    """Ask the person at the terminal; where there is none, the command line itself was the answer."""
+    """Ask the person at the terminal; return True where there is none, as the command line itself was the answer."""
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         return True
     return input(f"{question} [Y/n] ").strip().lower() in ("", "y", "yes")

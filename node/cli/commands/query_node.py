@@ -1,11 +1,11 @@
-"""Verbs that ask the running node: search, status, peers, pause, resume."""
+"""Does the verbs that ask the running node: search, status, peers, pause, resume."""
 
 import sys
 from argparse import Namespace
 
 from node.cli.commands.output import bold, marked, print_facts, print_json, print_table
 from node.cli.commands.target_node import client
-from node.errors import Refused
+from node.errors import RefusedByNode
 from node.views.duration import parse_duration
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
@@ -14,14 +14,14 @@ from node.web.results import Result, ResultPage, result_page
 
 
 def search(arguments: Namespace) -> int:
-    """Results for people, or the body of /api/v1/search."""
+    """Search the network and print results for people, or the body of /api/v1/search."""
     query = " ".join(arguments.query)
     wanted = {"q": query, "limit": arguments.limit, "lang": arguments.lang, "site": arguments.site}
     if arguments.explain:
         wanted["explain"] = "true"
     try:
         answer = client(arguments).get("/api/v1/search", wanted)
-    except Refused as refusal:
+    except RefusedByNode as refusal:
         if refusal.position is not None:
             _print_fault(query, refusal.position)
         raise
@@ -33,7 +33,7 @@ def search(arguments: Namespace) -> int:
 
 
 def status(arguments: Namespace) -> int:
-    """One screen about the node."""
+    """Print the state of the node on one screen."""
     body = client(arguments).get("/api/v1/status")
     if arguments.json:
         print_json(body)
@@ -46,7 +46,7 @@ def status(arguments: Namespace) -> int:
 
 
 def peers(arguments: Namespace) -> int:
-    """The members of the network as a table."""
+    """Print the members of the network as a table."""
     body = client(arguments).get("/api/v1/peers")
     if arguments.json:
         print_json(body["peers"])
@@ -82,14 +82,14 @@ def pause(arguments: Namespace) -> int:
 
 
 def resume(arguments: Namespace) -> int:
-    """Fetch again."""
+    """Let this node fetch again."""
     body = client(arguments, needs_token=True).post("/api/v1/pause", {"paused": False})
     print(f"resumed, but {plain(body['reason'])}" if body.get("reason") else "resumed")
     return 0
 
 
 def _print_fault(query: str, position: int) -> None:
-    """The query with a caret below the character that does not parse."""
+    """Print the query with a caret below the character that does not parse."""
     before, _, _ = around(query, position)
     width = sum(2 if ord(character) >= 0x1100 else 1 for character in before)  # CJK takes two columns
     print(f"  {plain(query)}\n  {' ' * width}^", file=sys.stderr)

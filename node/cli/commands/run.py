@@ -1,4 +1,4 @@
-"""Verbs that stay: run, bootstrap, demo."""
+"""Does the verbs that run until they are stopped: run, bootstrap, demo."""
 
 import importlib
 from argparse import Namespace
@@ -28,14 +28,14 @@ def run(arguments: Namespace) -> int:
 
 
 def demo(arguments: Namespace) -> int:
-    """A network of real processes on loopback."""
+    """Run a network of real processes on loopback."""
     from node.demo.runner import run_demo
 
     return run_demo(arguments)
 
 
 def bare_overlay(arguments: Namespace) -> int:
-    """A bootstrap peer: the overlay alone, for first contact."""
+    """Run a bootstrap node: the overlay alone, for first contact."""
     words = ["--network", arguments.network]
     for name in ("port", "data_dir", "listen_v4", "listen_v6"):
         if getattr(arguments, name) is not None:

@@ -1,4 +1,4 @@
-"""Verbs that need no running node: init, identity show, paths, version."""
+"""Does the verbs that need no running node: init, identity show, paths, version."""
 
 import asyncio
 import sys
@@ -60,7 +60,7 @@ def init(arguments: Namespace) -> int:
 
 
 def _given_network(given: str) -> str:
-    """The checked text of a network file, given its path or its URL."""
+    """Return the checked text of a network file, given its path or its URL."""
     if not is_url(given):
         return Path(given).read_text() if load_network(Path(given)) else ""
     text, network = asyncio.run(fetch_network(given))
@@ -69,7 +69,7 @@ def _given_network(given: str) -> str:
 
 
 def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:
-    """The profile's settings and then the pairs KEY=VALUE; raises ConfigError as for a config.toml that says so."""
+    """Return the profile's settings and over them the pairs KEY=VALUE; raises ConfigError as for such a config.toml."""
     known = set(keys_of(Config))
     settings = {key: value for key, value in PROFILES[profile].items() if key in known}
     for pair in pairs:
@@ -82,7 +82,7 @@ def chosen_settings(profile: str, pairs: Sequence[str]) -> dict[str, Any]:
 
 
 def _value(text: str) -> Any:
-    """A value as TOML has it; what is none is a text without its quotation marks, as shells leave it."""
+    """Read a value as TOML; what is none is a text without its quotation marks, as shells leave it."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:
@@ -90,7 +90,7 @@ def _value(text: str) -> Any:
 
 
 def ensure_identity(data: DataDir) -> Identity:
-    """The node's identity; a new one where there is none."""
+    """Return the node's identity; make one where there is none."""
     if data.identity.exists():
         return Identity.load(data.identity)
     identity = Identity.generate()
@@ -99,7 +99,7 @@ def ensure_identity(data: DataDir) -> Identity:
 
 
 def _solve_puzzle(data: DataDir, identity: Identity) -> None:
-    """Do the work that the network asks of an identity, once; says so in one line, since it may take minutes."""
+    """Do the work that the network asks of an identity, once; say so in one line, since it may take minutes."""
     bits, file = parse_document(load_network(data.network).first.document).puzzle_bits, PuzzleFile(data.puzzle)
     if work_of(identity.public_key, file.load()) < bits:
         print(f"solving the identity's puzzle of {bits} bits ...", end=" ", file=sys.stderr, flush=True)
@@ -108,7 +108,7 @@ def _solve_puzzle(data: DataDir, identity: Identity) -> None:
 
 
 def identity_show(arguments: Namespace) -> int:
-    """The public half of the identity."""
+    """Print the public half of the identity."""
     identity = Identity.load(data_dir(arguments).identity)
     facts = {"node_id": identity.node_id.hex(), "public_key": identity.public_key.hex()}
     if arguments.json:
@@ -119,7 +119,7 @@ def identity_show(arguments: Namespace) -> int:
 
 
 def paths(arguments: Namespace) -> int:
-    """Where everything lies, or with --keys what can be set."""
+    """Print where everything lies, or with --keys what can be set."""
     if arguments.keys:
         rows = [{"key": key, "default": default, "about": about} for key, default, about in explain_keys(Config)]
         if arguments.json:
@@ -138,7 +138,7 @@ def paths(arguments: Namespace) -> int:
 
 
 def version(arguments: Namespace) -> int:
-    """The version of this program."""
+    """Print the version of this program."""
     if arguments.json:
         print_json({"version": VERSION})
     else:

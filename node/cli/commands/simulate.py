@@ -1,4 +1,4 @@
-"""The verb simulate: many nodes in one process under virtual time."""
+"""Does the verb simulate: many nodes in one process under virtual time."""
 
 from argparse import Namespace
 from typing import Any
@@ -10,7 +10,7 @@ from node.simulation.trial import run_trial
 
 
 def simulate(arguments: Namespace) -> int:
-    """Run the standard story and print its figures; 1 where a document was lost or a slot had two holders."""
+    """Run the standard trial and print its figures; return 1 where a document was lost or a slot had two holders."""
     chosen = (arguments.churn, arguments.partition, arguments.nat)
     asked = Conditions(arguments.nodes, arguments.hours, arguments.seed, arguments.loss, *chosen)
     report = run_trial(asked) if asked.nodes <= WHOLE_NODES else run_swarm_trial(asked)

@@ -1,4 +1,4 @@
-"""Verbs that tell of the strategy, and hand the next one over: strategy show, log, publish."""
+"""Does the verbs that tell of the strategy, and hand the next one over: strategy show, log, publish."""
 
 import time
 from argparse import Namespace
@@ -18,7 +18,7 @@ Json = dict[str, Any]
 
 
 def show(arguments: Namespace) -> int:
-    """The strategy in force; its JSON is a draft for the next version."""
+    """Print the strategy in force; its JSON is a draft for the next version."""
     body = client(arguments).get("/api/v1/strategy")
     if arguments.json:
         print(msgspec.json.format(msgspec.json.encode(body), indent=2).decode())
@@ -30,7 +30,7 @@ def show(arguments: Namespace) -> int:
 
 
 def log(arguments: Namespace) -> int:
-    """Every version, oldest first, one line each; forks below the version that was kept."""
+    """Print every version, oldest first, one line each; forks below the version that was kept."""
     body = client(arguments).get("/api/v1/strategy/log")
     if arguments.json:
         print_json(body)

@@ -1,16 +1,16 @@
-"""Which node a command means: its data directory, its configuration, its web listener."""
+"""Finds the node that a command means: its data directory, its configuration, its web listener."""
 
 import dataclasses
 from argparse import Namespace
 from pathlib import Path
 
-from node.cli.http_client import Client, base_url
+from node.cli.http_client import HttpClient, base_url
 from node.config.data_dir import DataDir, default_root
 from node.config.settings import Config, load_config
 
 
 def data_dir(arguments: Namespace) -> DataDir:
-    """--data-dir, else node.data_dir of --config, else the directory of --config, else the system's own place."""
+    """Return --data-dir, else node.data_dir of --config, else the directory of --config, else the system's place."""
     if arguments.data_dir is not None:
         return DataDir(Path(arguments.data_dir).expanduser().resolve())
     if arguments.config is not None:
@@ -20,7 +20,7 @@ def data_dir(arguments: Namespace) -> DataDir:
 
 
 def configuration(arguments: Namespace) -> Config:
-    """The configuration of the node that is meant, with absolute paths; raises ConfigError."""
+    """Return the configuration of the node that is meant, with absolute paths; raises ConfigError."""
     data = data_dir(arguments)
     file = data.config if arguments.config is None else Path(arguments.config).expanduser().resolve()
     config = load_config(file)
@@ -32,8 +32,8 @@ def configuration(arguments: Namespace) -> Config:
     )
 
 
-def client(arguments: Namespace, *, needs_token: bool = False) -> Client:
-    """The running node: --url, else the web listener that the configuration names, else the usual address."""
+def client(arguments: Namespace, *, needs_token: bool = False) -> HttpClient:
+    """Return a client of the running node: at --url, else at the web listener that is configured, else as usual."""
     data = data_dir(arguments)
     url: str = arguments.url or ""
     if not url:
@@ -41,4 +41,4 @@ def client(arguments: Namespace, *, needs_token: bool = False) -> Client:
         url = base_url(load_config(file).node if file.exists() else Config().node)
     if "://" not in url:
         url = f"http://{url}"
-    return Client(url.rstrip("/"), data.read_token() if needs_token else "")
+    return HttpClient(url.rstrip("/"), data.read_token() if needs_token else "")

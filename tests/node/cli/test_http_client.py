@@ -5,9 +5,9 @@ import threading
 
 import pytest
 
-from node.cli.http_client import Client, base_url
+from node.cli.http_client import HttpClient, base_url
 from node.config.settings import NodeConfig
-from node.errors import NotRunning, Refused
+from node.errors import NotRunning, RefusedByNode
 
 
 def test_nobody_there_is_one_line_with_the_remedy() -> None:
@@ -15,7 +15,7 @@ def test_nobody_there_is_one_line_with_the_remedy() -> None:
         unused.bind(("127.0.0.1", 0))
         port = unused.getsockname()[1]
         with pytest.raises(NotRunning) as caught:
-            Client(f"http://127.0.0.1:{port}").get("/api/v1/status")
+            HttpClient(f"http://127.0.0.1:{port}").get("/api/v1/status")
     assert "connection refused" in str(caught.value)
     assert "dse-node run" in str(caught.value)
 
@@ -33,17 +33,17 @@ def test_something_else_there_is_told_from_a_node(reply: bytes) -> None:
         thread = threading.Thread(target=answer, daemon=True)
         thread.start()
         with pytest.raises(NotRunning):
-            Client(f"http://127.0.0.1:{listener.getsockname()[1]}").get("/api/v1/status")
+            HttpClient(f"http://127.0.0.1:{listener.getsockname()[1]}").get("/api/v1/status")
         thread.join(5)
 
 
 def test_a_refusal_carries_status_and_position(site) -> None:  # type: ignore[no-untyped-def]
-    client = Client(f"http://127.0.0.1:{site.port}")
+    client = HttpClient(f"http://127.0.0.1:{site.port}")
     assert client.get("/api/v1/status")["members"] == 5
-    with pytest.raises(Refused) as caught:
+    with pytest.raises(RefusedByNode) as caught:
         client.get("/api/v1/search", {"q": '"open'})
     assert (caught.value.status, caught.value.position) == (400, 0)
-    with pytest.raises(Refused, match="token"):
+    with pytest.raises(RefusedByNode, match="token"):
         client.post("/api/v1/pause", {"paused": True})
 
 

@@ -26,5 +26,7 @@ def test_lines_have_a_utc_time_a_level_and_no_breaks() -> None:
     logging.getLogger("crawl.fetch.fetcher").debug("not at this level")
     lines = stream.getvalue().splitlines()
     assert len(lines) == 1
-    assert re.match(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO    crawl\.fetch page refused url=http", lines[0])
+    assert re.match(
+        r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z INFO    crawl\.fetch\.fetcher page refused url=http", lines[0]
+    )
     assert "\x1b" not in lines[0]
