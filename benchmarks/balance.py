@@ -16,7 +16,7 @@ from hashlib import sha256
 from random import Random
 
 from dht import NodeId, Placement, Slot, Strategy
-from dht.leases.load_balance import LOOK_S, MOVE_S, BalanceRules, LoadBalance, LoadSnapshot, staying
+from dht.leases.load_balance import BALANCE_EVERY_S, MOVE_S, BalanceRules, LoadBalance, LoadSnapshot, slots_to_keep
 from dht.leases.succession import preference
 
 GOALS = {16: 1.3, 100: 1.5, 1000: 1.8}  # of the issue: max/mean of due crawl work after β
@@ -77,7 +77,7 @@ class Town:
         self.until: dict[Slot, float] = {}  # slots that were moved
         self.giver: dict[Slot, NodeId] = {}  # who moved them last
         self.balancers = {member: LoadBalance() for member in self.members}
-        self.turn = {member: rng.randrange(int(LOOK_S / TICK_S)) for member in self.members}
+        self.turn = {member: rng.randrange(int(BALANCE_EVERY_S / TICK_S)) for member in self.members}
         self.told: list[Mapping[NodeId, int]] = [self.loads()]
         self.siblings = {m: sorted({p for s in self.held[m] for p in self.owners[s]} - {m}) for m in self.members}
         self.slots_moved, self.work_moved = 0, 0
@@ -91,7 +91,7 @@ class Town:
     def tick(self, tick: int) -> None:
         now, told = tick * TICK_S, self.told[0]
         for member in self.members:
-            if tick % int(LOOK_S / TICK_S) == self.turn[member]:
+            if tick % int(BALANCE_EVERY_S / TICK_S) == self.turn[member]:
                 self.look(member, now, told)
         self.told = [*self.told[-int(TOLD_S / TICK_S) :], self.loads()]
 
@@ -99,17 +99,17 @@ class Town:
         balancer = self.balancers[member]
         over = sorted(s for s in self.held[member] if self.until.get(s, now) < now)
         homes = {slot: self.order[slot][0] for slot in over}
-        kept = staying(self.due(member, told), self.rules, homes, self.work)
+        kept = slots_to_keep(self.due(member, told), self.rules, homes, self.work)
         for slot in over:
             if slot in kept:
                 self.until[slot] = now + MOVE_S
             else:
                 del self.until[slot], self.giver[slot]
                 self.give(slot, member, self.order[slot][0])
-        lot = balancer.look(now, self.due(member, told), self.rules)
+        lot = balancer.step(now, self.due(member, told), self.rules)
         if lot is None:
             return
-        self.balancers[lot.peer].met(member, now)
+        self.balancers[lot.peer].note_move(member, now)
         for slot in lot.slots:
             self.until[slot], self.giver[slot] = now + MOVE_S, member
             self.give(slot, member, lot.peer)

@@ -91,7 +91,7 @@ class Rounds:
     def _move_in(self, bee: Bee, abstain_until: float = 0.0) -> Tenant:
         core, swarm = bee.core, self._swarm
         view = OverlayView(bee.node_id, core.members, self._log, lambda: swarm.now, lambda: core.own.endpoints())
-        view.say_ready(frozenset(self._ready[bee.node_id]))
+        view.set_own_ready(frozenset(self._ready[bee.node_id]))
         leases = LeaseHolder(bee.node_id, self._bits, abstain_until=abstain_until, not_before=swarm.time + 3.0)
         tenant = Tenant(bee, view, leases, bee.life)
         self._announce(bee, frozenset())

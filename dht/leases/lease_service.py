@@ -1,9 +1,9 @@
 """Moves the leases' messages, and remembers on disk that this node may have voted.
 
-Every second: look at the view, ask for votes, of those left out too where they are missed, release what is no longer
-ours. What the file
-`votes.json` holds is one instant: until when votes that this node gave may bind. A node that starts before it abstains
-for as long, VOTE_S at most; a node that never voted for another has no file and votes at once.
+Every second it takes the live owners from the view, asks for votes, of those left out too where they are missed, and
+releases what is no longer this node's. The file `votes.json` holds one instant: until when votes that this node gave
+may bind. A node that starts before it abstains for as long, VOTE_S at most; a node that never voted for another has no
+file and votes at once.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ from dht.atomic_file import write_atomically
 from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
-from dht.leases.lease_balancer import LeaseBalancer
+from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import VOTE_S, Team
@@ -28,6 +28,7 @@ from dht.ownership.view import OverlayView
 log = logging.getLogger(__name__)
 
 TICK_S = 1.0
+STOP_S = 3.0  # for telling the others that the leases are free
 SETTLE_S = 3.0  # a young node hears of a small network within this; only then it claims leases
 QUIET_S = 2.0  # and its first view of the teams must have stayed as it is for so long
 PATIENT_S = 8.0  # in a network where peers come and go all the time it does not wait for quiet longer than this
@@ -41,73 +42,68 @@ class LeaseService:
     """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
 
     def __init__(
-        self,
-        view: OverlayView,
-        asks: PeerClient,
-        clock: Clock,
-        executor: Executor,
-        path: Path | None,
-        *,
-        settle_s: float,
-        sharing: LeaseBalancer,
+        self, view: OverlayView, peers: PeerClient, clock: Clock, executor: Executor, path: Path | None
     ) -> None:
-        """`settle_s`: how long to listen before the first claim; 0 where there is nobody to hear."""
         now = clock()
         self._view = view
-        self._asks = asks
+        self._peers = peers
         self._clock = clock
         self._executor = executor
         self._path = path
         self._noted_until = 0.0  # wall
-        self._leases = LeaseHolder(
-            view.node_id,
-            view.strategy.slot_bits,
-            abstain_until=now.steady + self._recall(now),
-            not_before=now.steady + settle_s,
-        )
         self._slot_bits = view.strategy.slot_bits
-        self._settled, self._settle_at = False, now.steady + settle_s if settle_s else 0.0
+        self._leases = LeaseHolder(view.node_id, self._slot_bits, abstain_until=now.steady + self._recall(now))
+        self._balancer = LeaseBalancer(view)
+        self._settled, self._settle_at = False, 0.0
         self._quiet_teams: Mapping[Slot, Team] = {}
-        self._quiet_since = now.steady
-        self._looked: object = None
-        self._stepped_at = now.steady
-        self._sharing = sharing
+        self._quiet_since = self._stepped_at = now.steady
+        self._teams: object = None  # as the leases were told last
 
-    @property
-    def leases(self) -> LeaseHolder:
-        """The leases as they are now; others take their place when slots are renumbered."""
-        return self._leases
+    def begin(self, *, listens: bool) -> None:
+        """Prepare for the first step. `listens`: claim nothing before peers had time to be heard of."""
+        self._quiet_since = self._stepped_at = now = self._clock().steady
+        if listens:
+            self._settle_at = now + SETTLE_S
+            self._leases.wait_until(self._settle_at)
 
     def held(self, now: Now) -> Mapping[Slot, int]:
-        """Slots that this node may crawl now, with their epochs."""
+        """Return the slots that this node may crawl now, each with its epoch."""
         if self._view.strategy.slot_bits != self._slot_bits:
-            self._look()
+            self._take_teams()
         return self._leases.held(now)
 
-    async def step(self) -> None:
-        """One round of asking; returns when all have answered or had their time."""
+    def balance(self) -> BalanceReport:
+        """Describe what is due here and at others, what moved and why."""
+        return self._balancer.report(self._clock(), self._leases)
+
+    async def step(self, work: CrawlWork) -> None:
+        """Make one round of asking; return when all have answered or had their time."""
         self._notice_sleep()
-        self._look()
-        self._sharing.step(self._clock(), self._leases)
-        asked = self._leases.step(self._clock(), self._view)
+        self._take_teams()
+        self._balancer.step(self._clock(), self._leases, work)
+        asked = self._leases.step(self._clock(), self._view, work.is_busy)
         if asked.requests:
             await self._ask_all(asked)
         await self._tell(self._leases.finish(self._clock(), asked))
 
-    async def give_up(self) -> None:
-        """Release everything, because this node stops: whoever comes next need not wait."""
-        await self._tell(self._leases.give_up(self._clock()))
+    async def stop(self) -> None:
+        """Release everything within STOP_S, because this node stops: whoever comes next need not wait."""
+        try:
+            async with asyncio.timeout(STOP_S):
+                await self._tell(self._leases.give_up(self._clock()))
+        except TimeoutError:
+            log.info("leases not released in time; the others wait until they run out")
 
     def forget_quickly(self) -> None:
-        """Note how long votes really bind; for a clean stop."""
+        """Note how long votes really bind, in place of the rounded time; for a clean stop. Blocks on one small file."""
         now = self._clock()
         left = self._leases.voter.promised_until() - now.steady
         if self._path is not None and self._noted_until:
             _write_note(self._path, now.wall + max(0.0, left))
 
     async def answer_request(self, peer: NodeId, request: LeaseRequest) -> LeaseReply:
-        """Vote, and say so only after the vote is noted. Raises BadMessage where slots are numbered otherwise."""
-        self._look()
+        """Vote, and say so only after the vote is noted. Raises BadMessage where there are not as many slots."""
+        self._take_teams()
         if request.slot_bits != self._slot_bits:
             told = f"slot_bits are {self._slot_bits} here and {request.slot_bits} there: ask again in a few seconds"
             raise BadMessage(peer.hex(), told)
@@ -121,38 +117,38 @@ class LeaseService:
         return reply
 
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
-        """Another node holds these no longer."""
-        self._leases.released(self._clock(), peer, release)
-        self._sharing.heard(self._clock(), peer, release)
+        """Take another node's word that it holds some slots no longer."""
+        self._leases.hear_release(self._clock(), peer, release)
+        self._balancer.hear_release(self._clock(), peer, release)
         return Done()
 
     def _notice_sleep(self) -> None:
         """After a suspension all peers look dead: listen first, or this node takes itself for the only one."""
         now = self._clock().steady
         if now - self._stepped_at > ASLEEP_S:
-            self._leases.wait(now + SETTLE_S)
+            self._leases.wait_until(now + SETTLE_S)
         self._stepped_at = now
 
-    def _look(self) -> None:
+    def _take_teams(self) -> None:
         """Hand the view's teams to the leases when they changed."""
         now, teams = self._clock(), self._view.teams()
-        self._renumber(now)
+        self._resize(now)
         if not self._has_settled(now, teams):
             return
-        if teams is not self._looked:
-            self._looked = teams
-            self._leases.look(now, teams)
+        if teams is not self._teams:
+            self._teams = teams
+            self._leases.set_teams(now, teams)
 
-    def _renumber(self, now: Now) -> None:
+    def _resize(self, now: Now) -> None:
         """Leases live on in the parts of split slots; where a fork of the strategy joins slots, they begin anew."""
         slot_bits = self._view.strategy.slot_bits
         if slot_bits > self._slot_bits:
             self._leases.split(slot_bits)
-            self._looked = None
+            self._teams = None
         elif slot_bits < self._slot_bits:
             until = now.steady + VOTE_S
             self._leases = LeaseHolder(self._view.node_id, slot_bits, abstain_until=until, not_before=until)
-            self._looked = None
+            self._teams = None
         self._slot_bits = slot_bits
 
     def _has_settled(self, now: Now, teams: Mapping[Slot, Team]) -> bool:
@@ -177,24 +173,24 @@ class LeaseService:
 
     async def _ask(self, asked: QuorumRound, peer: NodeId, request: LeaseRequest) -> None:
         try:
-            reply = await self._asks.ask(peer, request, LeaseReply, timeout_s=ASK_S)
+            reply = await self._peers.ask(peer, request, LeaseReply, timeout_s=ASK_S)
         except RemoteError as error:
             log.debug("no votes from=%s reason=%s", peer.hex(), error)
             return
-        self._leases.heard(self._clock(), asked, peer, reply)
+        self._leases.hear(self._clock(), asked, peer, reply)
 
-    async def _tell(self, told: QuorumRound) -> None:
-        if not told.releases:
+    async def _tell(self, releases: Mapping[NodeId, LeaseRelease]) -> None:
+        if not releases:
             return
         async with asyncio.TaskGroup() as tasks:
-            for peer, release in told.releases.items():
+            for peer, release in releases.items():
                 tasks.create_task(self._release(peer, release), name="lease-release")
 
     async def _release(self, peer: NodeId, release: LeaseRelease) -> None:
         """Twice if need be: a voter that does not hear of it is bound to us for VOTE_S."""
         for _ in range(2):
             try:
-                await self._asks.ask(peer, release, Done, timeout_s=ASK_S)
+                await self._peers.ask(peer, release, Done, timeout_s=ASK_S)
                 return
             except RemoteError as error:
                 log.debug("release not heard by=%s reason=%s", peer.hex(), error)

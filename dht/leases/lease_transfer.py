@@ -5,12 +5,13 @@ heir in the release; who hears it from the one that has its vote believes it. Vo
 that does not know of it only asks too early. A move ends with its time, and when its heir loses the slot.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.messages import MAX_MOVE_S, Heir
+from dht.slot_resize import children
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,7 +29,7 @@ class LeaseTransfers:
     def __init__(self, node_id: NodeId) -> None:
         self._node_id = node_id
         self._moves: dict[Slot, LeaseTransfer] = {}
-        self._untold: dict[Slot, LeaseTransfer] = {}
+        self._named: dict[Slot, LeaseTransfer] = {}
 
     def put(self, now: Now, slot: Slot, heir: NodeId, lent_s: float, giver: NodeId | None = None) -> None:
         """From now on, for so long."""
@@ -56,7 +57,7 @@ class LeaseTransfers:
         heir = self.heir(now, slot)
         return sorted(order, key=lambda peer: peer != heir)
 
-    def held(self, now: Now, slot: Slot, holders: Sequence[NodeId]) -> None:
+    def note_holders(self, now: Now, slot: Slot, holders: Sequence[NodeId]) -> None:
         """These hold the slot: where the heir is not among them, it was lost on the way or since."""
         if self.heir(now, slot) not in holders:
             self.end(slot)
@@ -65,19 +66,19 @@ class LeaseTransfers:
         """Forget the moves of all other slots."""
         self._moves = {slot: move for slot, move in self._moves.items() if slot in slots}
 
-    def split(self, parts: Callable[[Slot], Iterable[Slot]]) -> None:
-        """The slots were split: what was moved is moved in all its parts."""
-        self._moves = {part: move for slot, move in self._moves.items() for part in parts(slot)}
-        self._untold = {part: move for slot, move in self._untold.items() for part in parts(slot)}
+    def split(self, doublings: int) -> None:
+        """Move all parts of slots that were split, each doubled so many times, where the whole was moved."""
+        self._moves = {part: move for slot, move in self._moves.items() for part in children(slot, doublings)}
+        self._named = {part: move for slot, move in self._named.items() for part in children(slot, doublings)}
 
-    def tell(self, slot: Slot, move: LeaseTransfer) -> None:
+    def name_heir(self, slot: Slot, move: LeaseTransfer) -> None:
         """The slot is free for the heir: the next releases say so."""
-        self._moves[slot] = self._untold[slot] = move
+        self._moves[slot] = self._named[slot] = move
 
-    def take_told(self, now: Now) -> Mapping[Slot, Heir]:
+    def take_named(self, now: Now) -> Mapping[Slot, Heir]:
         """What the next releases have to say, by slot."""
-        told = {s: (int(s), bytes(m.heir), max(0, int(m.until - now.steady))) for s, m in self._untold.items()}
-        self._untold = {}
+        told = {s: (int(s), bytes(m.heir), max(0, int(m.until - now.steady))) for s, m in self._named.items()}
+        self._named = {}
         return told
 
     def lent(self, now: Now) -> Mapping[Slot, NodeId]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dht.keys import NodeId, Slot
 
-LOOK_S = 60.0  # between two looks: a move shows in everybody's heartbeats within half of it
+BALANCE_EVERY_S = 60.0  # between two looks: a move shows in everybody's heartbeats within half of it
 PAIR_S = 600.0  # between two moves of one pair
 MOVE_S = 1800.0  # how long a move holds; the slot's preferred owner gets it back then, unless it is still busier
 STEP = 1.05  # K of a pair between which something moves at all, once the busiest and the least busy are α apart
@@ -90,28 +90,28 @@ class LoadBalance:
     """Looks now and then, and remembers who moved what to whom."""
 
     def __init__(self) -> None:
-        self._rest_until: dict[NodeId, float] = {}
+        self._recent_until: dict[NodeId, float] = {}
         self.moves: deque[tuple[float, LeaseMove]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
         self.outlook = BalanceOutlook()
 
-    def met(self, peer: NodeId, now: float) -> None:
+    def note_move(self, peer: NodeId, now: float) -> None:
         """Something moved between this node and a peer: no other move of the pair for a while."""
-        self._rest_until[peer] = now + PAIR_S
+        self._recent_until[peer] = now + PAIR_S
 
-    def look(self, now: float, due: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
+    def step(self, now: float, due: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
         """What to move now. `now`: steady seconds."""
-        self._rest_until = {peer: until for peer, until in self._rest_until.items() if until > now}
-        lot = plan(due, rules, self._rest_until.keys())
+        self._recent_until = {peer: until for peer, until in self._recent_until.items() if until > now}
+        lot = plan(due, rules, self._recent_until.keys())
         if lot is not None:
-            self.met(lot.peer, now)
+            self.note_move(lot.peer, now)
             self.moves.append((now, lot))
         mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
-        reason = lot.reason if lot is not None else why_not(due, rules, self._rest_until.keys())
+        reason = lot.reason if lot is not None else why_not(due, rules, self._recent_until.keys())
         self.outlook = BalanceOutlook(due.mine, mean, len(due.there), reason)
         return lot
 
 
-def staying(
+def slots_to_keep(
     due: LoadSnapshot, rules: BalanceRules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]
 ) -> set[Slot]:
     """Of slots whose time here is over those that are better kept: where their preferred owner is busy, and this node
@@ -127,13 +127,13 @@ def staying(
     return kept
 
 
-def plan(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] = ()) -> LeaseMove | None:
+def plan(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> LeaseMove | None:
     """What β asks for: the least busy peer that can take anything, the largest slots that fit. One peer at a time: the
     next look sees what others moved to it meanwhile."""
     if not _is_uneven(due, rules):
         return None
     offers = _offers(due)
-    for peer in sorted(offers.keys() - set(resting), key=lambda p: (due.there[p], p)):
+    for peer in sorted(offers.keys() - set(recent), key=lambda p: (due.there[p], p)):
         if due.mine <= STEP * due.there[peer]:
             return None
         if slots := _fit(offers[peer], due.here, share(due.mine, due.there[peer]) * due.mine):
@@ -141,7 +141,7 @@ def plan(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] = (
     return None
 
 
-def why_not(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] = ()) -> str:
+def why_not(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> str:
     """Why a look moved nothing, in one line."""
     here, offers = f"{due.mine:,} URLs due here", _offers(due)
     if due.mine <= rules.queue:
@@ -158,7 +158,7 @@ def why_not(due: LoadSnapshot, rules: BalanceRules, resting: Collection[NodeId] 
     least_busy = min(offers, key=lambda p: (due.there[p], p))
     if due.mine <= STEP * due.there[least_busy]:
         return f"{here}, and the other owners of these slots are as busy: {due.there[least_busy]:,} at the least"
-    if least_busy in resting:
+    if least_busy in recent:
         return f"{here}; with {least_busy.hex()[: 2 * SHOWN]}… something moved within {PAIR_S / 60:.0f} minutes"
     largest = max(due.here.values())
     return f"{here}, and no slot fits: the largest has {largest:,}; a site as large as that has to be spread"

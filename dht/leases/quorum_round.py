@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 
 from dht.keys import NodeId, Slot
 from dht.leases.voter import Team, majority, team_digest
-from dht.messages import Claim, LeaseRelease, LeaseRequest
+from dht.messages import Claim, LeaseRequest
 
 WHOLE = 720_720  # a slot's need of votes, parted among its voters: 1 … 16 of them divide it without a rest
 
@@ -46,12 +46,11 @@ class Attempt:
 
 @dataclass(slots=True)
 class QuorumRound:
-    """What to send now. `releases` need no answer."""
+    """The requests to send now, and what came of them slot by slot."""
 
     sent_at: float
     slot_bits: int
     requests: dict[NodeId, LeaseRequest] = field(default_factory=dict)
-    releases: dict[NodeId, LeaseRelease] = field(default_factory=dict)
     attempts: dict[Slot, Attempt] = field(default_factory=dict)
 
     def open(self) -> None:

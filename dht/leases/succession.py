@@ -35,24 +35,23 @@ class SlotView(Protocol):
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
         """Those of them that have been here for as long as the strategy asks of who decides."""
 
-    def is_busy(self, slot: Slot) -> bool:
-        """Whether a fetch of this node is still open in the slot."""
-
 
 class Succession:
     """The turns of one node. `not_before`: steady time of its first claim."""
 
-    def __init__(self, node_id: NodeId, slot_bits: int, voter: Voter, moves: LeaseTransfers, not_before: float) -> None:
+    def __init__(
+        self, node_id: NodeId, slot_bits: int, voter: Voter, transfers: LeaseTransfers, not_before: float
+    ) -> None:
         self._node_id = node_id
         self._slot_bits = slot_bits
         self._voter = voter
-        self._moves = moves
+        self._transfers = transfers
         self._not_before = not_before
         self._vacant_since: dict[Slot, float] = {}
         self._retry_at: dict[Slot, float] = {}
         self._freed: dict[Slot, tuple[NodeId, float]] = {}
 
-    def wait(self, until: float) -> None:
+    def wait_until(self, until: float) -> None:
         """Claim nothing before this steady time."""
         self._not_before = max(self._not_before, until)
 
@@ -67,98 +66,98 @@ class Succession:
             for slot in [slot for slot in waits if slot not in slots]:
                 del waits[slot]
 
-    def holders(self, now: Now, slot: Slot, sight: SlotView) -> list[NodeId]:
+    def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Live peers that say they hold the slot and have not released it since."""
         freed, until = self._freed.get(slot, (None, 0.0))
-        return [peer for peer in sight.announced(slot) if peer != freed or now.steady >= until]
+        return [peer for peer in view.announced(slot) if peer != freed or now.steady >= until]
 
-    def freed(self, now: Now, slot: Slot, peer: NodeId) -> None:
+    def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
         """A peer holds the slot no longer, whatever its last heartbeat says."""
         self._freed[slot] = (peer, now.steady + FREED_S)
 
-    def vacant(self, now: Now, slot: Slot) -> None:
+    def note_vacant(self, now: Now, slot: Slot) -> None:
         """Nobody holds the slot from now on."""
         self._vacant_since[slot] = now.steady
 
-    def taken(self, slot: Slot) -> None:
+    def note_taken(self, slot: Slot) -> None:
         """Somebody holds the slot, or may still."""
         self._vacant_since.pop(slot, None)
 
-    def rest(self, slot: Slot, until: float) -> None:
+    def postpone(self, slot: Slot, until: float) -> None:
         """Ask for nothing there before this steady time."""
         self._retry_at[slot] = until
 
-    def rests(self, now: Now, slot: Slot) -> bool:
+    def is_postponed(self, now: Now, slot: Slot) -> bool:
         """Whether it is too early to ask again."""
         return now.steady < self._retry_at.get(slot, 0.0)
 
-    def is_due(self, now: Now, slot: Slot, sight: SlotView) -> bool:
+    def is_due(self, now: Now, slot: Slot, view: SlotView) -> bool:
         """Whether to ask for a slot that this node does not hold."""
         promise = self._voter.promise(now, slot)
         holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
-        if holders or (holders := self.holders(now, slot, sight)):
-            self.taken(slot)
-            self._moves.held(now, slot, holders)
+        if holders or (holders := self.holders(now, slot, view)):
+            self.note_taken(slot)
+            self._transfers.note_holders(now, slot, holders)
             return False
         if self._voter.abstains(now, slot):
-            self.vacant(now, slot)  # the preferred owner may not ask yet either
+            self.note_vacant(now, slot)  # the preferred owner may not ask yet either
             return False
         since = self._vacant_since.setdefault(slot, now.steady)
-        if now.steady < self._not_before or self.rests(now, slot):
+        if now.steady < self._not_before or self.is_postponed(now, slot):
             return False
-        place = self._place(now, slot, sight)
+        place = self._turn_place(now, slot, view)
         return place is not None and now.steady - since >= PATIENCE_S * place
 
-    def may_ask(self, peer: NodeId, slot: Slot, sight: SlotView) -> bool:
+    def may_ask(self, peer: NodeId, slot: Slot, view: SlotView) -> bool:
         """A newcomer gets no new vote where somebody older could hold the slot, and so is nobody's heir there."""
         team = self._voter.team(slot)
-        older = sight.seasoned([p for p in team if sight.is_ready(p, slot)])
+        older = view.seasoned([p for p in team if view.is_ready(p, slot)])
         return not older or peer in older
 
-    def preferred(self, slot: Slot, sight: SlotView) -> NodeId | None:
+    def preferred(self, slot: Slot, view: SlotView) -> NodeId | None:
         """Who comes first in the slot's own order, moves aside."""
-        return next(iter(self._order(slot, sight)), None)
+        return next(iter(self._order(slot, view)), None)
 
-    def successor(self, now: Now, slot: Slot, sight: SlotView) -> NodeId | None:
+    def successor(self, now: Now, slot: Slot, view: SlotView) -> NodeId | None:
         """Who should hold a slot in place of this node, which holds it; None where nobody should. A newcomer may be
         wrong about who is older: to another newcomer it is itself, and they would pass it round."""
-        order = self._candidates(now, slot, sight)
+        order = self._candidates(now, slot, view)
         best = order[0]
-        if self._node_id not in order and best != self._moves.heir(now, slot):
+        if self._node_id not in order and best != self._transfers.heir(now, slot):
             best = preference(slot, self._slot_bits, {*order, self._node_id})[0]
-        return None if best == self._node_id or not sight.is_ready(best, slot) else best
+        return None if best == self._node_id or not view.is_ready(best, slot) else best
 
-    def meets_better(self, now: Now, slot: Slot, sight: SlotView) -> bool:
+    def meets_better(self, now: Now, slot: Slot, view: SlotView) -> bool:
         """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
-        others = self.holders(now, slot, sight)
+        others = self.holders(now, slot, view)
         if not others:
             return False
         order = preference(slot, self._slot_bits, self._voter.team(slot))
         return any(peer in order[: order.index(self._node_id)] for peer in others)
 
-    def _place(self, now: Now, slot: Slot, sight: SlotView) -> int | None:
+    def _turn_place(self, now: Now, slot: Slot, view: SlotView) -> int | None:
         """How many come before this node; None where it must not ask."""
-        am_ready = sight.is_ready(self._node_id, slot)
-        if sight.ready(slot) and not am_ready:
+        am_ready = view.is_ready(self._node_id, slot)
+        if view.ready(slot) and not am_ready:
             return None  # who has the slot's visits is there: without them this node would fetch what was fetched
-        order = self._candidates(now, slot, sight)
+        order = self._candidates(now, slot, view)
         if self._node_id in order:
-            return order.index(self._node_id) + (not sight.is_ready(order[0], slot))
+            return order.index(self._node_id) + (not view.is_ready(order[0], slot))
         if not am_ready:
             return None
         team = preference(slot, self._slot_bits, self._voter.team(slot))
         return len(order) + team.index(self._node_id)  # a newcomer, after all who were there, one by one
 
-    def _candidates(self, now: Now, slot: Slot, sight: SlotView) -> list[NodeId]:
+    def _candidates(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
         """Who should hold the slot, best first: the heir of a move before the others."""
-        return self._moves.apply(now, slot, self._order(slot, sight))
+        return self._transfers.apply(now, slot, self._order(slot, view))
 
-    def _order(self, slot: Slot, sight: SlotView) -> list[NodeId]:
+    def _order(self, slot: Slot, view: SlotView) -> list[NodeId]:
         """The ready ones in the slot's own order, or everybody where none is ready; of the ready ones those who have
         been here for long enough, where there are any."""
         team = self._voter.team(slot)
-        ready = [peer for peer in team if sight.is_ready(peer, slot)]
-        return preference(slot, self._slot_bits, sight.seasoned(ready) or ready or team)
+        ready = [peer for peer in team if view.is_ready(peer, slot)]
+        return preference(slot, self._slot_bits, view.seasoned(ready) or ready or team)
 
 
 def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:

@@ -57,7 +57,7 @@ class Voter:
         self._promises = {(s << doublings) + n: promise for s, promise in self._promises.items() for n in parts}
         self._epochs = {(s << doublings) + n: epoch for s, epoch in self._epochs.items() for n in parts}
 
-    def look(self, now: Now, teams: Mapping[Slot, Team]) -> list[Slot]:
+    def set_teams(self, now: Now, teams: Mapping[Slot, Team]) -> list[Slot]:
         """Take the live owners of every slot that may concern this node, as the view has them now; returns the slots
         whose team changed. What teams a slot had before it concerned us we do not know, and vote accordingly."""
         before = self._teams

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
 from dht.keys import NodeId, Slot
-from dht.leases.lease_balancer import CrawlWork
 from dht.messages import Answer, Asked, Handler, Message
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
@@ -88,6 +87,3 @@ class Overlay(Protocol):
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, and how busy the
         machine is (None: as before)."""
-
-    def crawls(self, work: CrawlWork) -> None:
-        """Ask this about the crawl from now on: leases move by what is due, and wait for what is open."""

@@ -71,7 +71,7 @@ def open_overlay(
     parts = OverlayDependencies(
         core=core,
         drive=drive,
-        carrier=channel,
+        transport=channel,
         strategies=strategies,
         families=frozenset(endpoint.family for endpoint in place.listening),
         clock=clock,

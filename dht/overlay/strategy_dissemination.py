@@ -9,7 +9,7 @@ checked like anything else.
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from hashlib import sha256
 from typing import Annotated, Protocol
 
@@ -20,7 +20,7 @@ from dht.clock import Clock
 from dht.errors import RemoteError
 from dht.identity.node_key import node_id_of
 from dht.keys import KEY_BYTES, Key, NodeId
-from dht.messages import StrategyDigest
+from dht.messages import PeerClient, StrategyDigest
 from dht.overlay.strategy_sync import StrategySync
 from dht.rng import Rng
 from dht.strategy.history import StrategyHistory
@@ -28,7 +28,7 @@ from dht.wire.value_record import ValueRecord
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 10.0  # between two looks whether anything is due
+STEP_S = 10.0  # between two steps, which do what is due
 COMPARE_S = 60.0  # between two comparisons with random peers
 COMPARE_WITHIN_S = 4.0
 EXPIRED_PEERS = 4  # asked at once where the strategy has expired
@@ -37,58 +37,52 @@ POINT_AGAIN_S = 12 * 3600.0  # pointers live for two days
 POINTER_LIFE_S = 47 * 3600.0
 POINTERS = 3  # of different authors are enough
 HINTS = 4  # authors of a better pointer who are asked
-READ_WITHIN_S = 30.0
 
 
 class Pointer(msgspec.Struct, frozen=True, array_like=True):
-    """What a pointer record says: the newest version that its author knows."""
+    """The newest version that the author of a pointer record knows."""
 
     version: Annotated[int, Meta(ge=1, lt=1 << 31)]
     digest: Annotated[bytes, Meta(min_length=32, max_length=32)]
 
 
-class StrategyPeers(Protocol):
-    """The part of the overlay that is needed."""
+class PointerRecords(Protocol):
+    """Small signed records at a point of the key space."""
 
-    def live_peers(self) -> Sequence[NodeId]: ...
+    async def read(self, key: Key) -> Sequence[ValueRecord]: ...
 
-    async def ask(
-        self, peer: NodeId, message: StrategyDigest, answer: type[StrategyDigest], *, timeout_s: float
-    ) -> StrategyDigest: ...
-
-    async def read_records(self, key: Key) -> Sequence[ValueRecord]: ...
-
-    async def write_record(self, key: Key, value: bytes, life_s: float) -> int: ...
+    async def write(self, key: Key, value: bytes, life_s: float) -> int: ...
 
 
 class StrategyDissemination:
-    """Compares with random peers, writes and reads pointers; whoever is ahead is handed to the puller."""
+    """Compares with random peers, writes and reads pointers; whoever is ahead is asked for its strategies."""
 
     def __init__(
         self,
-        network: str,
         strategies: StrategyHistory,
-        puller: StrategySync,
-        reaches: StrategyPeers,
+        sync: StrategySync,
+        peers: PeerClient,
+        records: PointerRecords,
+        live_peers: Callable[[], Sequence[NodeId]],
         clock: Clock,
         rng: Rng,
     ) -> None:
-        self._strategies, self._puller, self._reaches = strategies, puller, reaches
-        self._clock, self._rng = clock, rng
-        self._key = pointer_key(network)
+        self._strategies, self._sync, self._peers, self._records = strategies, sync, peers, records
+        self._live_peers, self._clock, self._rng = live_peers, clock, rng
+        self._key = pointer_key(strategies.network)
         self._is_alone = True
         self._compare_at = self._point_at = float("-inf")
         self._pointed = ""
 
     async def run(self) -> None:
-        """Until cancelled."""
+        """Do what is due, every STEP_S or so, until cancelled."""
         while True:
-            await asyncio.sleep(LOOK_S * self._rng.uniform(0.75, 1.25))
+            await asyncio.sleep(STEP_S * self._rng.uniform(0.75, 1.25))
             await self.step()
 
     async def step(self) -> None:
-        """Do what is due."""
-        now, peers = self._clock().steady, self._reaches.live_peers()
+        """Compare with peers, write a pointer or follow others' pointers, as is due."""
+        now, peers = self._clock().steady, self._live_peers()
         if not peers:
             self._is_alone = True
             return
@@ -106,7 +100,7 @@ class StrategyDissemination:
             await self._point()
 
     async def answer(self, asker: NodeId, message: StrategyDigest) -> StrategyDigest:
-        """Our version and digest; whose differ for the better is asked in turn."""
+        """Return our version and digest; whoever is ahead is asked for its strategies in turn."""
         self._consider(asker, message.version, message.digest)
         return self._ours()
 
@@ -115,7 +109,7 @@ class StrategyDissemination:
         wanted = EXPIRED_PEERS if self._strategies.is_expired(self._clock()) else 1
         for peer in sorted(peers, key=lambda _: self._rng.random())[:wanted]:
             try:
-                theirs = await self._reaches.ask(peer, self._ours(), StrategyDigest, timeout_s=COMPARE_WITHIN_S)
+                theirs = await self._peers.ask(peer, self._ours(), StrategyDigest, timeout_s=COMPARE_WITHIN_S)
             except RemoteError as error:
                 log.debug("strategy not compared with=%s: %s", peer.hex(), error)
             else:
@@ -127,7 +121,7 @@ class StrategyDissemination:
         await self._follow(pointers)
         if sum(pointer == Pointer(ours.version, ours.digest) for _, pointer in pointers) < POINTERS:
             value = msgspec.msgpack.encode(Pointer(ours.version, ours.digest))
-            await self._reaches.write_record(self._key, value, POINTER_LIFE_S)
+            await self._records.write(self._key, value, POINTER_LIFE_S)
 
     async def _follow(self, pointers: Sequence[tuple[NodeId, Pointer]]) -> None:
         """Ask the authors of pointers to what we have not, the highest versions first."""
@@ -138,7 +132,7 @@ class StrategyDissemination:
     async def _pointers(self) -> list[tuple[NodeId, Pointer]]:
         """What lies at the point, by author; what is no pointer is left out."""
         found: list[tuple[NodeId, Pointer]] = []
-        for record in await self._reaches.read_records(self._key):
+        for record in await self._records.read(self._key):
             try:
                 found.append((node_id_of(record.public_key), msgspec.msgpack.decode(record.value, type=Pointer)))
             except msgspec.DecodeError:
@@ -147,7 +141,7 @@ class StrategyDissemination:
 
     def _consider(self, peer: NodeId, version: int, digest: bytes) -> None:
         if self._is_better(version, digest):
-            self._puller.is_ahead(peer)
+            self._sync.is_ahead(peer)
 
     def _is_better(self, version: int, digest: bytes) -> bool:
         ours = self._ours()
@@ -158,5 +152,5 @@ class StrategyDissemination:
 
 
 def pointer_key(network: str) -> Key:
-    """The point at which a network's pointers lie. `network`: its id, hex."""
+    """Return the point at which a network's pointers lie. `network`: its id, hex."""
     return Key(sha256(b"dse strategy pointer\0" + bytes.fromhex(network)).digest()[:KEY_BYTES])

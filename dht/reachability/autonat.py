@@ -84,14 +84,14 @@ class AutoNat:
         self,
         core: ProtocolEngine,
         view: OverlayView,
-        ways: Dialer,
+        dialer: Dialer,
         dial_back: DialBack,
         clock: Clock,
         rng: Random,
         families: frozenset[Family],
         every_s: float,
     ) -> None:
-        self._core, self._view, self._ways, self._dial_back = core, view, ways, dial_back
+        self._core, self._view, self._dialer, self._dial_back = core, view, dialer, dial_back
         self._clock, self._rng = clock, rng
         self.found = {family: ReachabilityEvidence(every_s) for family in sorted(families)}
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
@@ -129,7 +129,7 @@ class AutoNat:
         avoid = tuple(p[:4] for p in self._live(family) if verified.knows(p, family, steady))[:AVOID]
         question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid)
         try:
-            reply = await self._ways.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
+            reply = await self._dialer.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
         except RemoteError as error:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
@@ -153,7 +153,7 @@ class AutoNat:
         if others:
             third = self._rng.choice(strange or others)
             try:
-                found = await self._ways.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
+                found = await self._dialer.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
                 return ProbeReply(found.udp, found.tcp, host)
             except RemoteError as error:
                 log.debug("probe not made by=%s reason=%s", third.hex(), error)
@@ -187,7 +187,7 @@ class AutoNat:
 
     async def _connects(self, contact: Contact) -> bool:
         try:
-            await self._ways.ask_at(contact, AreYouThere(), Done, timeout_s=CONNECT_S)
+            await self._dialer.ask_at(contact, AreYouThere(), Done, timeout_s=CONNECT_S)
         except RemoteError:
             return False
         return True

@@ -125,7 +125,6 @@ class CrawlParts:
             env.late,
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path)
-        env.overlay.crawls(self.crawler)
         self.frontier_sync = FrontierSync(
             self.crawler, env.store, env.overlay, store.shards, store.host_book, store.host_records.hear
         )

@@ -101,7 +101,7 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(overlay.run(), name="overlay")
+            tasks.create_task(overlay.run(node_core.crawl.crawler), name="overlay")
             tasks.create_task(node_core.run(), name="daemon")
             tasks.create_task(web.run(), name="web")
             tasks.create_task(_keep_diary(node_core), name="diary")

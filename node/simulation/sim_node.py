@@ -109,8 +109,9 @@ class SimNode:
 
     async def run(self) -> None:
         """Live until cancelled."""
+        work = None if self.is_bare else self.node_core.crawl.crawler
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self.overlay.run(), name=f"{self.name}-overlay")
+            tasks.create_task(self.overlay.run(work), name=f"{self.name}-overlay")
             if not self.is_bare:
                 tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
 
@@ -139,7 +140,7 @@ class SimNode:
             OverlayDependencies(
                 core=core,
                 drive=drive,
-                carrier=SimCarrier(around.wire, self.name, self.identity.node_id),
+                transport=SimCarrier(around.wire, self.name, self.identity.node_id),
                 strategies=StrategyHistory(around.network, self.folder / "strategy"),
                 families=frozenset(a.family for a in self.addresses),
                 clock=self.clock,

@@ -29,6 +29,7 @@ from dht import (
     encode_document,
     sign_strategy,
 )
+from dht.leases.lease_balancer import CrawlWork
 from node.simulation import EPOCH, SimCarrier, SimDatagrams, SimLoop, SimNetwork
 
 PUBLISHER = Identity(b"\1" * 32)
@@ -55,6 +56,7 @@ class World:
     tasks: dict[NodeId, asyncio.Task[None]] = field(default_factory=dict)
     names: dict[NodeId, str] = field(default_factory=dict)
     doubles: list[tuple[float, Slot]] = field(default_factory=list)
+    work: Callable[[OverlayService], CrawlWork | None] = lambda overlay: None  # what each node crawls
 
     def __post_init__(self) -> None:
         self.wire = SimNetwork(self.loop, self.seed, loss=self.loss)
@@ -75,7 +77,7 @@ class World:
         parts = OverlayDependencies(
             core=core,
             drive=lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
-            carrier=SimCarrier(self.wire, name, identity.node_id),
+            transport=SimCarrier(self.wire, name, identity.node_id),
             strategies=StrategyHistory(self.network),
             families=frozenset({4}),
             clock=clock,
@@ -89,7 +91,7 @@ class World:
         overlay.announce(self.slots, 0)
         self.names[overlay.node_id] = name
         self.nodes.append(overlay)
-        self.tasks[overlay.node_id] = group.create_task(overlay.run())
+        self.tasks[overlay.node_id] = group.create_task(overlay.run(self.work(overlay)))
         return overlay
 
     def kill(self, overlay: OverlayService) -> None:

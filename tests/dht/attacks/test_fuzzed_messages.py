@@ -196,7 +196,7 @@ def both_ways(kind: type[Message], body: bytes) -> None:
         with suppress(RemoteError):
             assert isinstance(await OVERLAY.ask(LIAR.node_id, Done(), kind, timeout_s=1.0), kind)
         with suppress(RemoteError):
-            await OVERLAY._answer(LIAR.node_id, kind.__name__, body, "12.0.0.1")
+            await OVERLAY._messenger.answer(LIAR.node_id, kind.__name__, body, "12.0.0.1")
 
     asyncio.run(story())
 
@@ -235,7 +235,7 @@ def test_bent_messages(message: Message, draw: st.DataObject) -> None:
 
 def test_a_message_that_nobody_serves_is_refused() -> None:
     with pytest.raises(RemoteError, match="answers no"):
-        asyncio.run(OVERLAY._answer(LIAR.node_id, "Nothing", b"\x90", "12.0.0.1"))
+        asyncio.run(OVERLAY._messenger.answer(LIAR.node_id, "Nothing", b"\x90", "12.0.0.1"))
     CARRIER.said = b"\x90"
     assert isinstance(asyncio.run(OVERLAY.ask(LIAR.node_id, Done(), Done, timeout_s=1.0)), Done)
     assert not issubclass(PeerRefused, OSError)

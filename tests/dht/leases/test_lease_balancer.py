@@ -23,6 +23,17 @@ class Work:
         return False
 
 
+class Works(dict[OverlayService, Work]):
+    """The work of each node, made as it starts. `dues`: for the first nodes; 0 for the others."""
+
+    def __init__(self, *dues: int) -> None:
+        self.dues = iter(dues)
+
+    def begin(self, node: OverlayService) -> Work:
+        self[node] = Work(node, next(self.dues, 0))
+        return self[node]
+
+
 def half(slots: set[Slot]) -> int:
     """β of equal slots is a little less than half of them."""
     return (len(slots) - 1) // 2
@@ -32,12 +43,9 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
     async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 2)
         busy, idle = world.nodes
-        works = [Work(busy, 100), Work(idle, 0)]
-        for node, work in zip(world.nodes, works, strict=True):
-            node.crawls(work)
         before = set()
         for second in range(600):
-            for node, work in zip(world.nodes, works, strict=True):
+            for node, work in works.items():
                 node.announce(world.slots, sum(work.due().values()))
             await world.watch(1)
             if second == 50:
@@ -50,7 +58,8 @@ def test_a_busy_node_lends_half_of_its_slots_and_they_stay_there():
         assert idle.balance().borrowed == busy.balance().lent == half(before)
         assert "not above N" in idle.balance().outlook.reason
 
-    world = simulate(World(SimLoop(), 5), scenario)
+    works = Works(100, 0)
+    world = simulate(World(SimLoop(), 5, work=works.begin), scenario)
     assert not world.doubles
 
 
@@ -67,7 +76,6 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
     async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 3)
         resting, *others = world.nodes
-        works = {node: Work(node, 10) for node in world.nodes}
 
         async def pass_s(seconds: int) -> None:
             for _ in range(seconds):
@@ -75,8 +83,6 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
                     node.announce(world.slots, sum(work.due().values()))
                 await world.watch(1)
 
-        for node, work in works.items():
-            node.crawls(work)
         await pass_s(40)
         before = set(resting.view.leases())
         works[resting].is_long_paused = True
@@ -91,5 +97,6 @@ def test_who_rests_lends_everything_and_two_who_rest_do_not_hand_it_to_and_fro()
             await pass_s(4)
             assert [set(node.view.leases()) for node in world.nodes] == held, "nobody plays ball with them"
 
-    world = simulate(World(SimLoop(), 7), scenario)
+    works = Works(10, 10, 10)
+    world = simulate(World(SimLoop(), 7, work=works.begin), scenario)
     assert not world.doubles

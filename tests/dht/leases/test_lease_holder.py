@@ -98,7 +98,7 @@ class Town:
         return dict(zip(map(Slot, SLOTS), teams, strict=True))
 
     def look(self, peer: Peer) -> None:
-        peer.leases.look(self.clock(), self.teams(peer))
+        peer.leases.set_teams(self.clock(), self.teams(peer))
 
     def linked(self, a: Peer, b: Peer) -> bool:
         return a.up and b.up and ((a.id in self.cut) == (b.id in self.cut))
@@ -147,7 +147,7 @@ class Town:
     def turn(self, peer: Peer) -> None:
         """Ask; where that did not do, ask those who were left out, later by all that messages may be late; finish."""
         if peer.open is None:
-            peer.open, peer.fell_back = peer.leases.step(self.clock(), self.eyes(peer)), False
+            peer.open, peer.fell_back = peer.leases.step(self.clock(), self.eyes(peer), peer.busy.__contains__), False
             self.ask_all(peer, peer.open, peer.open.requests)
             self.chosen[peer.id] = list(peer.open.requests) or self.chosen.get(peer.id, [])
             if peer.open.requests and self.late:
@@ -159,16 +159,14 @@ class Town:
             if more and self.late:
                 return
         asked, peer.open = peer.open, None
-        rest = peer.leases.finish(self.clock(), asked)
-        for released in (asked.releases, rest.releases):
-            self.tell(peer, released)
+        self.tell(peer, peer.leases.finish(self.clock(), asked))
 
     def ask_all(self, peer: Peer, asked: QuorumRound, requests: Mapping[NodeId, LeaseRequest]) -> None:
         for target, request in requests.items():
             self.asked += 1
             self.exchange(peer, asked, target, request)
 
-    def tell(self, peer: Peer, releases: dict[NodeId, LeaseRelease]) -> None:
+    def tell(self, peer: Peer, releases: Mapping[NodeId, LeaseRelease]) -> None:
         for target, release in releases.items():
             other = self.peers[target]
             if self.linked(peer, other) and self.rng.random() >= self.loss:
@@ -190,10 +188,10 @@ class Town:
 
     def hear(self, peer: Peer, asked: QuorumRound, voter: NodeId, reply: LeaseReply) -> None:
         if peer.up and peer.open is asked:
-            peer.leases.heard(self.clock(), asked, voter, reply)
+            peer.leases.hear(self.clock(), asked, voter, reply)
 
     def hear_release(self, peer: NodeId, other: Peer, release: LeaseRelease) -> None:
-        other.leases.released(self.clock(), peer, release)
+        other.leases.hear_release(self.clock(), peer, release)
 
     def post(self, message: Callable[[], None]) -> None:
         """Deliver at once, or later where messages are late."""
@@ -248,9 +246,6 @@ class Eyes:
         if self.town.deaf:
             return ()
         return [other for other in sorted(self.peer.sees - {self.peer.id}) if slot in self.peer.told.get(other, ())]
-
-    def is_busy(self, slot: Slot) -> bool:
-        return slot in self.peer.busy
 
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
         """A newcomer takes all whom it found for older than itself."""
@@ -325,7 +320,7 @@ def test_who_stops_hands_over_at_once():
     town = Town(8, 3)
     town.run(60.0)
     leaving = next(iter(town.peers.values()))
-    town.tell(leaving, leaving.leases.give_up(town.clock()).releases)
+    town.tell(leaving, leaving.leases.give_up(town.clock()))
     town.kill(leaving)
     for peer in town.peers.values():
         peer.heard_at[leaving.id] = -1e9
@@ -372,7 +367,7 @@ def test_who_keeps_a_moved_slot_keeps_it_longer():
     town.run(60.0)
     slot, _, heir = moved(town)
     town.run(500.0)
-    town.peers[heir].leases.keep(town.clock(), slot, 600.0)
+    town.peers[heir].leases.prolong(town.clock(), slot, 600.0)
     town.run(300.0)
     assert town.holders()[slot] == [heir]
 
@@ -422,7 +417,7 @@ def test_only_the_holder_names_heirs():
     stranger = next(p for p in town.peers[holder].leases.team(slot) if p != holder)
     voter = next(p for p in town.peers.values() if p.id not in (holder, stranger))
     release = LeaseRelease(SLOT_BITS, (), ((slot, stranger, 600),))
-    voter.leases.released(town.clock(), stranger, release)
+    voter.leases.hear_release(town.clock(), stranger, release)
     assert slot not in voter.leases.lent(town.clock())
 
 
@@ -615,8 +610,8 @@ def test_who_asked_in_vain_and_gives_up_says_nothing_about_an_older_holder():
     """The voter abstains because a majority of the old team may have voted without it."""
     me, *_ = old = team(1, 2, 3)
     voter, asker = Voter(me), team(4)[0]
-    voter.look(Now(WALL, 100.0), {Slot(1): old})
-    voter.look(now := Now(WALL + 10, 110.0), {Slot(1): team(1, 4, 5)})
+    voter.set_teams(Now(WALL, 100.0), {Slot(1): old})
+    voter.set_teams(now := Now(WALL + 10, 110.0), {Slot(1): team(1, 4, 5)})
     claim = Claim(1, int(WALL) + 10, team_digest(team(1, 4, 5)), holding=False)
     assert not voter.vote(now, asker, claim, ()).granted
     voter.release(asker, 1, claim.epoch)
@@ -626,9 +621,9 @@ def test_who_asked_in_vain_and_gives_up_says_nothing_about_an_older_holder():
 
 def test_a_slot_that_begins_to_concern_a_voter_has_a_past_that_it_does_not_know():
     voter, now = Voter(team(1)[0]), Now(WALL, 100.0)
-    voter.look(now, {Slot(1): team(1, 2, 3)})
+    voter.set_teams(now, {Slot(1): team(1, 2, 3)})
     assert not voter.abstains(now, Slot(1))
-    voter.look(now, {Slot(1): team(1, 2, 3), Slot(2): team(1, 2, 3)})
+    voter.set_teams(now, {Slot(1): team(1, 2, 3), Slot(2): team(1, 2, 3)})
     assert voter.abstains(now, Slot(2))
     assert not voter.abstains(now, Slot(1))
     assert not voter.abstains(Now(WALL + 31, 131.0), Slot(2))

@@ -23,9 +23,9 @@ def test_an_heir_comes_first_for_a_bounded_time_if_it_is_there():
 def test_a_move_ends_when_somebody_else_holds_the_slot():
     moves = LeaseTransfers(ME)
     moves.put(at(0), SLOT, B, 60)
-    moves.held(at(1), SLOT, [B])
+    moves.note_holders(at(1), SLOT, [B])
     assert moves.lent(at(1)) == {SLOT: B}
-    moves.held(at(1), SLOT, [A])
+    moves.note_holders(at(1), SLOT, [A])
     assert moves.heir(at(1), SLOT) is None
 
 
@@ -34,9 +34,9 @@ def test_what_is_told_is_told_once_with_the_time_that_is_left():
     moves.put(at(0), SLOT, B, 60)
     move = moves.find(at(20), SLOT)
     assert move is not None
-    moves.tell(SLOT, move)
-    assert moves.take_told(at(20)) == {SLOT: (3, B, 40)}
-    assert not moves.take_told(at(20))
+    moves.name_heir(SLOT, move)
+    assert moves.take_named(at(20)) == {SLOT: (3, B, 40)}
+    assert not moves.take_named(at(20))
     assert moves.heir(at(20), SLOT) == B
 
 

@@ -4,7 +4,17 @@ from random import Random
 
 from benchmarks.balance import Town, max_over_mean
 from dht import NodeId, Slot
-from dht.leases.load_balance import PAIR_S, STEP, BalanceRules, LoadBalance, LoadSnapshot, plan, share, staying, why_not
+from dht.leases.load_balance import (
+    PAIR_S,
+    STEP,
+    BalanceRules,
+    LoadBalance,
+    LoadSnapshot,
+    plan,
+    share,
+    slots_to_keep,
+    why_not,
+)
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 RULES = BalanceRules(queue=200, ratio=2.0)
@@ -61,20 +71,20 @@ def test_why_nothing_moves():
 
 def test_a_pair_rests_after_a_move_on_both_sides():
     balancer, seen = LoadBalance(), due(dict.fromkeys(range(20), 200), {A: 300})
-    assert balancer.look(0.0, seen, RULES)
-    assert balancer.look(PAIR_S - 1, seen, RULES) is None
+    assert balancer.step(0.0, seen, RULES)
+    assert balancer.step(PAIR_S - 1, seen, RULES) is None
     assert "01010101… something moved within 10 minutes" in balancer.outlook.reason
-    assert balancer.look(PAIR_S + 1, seen, RULES)
+    assert balancer.step(PAIR_S + 1, seen, RULES)
     receiver = LoadBalance()
-    receiver.met(A, 0.0)
-    assert receiver.look(1.0, seen, RULES) is None
+    receiver.note_move(A, 0.0)
+    assert receiver.step(1.0, seen, RULES) is None
     assert len(balancer.moves) == 2 and balancer.outlook.mean == 300
 
 
 def test_slots_stay_while_their_preferred_owner_is_no_less_busy():
     seen, homes = due({0: 300, 1: 300}, {A: 900, B: 100}), {Slot(0): A, Slot(1): B}
-    assert staying(seen, RULES, homes, seen.here) == {Slot(0)}
-    assert staying(seen, RULES, {Slot(0): C}, seen.here) == set()
+    assert slots_to_keep(seen, RULES, homes, seen.here) == {Slot(0)}
+    assert slots_to_keep(seen, RULES, {Slot(0): C}, seen.here) == set()
 
 
 def test_due_work_of_a_zipf_web_is_even_after_an_hour():

@@ -37,13 +37,10 @@ class Eyes:
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
         return [peer for peer in peers if peer in self.old]
 
-    def is_busy(self, slot: Slot) -> bool:
-        return False
-
 
 def turns_of(peer: NodeId) -> Succession:
     voter = Voter(peer)
-    voter.look(at(0), {SLOT: TEAM})
+    voter.set_teams(at(0), {SLOT: TEAM})
     return Succession(peer, BITS, voter, LeaseTransfers(peer), 0.0)
 
 
@@ -70,12 +67,12 @@ def test_newcomers_ask_after_all_who_were_there():
 def test_patience_begins_anew_while_somebody_is_said_to_hold_the_slot():
     turns, eyes = turns_of(SECOND), Eyes(have={*TEAM}, holding=[FIRST])
     assert not any(turns.is_due(at(second), SLOT, eyes) for second in range(60))
-    turns.freed(at(60), SLOT, FIRST)  # the release is newer than the heartbeat
+    turns.note_release(at(60), SLOT, FIRST)  # the release is newer than the heartbeat
     assert not turns.is_due(at(61), SLOT, eyes)
     assert turns.is_due(at(61 + PATIENCE_S), SLOT, eyes)
     assert not turns.is_due(at(60 + FREED_S), SLOT, eyes), "it has taken it again"
     eyes.holding = []
-    turns.taken(SLOT)  # whom it asked named a holder
+    turns.note_taken(SLOT)  # whom it asked named a holder
     assert not turns.is_due(at(100), SLOT, eyes)
     assert turns.is_due(at(100 + PATIENCE_S), SLOT, eyes)
 

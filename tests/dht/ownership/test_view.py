@@ -49,7 +49,7 @@ def test_everybody_may_announce_every_slot_but_only_candidates_are_ready() -> No
     for node in NODES[1:]:
         hear(members, node, 1, SLOTS, 0.0)
     view = view_of(own, members, clock)
-    view.say_ready(frozenset(SLOTS))
+    view.set_own_ready(frozenset(SLOTS))
     placement = Placement(sorted(n.node_id for n in NODES), BITS, STRATEGY.replicas)
     for slot in SLOTS:
         assert view.candidates(slot) == placement.ranking(slot)
@@ -79,7 +79,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
     strategies = SimpleNamespace(strategy=STRATEGY, former=())
     strategies.current, strategies.former_bits = lambda now: strategies.strategy, lambda now: strategies.former
     view = view_of(own, members, clock, strategies)
-    view.say_ready(frozenset(SLOTS[:3]))
+    view.set_own_ready(frozenset(SLOTS[:3]))
     before = {slot: set(view.ready(slot)) for slot in SLOTS}
     strategies.strategy, strategies.former = msgspec.structs.replace(STRATEGY, version=2, slot_bits=BITS + 1), (BITS,)
     clock.steady = 2.0
@@ -94,7 +94,7 @@ def test_who_was_ready_for_a_slot_is_believed_of_its_parts_before_and_after_it_s
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) -> None:
+def test_what_is_kept_between_refreshes_is_what_a_new_view_would_say(seed: int) -> None:
     rng, clock, own = random.Random(seed), SimpleNamespace(steady=0.0), NODES[0].node_id
     members = MemberTable(own)
     view = view_of(own, members, clock)
@@ -106,9 +106,9 @@ def test_what_is_kept_from_look_to_look_is_what_a_new_view_would_say(seed: int) 
         else:
             hear(members, node, sequence, rng.sample(SLOTS, 5), clock.steady)
         if rng.random() < 0.3:
-            view.say_ready(frozenset(rng.sample(SLOTS, 3)))
+            view.set_own_ready(frozenset(rng.sample(SLOTS, 3)))
         fresh = view_of(own, members, clock)
-        fresh.say_ready(view.own_ready())
+        fresh.set_own_ready(view.own_ready())
         assert view.live() == fresh.live()
         assert view.owned() == fresh.owned()
         assert view.teams() == fresh.teams()

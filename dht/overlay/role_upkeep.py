@@ -1,0 +1,45 @@
+"""Keeps a node in the role that it can fill: a member where strangers reach it, a client elsewhere."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from dht.clock import Clock
+from dht.ownership.view import OverlayView
+from dht.protocol.engine import ProtocolEngine
+from dht.reachability.autonat import AutoNat
+from dht.reachability.node_role import Mode, NodeRole, left_out
+from dht.wire.contact import Family
+
+log = logging.getLogger(__name__)
+
+ROLE_S = 0.5  # between two readings of what peers say of this node's addresses
+
+
+class RoleUpkeep:
+    """Applies what peers found out about this node's addresses. `kick`: has the protocol engine send what it has."""
+
+    def __init__(
+        self, core: ProtocolEngine, view: OverlayView, autonat: AutoNat, clock: Clock, kick: Callable[[], None]
+    ) -> None:
+        self._core, self._view, self._autonat, self._clock, self._kick = core, view, autonat, clock, kick
+
+    async def run(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
+        """Take part while strangers reach this node, and announce only the families where they do, until cancelled."""
+        role = NodeRole(mode, is_declared=is_declared, joins=joins)
+        told: tuple[bool, frozenset[Family]] | None = None
+        while True:
+            verdicts = self._autonat.verdicts()
+            takes_part = role.takes_part(self._clock().steady, verdicts)
+            if takes_part != self._core.takes_part:
+                log.info(
+                    "this node is a %s from now on", "member" if takes_part else "client: nobody gets through to it"
+                )
+                self._core.take_part(takes_part)
+                self._view.refresh()
+            said = takes_part, left_out(verdicts)
+            if said != told:
+                told = said
+                self._core.own.leave_out(told[1])
+                self._kick()
+            await asyncio.sleep(ROLE_S)
