@@ -1,13 +1,16 @@
-"""The web: what to fetch next, politely, and what it says. Imports `dht` only.
+"""The web: which pages to fetch next, politely, and what they say. Imports `dht` only.
 
-Nouns: `Visit`, `Page`, `Crawler`, `Fetcher`, `Parsers`. Read visits, page, keeper, then a URL's way: frontier,
-crawler, request, robots, politeness, fetch, story, parsers, extract, links, handover.
+Five nouns: a `Visit` is what is known of one URL; the `Crawler` fetches due URLs with a `Fetcher`, has `Parsers` read
+them, and hands each `Page` with its links to a sink. Read `schedule/url_state.py` and `pipeline/crawler.py` first.
+Then, by room: `fetch` makes one request, `content` reads one body, `parsing` does that in processes of their own,
+`schedule` says when a URL is due again, `politeness` what a site may be asked, `frontier` which URL is next, and
+`pipeline` takes each URL through fetch, process and hand-off.
 """
 
 from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
-from crawl.content.page import Link, Page
-from crawl.content.parse_task import ParseResult, Parsers, ParseTask
+from crawl.content.page import Page
+from crawl.content.parse_task import Parsers, ParseTask
 from crawl.content.similarity import different_bits
 from crawl.errors import (
     AddressRefused,
@@ -17,13 +20,12 @@ from crawl.errors import (
     FetchDeclined,
     FetchFailed,
     PageUnreadable,
-    ParserUnavailable,
 )
 from crawl.fetch.fetcher import open_fetcher
 from crawl.fetch.response import BandwidthWait, Fetched, Fetcher, Locate, nowhere
 from crawl.fetch_hours import FetchHours
 from crawl.frontier.admission import Trail, admit_urls, allowed_depth, refusal_reason
-from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate, origin_of
+from crawl.frontier.mirror_alias import AliasEvidence, MirrorAlias, MirrorCandidate
 from crawl.frontier.mirror_detector import SAMPLE_EVERY_S, MirrorDetector
 from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStage, UrlStatus
 from crawl.operator_blocklist import OperatorBlocklist, hashes_cover
@@ -33,9 +35,8 @@ from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.pipeline.sink import Sink
-from crawl.policy import CrawlDecision, Decide
-from crawl.politeness.site_tokens import SiteTokens, TokenAnswer, TokenIssuer
+from crawl.policy import CrawlDecision
+from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
 from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach
 from crawl.scope import (
     MAX_SCOPE_CHARS,
@@ -61,7 +62,6 @@ __all__ = [
     "CrawlStatus",
     "Crawler",
     "CrawlerPorts",
-    "Decide",
     "FamilyMissing",
     "FetchDeclined",
     "FetchFailed",
@@ -69,7 +69,6 @@ __all__ = [
     "Fetched",
     "Fetcher",
     "InlineParsers",
-    "Link",
     "Locate",
     "MirrorAlias",
     "MirrorCandidate",
@@ -77,15 +76,11 @@ __all__ = [
     "OperatorBlocklist",
     "Page",
     "PageUnreadable",
-    "ParseResult",
     "ParseTask",
-    "ParserUnavailable",
     "Parsers",
     "QueuePosition",
     "RobotsAccess",
     "ScopeKind",
-    "Sink",
-    "SiteTokens",
     "TokenAnswer",
     "TokenIssuer",
     "Trail",
@@ -104,7 +99,6 @@ __all__ = [
     "nowhere",
     "open_fetcher",
     "open_parsers",
-    "origin_of",
     "public_suffixes",
     "reach",
     "refusal_reason",

@@ -1,4 +1,4 @@
 """Where is a page parsed?
 
-In processes of their own, under a watchdog. Read pool, then worker.
+In processes of their own, under a watchdog. Read pool (the queue), then pipe and worker (both ends of a process).
 """

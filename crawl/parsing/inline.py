@@ -1,6 +1,6 @@
-"""Parsing in a thread of the node itself: for simulators, tests and machines that cannot start processes.
+"""Parses pages in a thread of the node itself: for simulators, tests and machines that cannot start processes.
 
-A page that stalls its parser stalls the thread; only `parsers.py` protects from that.
+A page that stalls its parser stalls the thread; only the processes of `pool.py` protect from that.
 """
 
 import asyncio
@@ -18,13 +18,13 @@ from crawl.fetch.response import broken_coding
 
 
 class InlineParsers:
-    """One thread; on a simulated loop, the loop itself."""
+    """Parses in one thread; on a simulated event loop, in the loop itself."""
 
     def __init__(self) -> None:
         self._thread = ThreadPoolExecutor(1, "crawl-parse")
 
     async def parse(self, task: ParseTask) -> ParseResult:
-        """Read one page; raises PageUnreadable."""
+        """Parse one page; raises PageUnreadable."""
         return await asyncio.get_running_loop().run_in_executor(self._thread, parse_once, task)
 
     def close(self) -> None:
@@ -33,7 +33,7 @@ class InlineParsers:
 
 
 def parse_once(task: ParseTask) -> ParseResult:
-    """Read one page here; raises BodyUnfit, or PageUnreadable where the engine failed."""
+    """Parse one page at once; raises BodyUnfit, or PageUnreadable where the engine failed."""
     body = _opened(task) if task.coding else task.body
     if flaw := type_flaw(task.media_type, task.header_charset, body):
         raise BodyUnfit(task.url, flaw)

@@ -1,4 +1,4 @@
-"""One parser process and the pipes to it: frames in, frames out.
+"""The node's end of one parser process: it starts the process, and exchanges frames with it over pipes.
 
 Frames are read as they come, several at a time where they are small, so a page costs no task, and nothing is copied but
 what is kept of it.
@@ -20,17 +20,19 @@ MAX_FRAME_BYTES = 64_000_000  # above what the bounds of a task allow
 _START = f"import sys; p = sys.argv.pop(); sys.path[:] = p.split('\\n'); from {main.__module__} import main; main()"
 
 TakeFrame = Callable[[memoryview], None]
-"""Hears of each frame; raises ValueError for nonsense. The memory is its own only while it is called."""
+"""Takes one frame, whose memory is valid only during the call; raises ValueError for nonsense."""
 
 
 class ParserPipe(asyncio.SubprocessProtocol):
-    """`ended` hears that the process is gone or talks nonsense, and no frame comes any more."""
+    """Sends frames to a parser process and gives those that come back to `take`.
+
+    `ended` is called when the process is gone or talks nonsense; then no frame comes any more."""
 
     def __init__(self, take: TakeFrame, ended: Callable[[], None]) -> None:
-        self._take, self._tell_ended = take, ended
+        self._take, self._ended = take, ended
         self._buffer = bytearray()
         self._transport: asyncio.SubprocessTransport | None = None
-        self._spoken, self._exited = asyncio.Event(), asyncio.Event()
+        self._ready, self._exited = asyncio.Event(), asyncio.Event()
         self.has_ended = False
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -48,20 +50,20 @@ class ParserPipe(asyncio.SubprocessProtocol):
                 if len(buffer) < start + size:
                     break
                 at = start + size
-                self._hear(start, at)
+                self._receive(start, at)
         except ValueError:  # msgspec's errors are ValueErrors
             self._end()
         del buffer[:at]
 
-    def _hear(self, start: int, end: int) -> None:
-        if not self._spoken.is_set():  # its first frame says that it is ready
-            self._spoken.set()
+    def _receive(self, start: int, end: int) -> None:
+        if not self._ready.is_set():  # its first frame says that it is ready
+            self._ready.set()
         elif not self.has_ended:
             with memoryview(self._buffer) as whole, whole[start:end] as frame:
                 self._take(frame)
 
     def pipe_connection_lost(self, fd: int, exc: Exception | None) -> None:
-        if fd == 1:  # what it had said before it ended was heard
+        if fd == 1:  # what it had sent before it ended was taken
             self._end()
 
     def process_exited(self) -> None:
@@ -69,31 +71,31 @@ class ParserPipe(asyncio.SubprocessProtocol):
 
     def _end(self) -> None:
         self.ignore()
-        self._spoken.set()
-        self._tell_ended()
+        self._ready.set()
+        self._ended()
 
     def ignore(self) -> None:
-        """Hear no more frames of it."""
+        """Take no more frames of the process."""
         self.has_ended = True
 
     def send(self, data: bytes) -> None:
-        """Queue frames, each with its length before it."""
+        """Send frames, each with its length before it, without waiting for the process."""
         assert self._transport is not None
         if not self.has_ended:
             cast("asyncio.WriteTransport", self._transport.get_pipe_transport(0)).write(data)
 
-    async def ready(self) -> None:
-        """Wait for its first, empty frame; raises ParserUnavailable."""
+    async def wait_ready(self) -> None:
+        """Wait until the process is ready, which its first, empty frame says; raises ParserUnavailable."""
         try:
             async with asyncio.timeout(START_WITHIN_S):
-                await self._spoken.wait()
+                await self._ready.wait()
         except TimeoutError as error:
             raise ParserUnavailable(f"not ready within {START_WITHIN_S:g} s") from error
         if self.has_ended:
             raise ParserUnavailable(f"it ended at once; {sys.executable} says why on the error output")
 
     async def kill(self) -> None:
-        """End it: one that stalls does not hear anything milder."""
+        """Kill the process, and wait until it has gone; one that stalls would not hear anything milder."""
         assert self._transport is not None
         with suppress(ProcessLookupError):
             self._transport.kill()
@@ -102,8 +104,8 @@ class ParserPipe(asyncio.SubprocessProtocol):
 
 
 @asynccontextmanager
-async def started(config: CrawlConfig, take: TakeFrame, ended: Callable[[], None]) -> AsyncIterator[ParserPipe]:
-    """A process that is ready, killed at the end; raises ParserUnavailable."""
+async def start_parser(config: CrawlConfig, take: TakeFrame, ended: Callable[[], None]) -> AsyncIterator[ParserPipe]:
+    """Start a parser process, which is ready inside the block and killed after it; raises ParserUnavailable."""
     limits = (f"{config.parser_stall_s}", f"{config.parser_memory_bytes}")
     command = (sys.executable, "-c", _START, *limits, "\n".join(sys.path))
     try:
@@ -113,7 +115,7 @@ async def started(config: CrawlConfig, take: TakeFrame, ended: Callable[[], None
     except OSError as error:
         raise ParserUnavailable(str(error)) from error
     try:
-        await pipe.ready()
+        await pipe.wait_ready()
         yield pipe
     finally:
         await pipe.kill()

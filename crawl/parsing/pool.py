@@ -19,7 +19,7 @@ from crawl.config import CrawlConfig
 from crawl.content.parse_task import ParseResult, Parsers, ParseTask
 from crawl.errors import BodyUnfit, PageUnreadable, ParserUnavailable
 from crawl.parsing.inline import InlineParsers
-from crawl.parsing.pipe import ParserPipe, started
+from crawl.parsing.pipe import ParserPipe, start_parser
 from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 log = logging.getLogger(__name__)
@@ -38,35 +38,37 @@ class _Job:
 
 
 class ProcessParsers:
-    """`run` keeps the processes; `parse` waits for one."""
+    """Parses in processes, which `run` keeps alive; `parse` waits for one of them."""
 
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
         self._jobs: asyncio.Queue[_Job] = asyncio.Queue(maxsize=2 * config.parser_batch)
 
     async def parse(self, task: ParseTask) -> ParseResult:
-        """See `crawl.parsed.Parsers`."""
+        """Have one page parsed by a process; raises PageUnreadable."""
         job = _Job(task, asyncio.get_running_loop().create_future())
         await self._jobs.put(job)
         return await job.result
 
     async def run(self) -> None:
-        """Serve until cancelled; raises ParserUnavailable."""
+        """Keep the processes until cancelled; raises ParserUnavailable where one cannot be started."""
         async with asyncio.TaskGroup() as tasks:
             for number in range(self._config.parser_processes):
                 tasks.create_task(self._serve(), name=f"parser-{number}")
 
     async def _serve(self) -> None:
-        """One process after the other, each until it is killed. That one does not start may be the want of a moment:
-        the system kills the youngest where memory is short."""
+        """Use one process after the other, each until it is killed.
+
+        One that does not start is tried again: where memory is short the system kills the youngest process."""
         left: deque[_Job] = deque()
         starts = 0
         while True:
-            line = _Line(left)
+            queue = _ProcessQueue(left)
             try:
-                async with started(self._config, line.take, line.stirred.set) as line.pipe:
+                async with start_parser(self._config, queue.take, queue.stirred.set) as pipe:
+                    queue.attach(pipe)
                     starts = 0
-                    while await self._work(line):
+                    while await self._work(queue):
                         pass
             except ParserUnavailable as error:
                 starts += 1
@@ -75,47 +77,53 @@ class ProcessParsers:
                 log.warning("parser did not start, trying again: %s", error.reason)
                 await asyncio.sleep(START_AGAIN_S * starts)
 
-    async def _work(self, line: "_Line") -> bool:
-        """One batch, with what an earlier process left of its own; False where this process has to go."""
-        left = line.left
+    async def _work(self, queue: "_ProcessQueue") -> bool:
+        """Have one batch parsed, with what an earlier process left of its own; False where this process has to go."""
+        left = queue.left
         if not left:
             left.append(await self._jobs.get())
         size = sum(len(job.task.body) for job in left)
         while len(left) < self._config.parser_batch and size < MAX_BATCH_BYTES and not self._jobs.empty():
             left.append(self._jobs.get_nowait())
             size += len(left[-1].task.body)
-        line.send(left)
-        if reason := await line.finish(self._config.parser_stall_s):
-            line.blame(reason)
+        queue.send(left)
+        if reason := await queue.finish(self._config.parser_stall_s):
+            queue.blame(reason)
             return False
         return True
 
 
-class _Line:
-    """The pages that wait at one process, in its order; `left` outlives it."""
+class _ProcessQueue:
+    """The pages that wait at one process, in its order; `left` outlives the process."""
 
     def __init__(self, left: deque[_Job]) -> None:
         self.left, self.stirred = left, asyncio.Event()  # set where none is left, or the process has ended
         self._loop = asyncio.get_running_loop()
         self._moved_at = 0.0  # when the page that is first became so
-        self.pipe: ParserPipe | None = None
+        self._pipe: ParserPipe | None = None
+
+    def attach(self, pipe: ParserPipe) -> None:
+        """Use this pipe, whose frames come to `take`."""
+        self._pipe = pipe
 
     def send(self, jobs: Iterable[_Job]) -> None:
-        """Queue pages for the process. The pipe holds one batch at most, so there is no need to wait for it."""
-        assert self.pipe is not None
+        """Send pages to the process. The pipe holds one batch at most, so there is no need to wait for it."""
+        assert self._pipe is not None
         self._moved_at = self._loop.time()
         parts: list[bytes] = []
         for job in jobs:
             frame = _encoder.encode(job.task)
             parts += (len(frame).to_bytes(LENGTH_BYTES, "big"), frame)
-        self.pipe.send(b"".join(parts))
+        self._pipe.send(b"".join(parts))
 
     async def finish(self, stall_s: float) -> str:
-        """Wait until no page is left; else what became of the process. Only the time of the first page counts."""
-        assert self.pipe is not None
+        """Wait until no page is left, and return ""; or return what became of the process.
+
+        Only the time of the first page counts, which is the one that it works on."""
+        assert self._pipe is not None
         while self.left:
             self.stirred.clear()
-            if self.pipe.has_ended:
+            if self._pipe.has_ended:
                 return "parser: crashed"
             try:
                 async with asyncio.timeout_at(self._moved_at + stall_s):
@@ -123,13 +131,14 @@ class _Line:
             except TimeoutError:
                 await asyncio.sleep(0)  # an answer may lie in the pipe, where this process was busy itself
                 if self.left and self._loop.time() >= self._moved_at + stall_s:
-                    self.pipe.ignore()  # an answer that comes now would be taken for another page's
+                    self._pipe.ignore()  # an answer that comes now would be taken for another page's
                     return f"parser: stalled for {stall_s:g} s"
         return ""
 
     def take(self, frame: memoryview) -> None:
-        """The first page has its answer; where the first engine only failed, the page joins the end for the second.
-        Raises ValueError."""
+        """Take the answer to the first page; where the first engine only failed, the page joins the end for the second.
+
+        Raises ValueError for what is no answer."""
         answer = _decoder.decode(frame)
         if not self.left:
             raise ValueError("an answer to nothing")
@@ -147,7 +156,7 @@ class _Line:
             self.stirred.set()
 
     def blame(self, reason: str) -> bool:
-        """The first page broke its parser. True: it stays, for the other engine; False: it was given up."""
+        """Record that the first page broke its parser; True: it stays for the other engine, False: it was given up."""
         job = self.left[0]
         log.info("parser failed url=%s engine=%s: %s", job.task.url, job.task.engine, reason)
         if job.task.engine == "lexbor":
@@ -157,7 +166,7 @@ class _Line:
         return False
 
     def _give_up(self, error: PageUnreadable) -> None:
-        """The first page is not read."""
+        """Raise an error to whoever waits for the first page."""
         job = self.left.popleft()
         if not job.result.done():
             job.result.set_exception(error)
@@ -165,7 +174,7 @@ class _Line:
 
 @asynccontextmanager
 async def open_parsers(config: CrawlConfig) -> AsyncIterator[Parsers]:
-    """Parsers as configured, ended at the end; a process that cannot start cancels the block: ParserUnavailable."""
+    """Open parsers as configured, until the end of the block; raises ParserUnavailable where a process cannot start."""
     if config.parser_processes == 0:
         inline = InlineParsers()
         try:

@@ -1,4 +1,4 @@
-"""The inside of a parser process: reads tasks, parses, answers in order. Started by `parsers.py` alone.
+"""The inside of a parser process: it reads tasks, parses and answers in order. Only `pipe.py` starts it.
 
 Frames on stdin and stdout: a 4-byte big-endian length, then msgpack. The first frame out is empty: ready. The process
 protects the machine from itself: bounded memory, and an alarm that ends it if nobody watches any more.
@@ -26,7 +26,7 @@ _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all wi
 
 
 class ParserReply(msgspec.Struct, frozen=True, array_like=True):
-    """What became of one task: a reading, or why there is none."""
+    """What became of one task: the parsed page, or why there is none."""
 
     parsed: ParseResult | None
     reason: str = ""
@@ -34,7 +34,7 @@ class ParserReply(msgspec.Struct, frozen=True, array_like=True):
 
 
 def main() -> None:
-    """Arguments: seconds that a page may take, bytes of address space."""
+    """Serve tasks until stdin ends. Arguments: seconds that a page may take, bytes of address space."""
     stall_s, memory_bytes = float(sys.argv[1]), int(sys.argv[2])
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the node, which closes our stdin
     source, sink = sys.stdin.buffer, os.fdopen(os.dup(1), "wb")
@@ -57,7 +57,7 @@ def _answer(task: ParseTask) -> ParserReply:
 
 
 def _receive(source: BinaryIO) -> bytes | None:
-    """The next frame; None at the end."""
+    """Read the next frame; None at the end."""
     head = source.read(LENGTH_BYTES)
     if len(head) < LENGTH_BYTES:
         return None
@@ -88,8 +88,8 @@ def _limit_memory(size: int) -> None:
 
 
 def _keep_memory() -> None:
-    """What a page frees is kept for the next: else the system takes it back and clears it again, 25 page faults each
-    time and 6 % of all CPU. Looks for garbage leave out what every page shares, and are rare."""
+    """Keep the memory that a page frees for the next one: else the system takes it back and clears it again, 25 page
+    faults each time and 6 % of all CPU. Garbage collections leave out what every page shares, and are rare."""
     with suppress(OSError, AttributeError, TypeError):  # another C library: all goes on as it is
         libc = ctypes.CDLL(None)
         libc.mallopt(_M_TRIM_THRESHOLD, _KEPT_BYTES)

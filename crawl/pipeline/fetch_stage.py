@@ -84,7 +84,7 @@ class FetchStage:
         if access is None:
             return await self._ask_robots(task, decision)
         if isinstance(access, RobotsUnreachable):
-            return self._without(self._barred(visit, access, now))
+            return self._without(self._unreachable(visit, access, now))
         if not access.allows(visit.url):
             return self._without(refused(visit, "robots", now, self.config))
         if (sitemap := self.sites.sitemaps.take(task.site)) is not None:
@@ -128,10 +128,10 @@ class FetchStage:
         outcome = declined(visit, reason, self.clock().wall, self.config)
         return FetchResult(outcome=FetchOutcome(outcome), is_declined=True)
 
-    def _barred(self, visit: Visit, barred: RobotsUnreachable, now: float) -> Visit:
-        if barred.for_good:
-            return refused(visit, barred.reason, now, self.config)
-        return failed(visit, barred.reason, now, self.config, barred.until - now)
+    def _unreachable(self, visit: Visit, robots: RobotsUnreachable, now: float) -> Visit:
+        if robots.for_good:
+            return refused(visit, robots.reason, now, self.config)
+        return failed(visit, robots.reason, now, self.config, robots.until - now)
 
     async def _ask_robots(self, task: FetchTask, decision: CrawlDecision) -> FetchResult:
         target = self.sites.robots.next_url(task.visit.url)
@@ -141,7 +141,7 @@ class FetchStage:
             return FetchResult(*self._learn_robots(task, site, asked, decision))
         decision = self.ports.decide(target)
         if not decision.allowed:  # such hosts are asked for nothing at all
-            self.sites.robots.give_up_way(task.visit.url)
+            self.sites.robots.give_up_redirect(task.visit.url)
             return FetchResult()
         if decision.refused_here:
             return self._declined(task.visit, decision.refused_here)
@@ -167,9 +167,9 @@ class FetchStage:
             named = (find_url(text, task.visit.url) for text in asked.access.sitemaps)
             trail = Trail(task.visit.depth, 0, task.visit.scope)
             self.sites.sitemaps.start(task.site, [url for url in named if url], trail)
-        if asked.answer is None:
+        if asked.response is None:
             return self._after_silence(site, asked.reason, decision), ""
-        return self._rest(site, asked.answer, decision), asked.answer.address
+        return self._rest(site, asked.response, decision), asked.response.address
 
     async def _ask_sitemap(self, task: FetchTask, decision: CrawlDecision, url: str, trail: Trail) -> FetchResult:
         try:

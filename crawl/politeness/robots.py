@@ -1,4 +1,4 @@
-"""robots.txt: what a site asks of us.
+"""Reads robots.txt: which URLs of a site we may fetch, how often, and where its sitemaps are.
 
 Pure: bytes in, rules out. RFC 9309, read as Google's published parser reads it: lines are cut, not dropped, common
 misspellings count, all groups for our product token are one, and only without any of them those for "*" hold. The
@@ -46,21 +46,23 @@ _KEYS = (  # a key counts by how it begins, so that "Allowed" and "Disallow-All"
 
 @dataclass(frozen=True, slots=True)
 class RobotsRule:
-    """One line: `allow` or not what begins with `parts[0]` and has the others in order; `whole`: and ends there."""
+    """One line, which allows or disallows paths that begin with `parts[0]` and have the other parts in this order.
+
+    `is_anchored`: the path must end with the last part."""
 
     allow: bool
     parts: tuple[str, ...]
-    whole: bool
+    is_anchored: bool
 
     def matches(self, path: str) -> bool:
-        """Whether the pattern fits a path with its query."""
+        """Tell whether the pattern fits a path with its query."""
         first, *others = self.parts
         if not path.startswith(first):
             return False
         at = len(first)
         if not others:
-            return at == len(path) or not self.whole
-        last = others.pop() if self.whole else ""
+            return at == len(path) or not self.is_anchored
+        last = others.pop() if self.is_anchored else ""
         for part in others:
             at = path.find(part, at)
             if at < 0:
@@ -71,7 +73,9 @@ class RobotsRule:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """One site's rules for us; `rules` as Google reads them, `decoded` as the RFC does, the deciding one first."""
+    """What one site's robots.txt says to us: `rules` as Google reads them, `decoded` as the RFC does.
+
+    In both the first rule that matches decides."""
 
     rules: tuple[RobotsRule, ...] = ()
     decoded: tuple[RobotsRule, ...] = ()
@@ -79,7 +83,7 @@ class Robots:
     sitemaps: tuple[str, ...] = ()
 
     def allows(self, url: str) -> bool:
-        """True where we may fetch this canonical URL."""
+        """Tell whether we may fetch this canonical URL."""
         path = _path(url)
         return _decide(self.rules, path) and (
             (self.decoded is self.rules and "%" not in path) or _decide(self.decoded, _unescaped(path))
@@ -99,7 +103,7 @@ class _Group:
 
 
 def parse_robots(body: bytes, agent: str, max_sitemaps: int = 16) -> Robots:
-    """Read a robots.txt for one product token; never fails, since lines that are none are skipped."""
+    """Read a robots.txt for one product token; never fails, since it skips lines that make no sense."""
     ours, anybody = _Group(), _Group()
     current: list[_Group] = []  # those that the lines before a rule name
     sitemaps: dict[str, None] = {}
@@ -126,7 +130,7 @@ def parse_robots(body: bytes, agent: str, max_sitemaps: int = 16) -> Robots:
 
 
 def _named(value: str, agent: str, ours: _Group, anybody: _Group) -> _Group | None:
-    """The group that a name is about: the whole product token counts, so "dse" is not "dse-node"."""
+    """Return the group that a name is about: the whole product token counts, so "dse" is not "dse-node"."""
     if value[:1] == "*" and not value[1:2].strip():
         return anybody
     token = _TOKEN.match(value)
@@ -134,7 +138,7 @@ def _named(value: str, agent: str, ours: _Group, anybody: _Group) -> _Group | No
 
 
 def _lines(body: bytes) -> list[tuple[_Key, str]]:
-    """Keys and values; bytes beyond ASCII stand as the Latin-1 characters of the same numbers."""
+    """Return keys and values; bytes beyond ASCII stand as the Latin-1 characters of the same numbers."""
     for size in (3, 2, 1):  # a mark may be broken, and is never part of the first line
         if body.startswith(_BOM[:size]):
             body = body[size:]
@@ -178,14 +182,13 @@ def _robots(group: _Group, sitemaps: tuple[str, ...]) -> Robots:
 
 
 def _ordered(patterns: dict[tuple[bool, str], None]) -> tuple[RobotsRule, ...]:
-    """The longest first, of equal ones those that allow: so the first that matches decides."""
+    """Sort the longest first, and of equal ones those that allow: so the first that matches decides."""
     ordered = sorted(patterns, key=lambda rule: (-len(rule[1]), not rule[0]))
     return tuple(_rule(allow, pattern) for allow, pattern in ordered)
 
 
 def _rule(allow: bool, pattern: str) -> RobotsRule:
-    whole = pattern.endswith("$")
-    return RobotsRule(allow, tuple(pattern.removesuffix("$").split("*")), whole)
+    return RobotsRule(allow, tuple(pattern.removesuffix("$").split("*")), pattern.endswith("$"))
 
 
 def _decide(rules: tuple[RobotsRule, ...], path: str) -> bool:
@@ -193,20 +196,20 @@ def _decide(rules: tuple[RobotsRule, ...], path: str) -> bool:
 
 
 def _path(url: str) -> str:
-    """Path and query of a URL, "/" at least."""
+    """Return the path and query of a URL, "/" at least."""
     rest = url.partition("://")[2].partition("#")[0]
     at = min((at for mark in "/?;" if (at := rest.find(mark)) >= 0), default=len(rest))
     return rest[at:] if rest[at : at + 1] == "/" else f"/{rest[at:]}"
 
 
 def _escaped(text: str) -> str:
-    """Octets beyond ASCII as escapes, and all escapes with upper-case digits."""
+    """Write octets beyond ASCII as escapes, and all escapes with upper-case digits."""
     text = _BEYOND_ASCII.sub(lambda found: f"%{ord(found[0]):02X}", text)
     return _ESCAPE.sub(lambda found: found[0].upper(), text) if "%" in text else text
 
 
 def _unescaped(text: str) -> str:
-    """Without escapes of characters that need none."""
+    """Undo escapes of characters that need none."""
     return _ESCAPE.sub(_plain, text) if "%" in text else text
 
 

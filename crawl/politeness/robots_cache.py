@@ -1,4 +1,4 @@
-"""The robots.txt of each site: fetched once, kept for a day, asked before every fetch.
+"""Keeps the robots.txt of each site: it is fetched once, kept for a day, and asked before every fetch.
 
 RFC 9309, 2.3: redirects are followed (5), 4xx means that everything is allowed, 5xx and silence that nothing is until
 it answers; rules that were had before serve on in the meantime. 429 counts as 5xx: it says nothing about rules.
@@ -25,7 +25,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 @dataclass(frozen=True, slots=True)
 class RobotsUnreachable:
-    """A site whose rules could not be had: fetch nothing there until `until` (Unix seconds)."""
+    """A site whose rules could not be had: nothing is fetched there until `until` (Unix seconds)."""
 
     reason: str
     until: float
@@ -38,15 +38,15 @@ Access = Robots | RobotsUnreachable
 
 @dataclass(frozen=True, slots=True)
 class RobotsAnswer:
-    """What one request brought: the rules, None where it only led on; and what politeness needs of the answer."""
+    """What one request for robots.txt brought: the rules, None where it was redirected, and the response."""
 
     access: Access | None
-    answer: Fetched | None
-    reason: str = ""  # why there is no answer
+    response: Fetched | None
+    reason: str = ""  # why there is no response
 
 
 @dataclass(frozen=True, slots=True)
-class _Way:
+class _Redirect:
     """Where the redirects of a site's robots.txt have led so far."""
 
     url: str
@@ -54,85 +54,87 @@ class _Way:
 
 
 class RobotsCache:
-    """Rules by origin (scheme and site)."""
+    """Keeps rules by origin (scheme and site), and asks for those that it does not have."""
 
     def __init__(self, config: CrawlConfig, fetcher: Fetcher, clock: Clock) -> None:
         self._config, self._fetcher, self._clock = config, fetcher, clock
         self._kept: OrderedDict[str, tuple[float, Access]] = OrderedDict()  # origin: (until wall, rules)
         self._rules = 0  # of all sites together
-        self._ways: OrderedDict[str, _Way] = OrderedDict()
+        self._redirects: OrderedDict[str, _Redirect] = OrderedDict()
 
     def find(self, url: str) -> Access | None:
-        """What is known and still fresh of a URL's site; None: ask."""
+        """Return what is known and still fresh of a URL's site; None where `ask` has to find out."""
         origin = _origin(url)
         until, access = self._kept.get(origin, (0.0, None))
         if until > self._clock().wall:
             return access
-        way = self._ways.get(origin)
-        until, found = self._kept.get(_origin(way.url), (0.0, None)) if way and _is_robots(way.url) else (0.0, None)
+        redirect = self._redirects.get(origin)
+        if redirect is None or not _is_robots(redirect.url):
+            return None
+        until, found = self._kept.get(_origin(redirect.url), (0.0, None))
         if isinstance(found, Robots) and until > self._clock().wall:  # it was read in the meantime
             self._keep(origin, until, found)
             return found
         return None
 
     def next_url(self, url: str) -> str:
-        """What the next `ask` will request for a URL's site: its robots.txt, or where that redirects."""
+        """Return the URL that the next `ask` will request for a URL's site: its robots.txt, or where that redirects."""
         origin = _origin(url)
-        way = self._ways.get(origin)
-        return way.url if way else f"{origin}/robots.txt"
+        redirect = self._redirects.get(origin)
+        return redirect.url if redirect else f"{origin}/robots.txt"
 
     async def ask(self, url: str) -> RobotsAnswer:
-        """Make one request for the robots.txt of a URL's site, and keep what it says."""
+        """Make one request for the robots.txt of a URL's site, and keep what it says; never raises."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
-        way = self._ways.pop(origin, None) or _Way(f"{origin}/robots.txt", 0)
-        access, answer = await self._request(way.url)
-        if access is None and answer is not None:
-            access = self._lead_on(origin, way, answer)
+        redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0)
+        access, response = await self._request(redirect.url)
+        if access is None and response is not None:
+            access = self._follow_redirect(origin, redirect, response)
         if access is None:
-            return RobotsAnswer(self.find(url), answer)
+            return RobotsAnswer(self.find(url), response)
         reason = access.reason if isinstance(access, RobotsUnreachable) else ""
         if isinstance(access, RobotsUnreachable):
-            access = self._barred(access, before, answer)
+            access = self._unreachable(access, before, response)
         now = self._clock().wall
         until = access.until if isinstance(access, RobotsUnreachable) else now + self._config.robots_ttl_s
         if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
             until = now + self._config.retry_base_s
-        elif isinstance(access, Robots) and _is_robots(way.url):
-            self._keep(_origin(way.url), until, access)
+        elif isinstance(access, Robots) and _is_robots(redirect.url):
+            self._keep(_origin(redirect.url), until, access)
         self._keep(origin, until, access)
-        return RobotsAnswer(access, answer, reason)
+        return RobotsAnswer(access, response, reason)
 
-    def give_up_way(self, url: str) -> None:
-        """Nobody may go where the robots.txt of a URL's site redirects: as if that led nowhere."""
+    def give_up_redirect(self, url: str) -> None:
+        """Treat the redirect of a site's robots.txt as if it led nowhere, because nobody may go there."""
         self._keep(_origin(url), self._clock().wall + self._config.robots_ttl_s, ALLOW_ALL)
 
     async def _request(self, url: str) -> tuple[Access | None, Fetched | None]:
-        """One request; no access where it redirects."""
+        """Make one request; returns no rules where it is redirected, no response where there is none."""
         try:
             most = self._config.max_robots_bytes
-            answer = (await self._fetcher.fetch(url, {}, most)).opened(most)
+            response = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except AddressRefused as error:
             return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
         except (FetchFailed, FamilyMissing) as error:
             reason = error.reason if isinstance(error, FetchFailed) else str(error)
             return RobotsUnreachable(f"robots.txt unreachable: {reason}", 0.0, 0), None
-        if answer.status in _REDIRECTS:
-            return None, answer
-        return await self._read(answer), answer
+        if response.status in _REDIRECTS:
+            return None, response
+        return await self._read(response), response
 
-    def _lead_on(self, origin: str, way: _Way, answer: Fetched) -> Access | None:
-        """Remember where a redirect leads; what leads nowhere is as good as no robots.txt."""
-        target = find_url(answer.header("Location"), way.url)
-        if target is None or target == way.url or way.hops >= MAX_REDIRECTS:
+    def _follow_redirect(self, origin: str, redirect: _Redirect, response: Fetched) -> Access | None:
+        """Remember where a redirect leads; returns rules where it leads nowhere, which is as good as no robots.txt."""
+        target = find_url(response.header("Location"), redirect.url)
+        if target is None or target == redirect.url or redirect.hops >= MAX_REDIRECTS:
             return ALLOW_ALL
-        self._ways[origin] = _Way(target, way.hops + 1)
-        if len(self._ways) > self._config.max_robots_hosts:
-            self._ways.popitem(last=False)
+        self._redirects[origin] = _Redirect(target, redirect.hops + 1)
+        if len(self._redirects) > self._config.max_robots_hosts:
+            self._redirects.popitem(last=False)
         return None
 
     def _keep(self, origin: str, until: float, access: Access) -> None:
-        self._ways.pop(origin, None)
+        self._redirects.pop(origin, None)
         self._drop(origin)
         self._kept[origin] = (until, access)
         self._rules += _size(access)
@@ -143,29 +145,31 @@ class RobotsCache:
         _, access = self._kept.pop(origin, (0.0, ALLOW_ALL))
         self._rules -= _size(access)
 
-    async def _read(self, answer: Fetched) -> Access:
-        if answer.status == 429 or answer.status >= 500:
-            return RobotsUnreachable(f"robots.txt unreachable: status {answer.status}", 0.0, 0)
-        if answer.status != 200:
+    async def _read(self, response: Fetched) -> Access:
+        if response.status == 429 or response.status >= 500:
+            return RobotsUnreachable(f"robots.txt unreachable: status {response.status}", 0.0, 0)
+        if response.status != 200:
             return ALLOW_ALL
-        body = answer.body
-        if answer.cut:  # the last line is not what the site wrote
+        body = response.body
+        if response.cut:  # the last line is not what the site wrote
             body = body[: max(body.rfind(b"\n"), body.rfind(b"\r")) + 1]
         args = body, self._config.agent, self._config.max_sitemaps
         if len(body) <= MANY_BYTES:
             return parse_robots(*args)
         return await asyncio.get_running_loop().run_in_executor(None, parse_robots, *args)
 
-    def _barred(self, barred: RobotsUnreachable, before: Access | None, answer: Fetched | None) -> Access:
-        """Old rules serve on; without them the wait grows with each failure, and is not shorter than Retry-After."""
-        if isinstance(before, Robots) and not barred.for_good:
+    def _unreachable(self, unreachable: RobotsUnreachable, before: Access | None, response: Fetched | None) -> Access:
+        """Return what holds while robots.txt cannot be had: the old rules serve on; without them nothing is fetched.
+
+        That lasts longer after each failure, and not less than Retry-After."""
+        if isinstance(before, Robots) and not unreachable.for_good:
             return before
         now = self._clock().wall
-        if barred.for_good:
-            return RobotsUnreachable(barred.reason, now + self._config.robots_ttl_s, 0, for_good=True)
+        if unreachable.for_good:
+            return RobotsUnreachable(unreachable.reason, now + self._config.robots_ttl_s, 0, for_good=True)
         fails = min((before.fails if isinstance(before, RobotsUnreachable) else 0) + 1, self._config.max_fails)
-        wait_s = answer.retry_after_s(now) if answer else 0.0
-        return RobotsUnreachable(barred.reason, due_after_failure(fails, now, self._config, wait_s), fails)
+        wait_s = response.retry_after_s(now) if response else 0.0
+        return RobotsUnreachable(unreachable.reason, due_after_failure(fails, now, self._config, wait_s), fails)
 
 
 def _origin(url: str) -> str:

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from selectolax.lexbor import LexborHTMLParser
 
-from crawl import Link, ParseTask
+from crawl import ParseTask
 from crawl.canonical_url import is_canonical
 from crawl.content.boilerplate import CLOSE, LINK, OPEN, blocks_of
 from crawl.content.extract import (
@@ -19,6 +19,7 @@ from crawl.content.extract import (
     extract,
     read_lexbor,
 )
+from crawl.content.page import Link
 from crawl.content.raw_html import BLOCKS, BOILERPLATE, BREAK, HIDDEN, RawHtml, time_of
 
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">

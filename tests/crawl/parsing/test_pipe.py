@@ -9,7 +9,7 @@ import pytest
 import uvloop
 
 from crawl import CrawlConfig, ParseTask
-from crawl.parsing.pipe import ParserPipe, started
+from crawl.parsing.pipe import ParserPipe, start_parser
 from crawl.parsing.worker import LENGTH_BYTES, ParserReply
 
 CONFIG = CrawlConfig(parser_stall_s=1.0)
@@ -54,7 +54,7 @@ async def say(task: ParseTask) -> list[ParserReply]:
     def take(frame: memoryview) -> None:
         heard.append(msgspec.msgpack.decode(frame, type=ParserReply))
 
-    async with asyncio.timeout(20), started(CONFIG, take, ended.set) as pipe:
+    async with asyncio.timeout(20), start_parser(CONFIG, take, ended.set) as pipe:
         pipe.send(framed(msgspec.msgpack.encode(task)) * 3 + framed(b"?"))
         await ended.wait()
     return heard

@@ -12,9 +12,10 @@ from pathlib import Path
 import pytest
 from msgspec.structs import replace
 
-from crawl import CrawlConfig, PageUnreadable, ParseResult, ParserUnavailable, ParseTask, open_parsers
+from crawl import CrawlConfig, PageUnreadable, ParseTask, open_parsers
 from crawl.content.extract import extract
-from crawl.errors import BodyUnfit
+from crawl.content.parse_task import ParseResult
+from crawl.errors import BodyUnfit, ParserUnavailable
 
 CONFIG = CrawlConfig(parser_processes=1, parser_stall_s=1.0)
 STALLS_LEXBOR = b"<div>" * 200_000  # more than 55 s; libxml2 takes milliseconds
