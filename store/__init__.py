@@ -6,8 +6,8 @@ reader, steward, replicator (the team).
 """
 
 from store.config import StoreConfig
-from store.disk.catalog import RecordChange
-from store.disk.cell_sums import Summary
+from store.disk.catalog_reader import RecordChange
+from store.disk.cell_sums import RangeSummary
 from store.disk.file_system import Disk, FolderDisk, MemoryDisk
 from store.disk.record_store import RecordStore
 from store.disk.row_table import CatalogRow
@@ -33,6 +33,7 @@ __all__ = [
     "Kind",
     "MemoryDisk",
     "Proof",
+    "RangeSummary",
     "Record",
     "RecordChange",
     "RecordStore",
@@ -43,7 +44,6 @@ __all__ = [
     "SlotReportReply",
     "StoreConfig",
     "StoreCorrupt",
-    "Summary",
     "TooFewCopies",
     "Version",
     "decode_document",

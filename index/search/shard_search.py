@@ -61,7 +61,7 @@ def best(
     size = min(depth, max(4 * k, 128))
     while True:
         found = shelf.engine.candidates(query, wanted, slot_bits, scale, size)
-        top.look(shelf.table.rows(top.unseen(found.numbers)))
+        top.score(shelf.table.rows(top.unseen(found.numbers)))
         bound = _bound(found, query, statistics)
         if found.complete or top.least > bound or size >= depth:
             break
@@ -102,7 +102,7 @@ class _Top:
         self._seen.update(new)
         return new
 
-    def look(self, rows: Iterable[ForwardRow]) -> None:
+    def score(self, rows: Iterable[ForwardRow]) -> None:
         for row in rows:
             hit = self._score(row)
             if hit is None:

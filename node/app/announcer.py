@@ -21,14 +21,12 @@ class Announcer:
         self,
         env: NodeEnvironment,
         replicator: Replicator,
-        ready_changed: asyncio.Event,
         index: LocalIndex,
         crawler: Crawler,
         quota_bytes: int,
     ) -> None:
-        """`ready_changed` is set whenever the replicator's ready slots are others."""
         self._overlay, self._store, self._machine, self._clock = env.overlay, env.store, env.machine, env.clock
-        self._replicator, self._ready_changed, self._index, self._crawler = replicator, ready_changed, index, crawler
+        self._replicator, self._index, self._crawler = replicator, index, crawler
         self._quota_bytes, self._meter = quota_bytes, LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
         self._shown_bits = env.overlay.view.strategy.slot_bits
@@ -37,14 +35,14 @@ class Announcer:
     async def run(self) -> None:
         """Announce what changes, until cancelled."""
         while True:
-            self._ready_changed.clear()
+            self._replicator.ready_changed.clear()
             self._show(self._replicator.ready_slots())
             if (now := self._clock().steady) >= self._load_at:
                 self._load_at = now + LOAD_EVERY_S
                 self._announce(has_load=True)
             with suppress(TimeoutError):
                 async with asyncio.timeout(ANNOUNCE_EVERY_S):
-                    await self._ready_changed.wait()
+                    await self._replicator.ready_changed.wait()
 
     def _show(self, ready: frozenset[Slot]) -> None:
         """A new slot waits until the index has caught up with it; one that is ready no more leaves at once."""

@@ -35,7 +35,7 @@ class NodeCore:
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
         report = LocalReport(env.overlay, env.store, replicator, local, crawler, self.crawl.frontier_sync)
         self.settlement = Settlement(env.overlay, report.now)
-        self._announcer = Announcer(env, replicator, self.store.ready_changed, local, crawler, store.quota_bytes)
+        self._announcer = Announcer(env, replicator, local, crawler, store.quota_bytes)
 
     async def run(self) -> None:
         """Run everything but the overlay, until cancelled."""

@@ -116,7 +116,7 @@ class StrategyPreview:
             first, last = slot_range(slot, bits)
             counted, size = store.summary(first, last), 0
             if (counted.documents or counted.visits) and self._clock().steady < until:
-                rows = await store.look(lambda first=first, last=last: store.rows(first, last))  # type: ignore[misc]
+                rows = await store.read_ranges(lambda catalog, first=first, last=last: catalog.rows(first, last))  # type: ignore[misc]
                 size = sum(row.place.share_bytes for row in rows)
             found[slot] = Kept(counted.documents, counted.visits, size)
             if number % PAUSE_EVERY == 0:

@@ -3,7 +3,6 @@
 `node/app/node_core.py` makes one of each group, and runs what runs.
 """
 
-import asyncio
 from dataclasses import replace
 
 from crawl import (
@@ -48,7 +47,6 @@ class StoreParts:
 
     def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl) -> None:
         self.records = env.store
-        self.ready_changed = asyncio.Event()  # set whenever the replicator's ready slots are others
         self.host_book = HostBook(env.clock)
         self.shards = SiteShards(env.overlay.view, self.host_book)
         self.replicator = Replicator(
@@ -58,10 +56,9 @@ class StoreParts:
             env.identity,
             env.clock,
             env.new_rng(),
-            on_ready=lambda slots: self.ready_changed.set(),
+            self.shards,
             expects_others=env.expects_others,
             body_flaw=visit_flaw,
-            places=self.shards,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.place)

@@ -44,7 +44,7 @@ class FrontierSync:
     ) -> None:
         """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves."""
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
-        self._moved_sites, self._hear = moved_sites, hear
+        self._moved_sites, self._hear, self._log = moved_sites, hear, store.log
         self._kept_hosts = store.scan(Kind.HOST, bytes(20), b"\xff" * 20)
         self._mark: object = places.mark
         self._held: dict[Slot, int] = {}
@@ -55,7 +55,7 @@ class FrontierSync:
     @property
     def is_current(self) -> bool:
         """Whether the frontier knows all that the store does: only then an idle crawler means that nothing waits."""
-        return not self._filling and self._store.sequence == self._sequence
+        return not self._filling and self._log.sequence == self._sequence
 
     async def run(self) -> None:
         """Follow until cancelled. What changes in an idle store is followed at once, leases within `LEASES_EVERY_S`."""
@@ -69,7 +69,7 @@ class FrontierSync:
             while not self._has_changed():
                 with suppress(TimeoutError):
                     async with asyncio.timeout(LEASES_EVERY_S):
-                        await self._store.wait(self._sequence)
+                        await self._log.wait(self._sequence)
 
     def step(self) -> bool:
         """Take the leases and changes of this moment, a batch at most; return whether there are more already."""
@@ -82,10 +82,10 @@ class FrontierSync:
         else:
             self._follow_store()
         self._fill()
-        return bool(hosts or self._filling) or self._store.sequence > self._sequence
+        return bool(hosts or self._filling) or self._log.sequence > self._sequence
 
     def _has_changed(self) -> bool:
-        return self._store.sequence > self._sequence or self._leases_changed() or self._moved_sites.has_moved
+        return self._log.sequence > self._sequence or self._leases_changed() or self._moved_sites.has_moved
 
     def _leases_changed(self) -> bool:
         view = self._overlay.view
@@ -135,10 +135,10 @@ class FrontierSync:
             del self._filling[slot]
 
     def _follow_store(self) -> None:
-        newest = self._store.sequence
+        newest = self._log.sequence
         if newest == self._sequence:
             return
-        changes = self._store.changes(self._sequence, BATCH)
+        changes = self._log.changes(self._sequence, BATCH)
         for change in changes:
             slot = slot_of(change.key, self._slot_bits)
             if change.kind == Kind.HOST and not change.removed:

@@ -13,17 +13,17 @@ class StoreChangeFeed:
     """The index's `Feed` over a record store."""
 
     def __init__(self, store: RecordStore) -> None:
-        self._store = store
+        self._store, self._log = store, store.log
 
     def knows(self, cursor: bytes) -> bool:
         """Whether nothing that the log has forgotten came after this cursor."""
         if not cursor:
             return True
-        return cursor[:16] == self._store.incarnation and self._sequence(cursor) >= self._store.horizon
+        return cursor[:16] == self._log.incarnation and self._sequence(cursor) >= self._log.horizon
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Up to `limit` changes of documents after the cursor, and the next cursor; see `index.Feed`."""
-        changed = self._store.changes(self._sequence(cursor), limit)
+        changed = self._log.changes(self._sequence(cursor), limit)
         if not changed:
             return [], cursor
         documents = [change for change in changed if change.kind == Kind.DOCUMENT]
@@ -35,14 +35,14 @@ class StoreChangeFeed:
 
     def lag(self, cursor: bytes) -> int:
         """How many changes there are after the cursor, of any kind."""
-        return self._store.sequence - self._sequence(cursor)
+        return self._log.sequence - self._sequence(cursor)
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""
-        await self._store.wait(self._sequence(cursor))
+        await self._log.wait(self._sequence(cursor))
 
     def _cursor(self, sequence: int) -> bytes:
-        return self._store.incarnation + sequence.to_bytes(8, "big")
+        return self._log.incarnation + sequence.to_bytes(8, "big")
 
     @staticmethod
     def _sequence(cursor: bytes) -> int:

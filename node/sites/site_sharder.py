@@ -80,8 +80,8 @@ class SiteSharder:
         if self._store.summary(first, last).documents < max(1, least):
             return []
         found = []
-        for prefix, count in await self._store.look(
-            lambda: self._store.sites(Kind.DOCUMENT, first, last, max(1, least))
+        for prefix, count in await self._store.read_ranges(
+            lambda catalog: catalog.big_sites(Kind.DOCUMENT, first, last, max(1, least))
         ):
             record = next(self._store.scan(Kind.DOCUMENT, prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")), None)
             url = url_of(record) if record is not None else ""

@@ -1,23 +1,23 @@
 """The index of the segments: SQLite, rebuilt from them whenever it is lost or damaged.
 
-`rows` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
+`records` has the newest version of every record and where it lies, numbered by its last change; `gone` what was
 removed, for a while: both together are the change log. `cells` keeps, per 1/65,536 of the key space and expiry day, how
 many records there are and a 256-bit fingerprint of them, so that a slot's summary costs a handful of rows whatever
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 """
 
-import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import NamedTuple
 
-from dht import DocumentId, Key
+from dht import DocumentId
 from store.disk import cell_sums, frame_table, row_table, site_table
-from store.disk.cell_sums import CellChange, Summary
+from store.disk.catalog_reader import CatalogReader
+from store.disk.cell_sums import CellChange
 from store.disk.file_system import Disk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
-from store.errors import DiskFull, StoreCorrupt
+from store.disk.sqlite_errors import SqliteErrors
+from store.errors import StoreCorrupt
 from store.record.record import Kind
 
 FORMAT = 3
@@ -31,34 +31,21 @@ CREATE TABLE owed (peer BLOB, kind INTEGER, id BLOB, key BLOB, at_ms INTEGER, si
 CREATE TABLE notes (name TEXT PRIMARY KEY, value) WITHOUT ROWID;
 PRAGMA user_version = {FORMAT};
 """
-_CHANGES = """
-SELECT sequence, kind, id, prefix, path, 0 FROM records CROSS JOIN sites USING (site) WHERE sequence > ?1
-UNION ALL SELECT sequence, kind, id, key, x'', 1 FROM gone WHERE sequence > ?1 ORDER BY 1 LIMIT ?2"""
-
-
-class RecordChange(NamedTuple):
-    """One line of the change log: the record changed last at `sequence`, and whether it went."""
-
-    sequence: int
-    kind: Kind
-    id: DocumentId
-    key: Key
-    removed: bool
 
 
 class Catalog:
-    """The index of one disk. `writer` calls come from the store's writer thread, `rows` from the thread that looks
-    through ranges for peers, other reads from the event loop."""
+    """The index of one disk. All methods belong to the store's writer thread, `reader` to the event loop and
+    `range_reader` to the thread that looks through key ranges."""
 
     def __init__(self, disk: Disk) -> None:
         """Open or create; raises StoreCorrupt where the file is damaged or of another format."""
         self._disk = disk
         self._path = f"{disk.path}/catalog.sqlite"
-        self._ours = _OurErrors(self._path)
-        with self._ours:
+        self._errors = SqliteErrors(self._path)
+        with self._errors:
             self.writer = disk.database()
-            self.reader = disk.database()
-            self._looker = disk.database()
+            self.reader = CatalogReader(disk.database(), self._errors)
+            self.range_reader = CatalogReader(disk.database(), self._errors)
             (found,) = self.writer.execute("PRAGMA user_version").fetchone()
             if found == 0:
                 self.writer.executescript(_SCHEMA)
@@ -74,14 +61,13 @@ class Catalog:
             self._next = self.sequence
 
     def close(self) -> None:
-        self._disk.release(self.reader)
-        self._disk.release(self._looker)
-        self._disk.release(self.writer)
+        for connection in (self.reader.database, self.range_reader.database, self.writer):
+            self._disk.release(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """One atomic change of the index; rolled back on any error."""
-        with self._ours:
+        with self._errors:
             self.writer.execute("BEGIN IMMEDIATE")
             try:
                 yield
@@ -101,11 +87,9 @@ class Catalog:
     def write_note(self, name: str, value: bytes | int) -> None:
         self.writer.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
-    # writer thread
-
     def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
         """The live rows of records, in order."""
-        with self._ours:
+        with self._errors:
             return row_table.named(self.writer, list(names))
 
     def put(self, come: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
@@ -141,7 +125,7 @@ class Catalog:
 
     def expired(self, today: int, limit: int) -> list[CatalogRow]:
         """Live rows whose expiry day is past."""
-        with self._ours:
+        with self._errors:
             found: list[CatalogRow] = []
             for cell in cell_sums.expired(self.writer, today):
                 found += [r for r in row_table.between(self.writer, *cell_sums.keys_of(cell)) if r.expires_day < today]
@@ -151,84 +135,26 @@ class Catalog:
 
     def inside(self, first: bytes, last: bytes) -> list[CatalogRow]:
         """Live rows of a key range, all kinds."""
-        with self._ours:
+        with self._errors:
             return list(row_table.between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[CatalogRow]:
         """Live rows whose frames lie in a segment, in the order of the file."""
-        with self._ours:
+        with self._errors:
             return row_table.in_segment(self.writer, segment)
 
     def live_bytes(self) -> dict[int, int]:
         """Bytes of live records by segment."""
-        with self._ours:
+        with self._errors:
             return frame_table.live_bytes(self.writer)
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
-        with self._ours:
+        with self._errors:
             self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    # looking thread
-
-    def sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
-        """The first 10 bytes of keys, and how many live rows have them: those of which there are at least so many."""
-        with self._ours:
-            full = map(cell_sums.keys_of, cell_sums.occupied(self._looker, first, last, least))
-            ranges = [(max(first, low), min(last, high)) for low, high in full]
-            return [site for part in ranges for site in row_table.counted(self._looker, *part, kind, least)]
-
-    def rows(self, first: bytes, last: bytes) -> list[CatalogRow]:
-        """Live rows of a key range, all kinds."""
-        with self._ours:
-            return list(row_table.between(self._looker, first, last))
-
-    # event loop
-
-    def find(self, kind: Kind, id: DocumentId) -> CatalogRow | None:
-        with self._ours:
-            return row_table.find(self.reader, kind, id)
-
-    def scan(self, kind: Kind, first: bytes, last: bytes) -> Iterator[CatalogRow]:
-        """Live rows of a key range; by key and id, but for those of a site that holds very many."""
-        with self._ours:
-            yield from row_table.between(self.reader, first, last, kind)
-
-    def changes(self, after: int, limit: int) -> list[RecordChange]:
-        with self._ours:
-            found = self.reader.execute(_CHANGES, (after, limit)).fetchall()
-            return [
-                RecordChange(s, row_table.KINDS[k], id, Key(p + path), bool(gone)) for s, k, id, p, path, gone in found
-            ]
-
-    def summary(self, first: bytes, last: bytes, today: int) -> Summary:
-        with self._ours:
-            return cell_sums.summary(self.reader, first, last, today)
-
-    def occupied(self) -> list[int]:
-        """Numbers of the cells that hold anything."""
-        with self._ours:
-            return cell_sums.occupied(self.reader)
 
     def _count(self, gone: Sequence[CatalogRow], come: Sequence[CatalogRow]) -> None:
         changes = [(-1, row) for row in gone] + [(1, row) for row in come]
         cell_sums.count(
             self.writer, (CellChange(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes)
         )
-
-
-class _OurErrors:
-    """SQLite's errors as ours. A class, since look-ups are so short that a generator would be a tenth of them."""
-
-    def __init__(self, path: str) -> None:
-        self._path = path
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if not isinstance(error, sqlite3.Error):
-            return
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
-            raise DiskFull(self._path, "no space left") from error
-        raise StoreCorrupt(self._path, str(error), "stop, delete it, start: it is rebuilt from the segments") from error

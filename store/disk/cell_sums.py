@@ -19,7 +19,7 @@ SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INT
 _MOD = 1 << 256
 
 
-class Summary(NamedTuple):
+class RangeSummary(NamedTuple):
     """What lies in a key range. Equal fingerprints mean equal sets of (kind, id, version)."""
 
     documents: int
@@ -80,12 +80,12 @@ def _known(database: Connection, wanted: Sequence[tuple[int, int]]) -> Iterator[
         yield from database.execute(query, [n for where in part for n in where or (None, None)]).fetchall()
 
 
-def summary(database: Connection, first: bytes, last: bytes, today: int) -> Summary:
+def summary(database: Connection, first: bytes, last: bytes, today: int) -> RangeSummary:
     """What lies in a key range that is made of whole cells, without what has expired."""
     query = "SELECT documents, visits, fingerprint FROM cells WHERE cell BETWEEN ? AND ? AND expires_day > ?"
     rows = database.execute(query, (cell_of(first), cell_of(last), today)).fetchall()
     total = sum(int.from_bytes(f, "big") for _, _, f in rows) % _MOD
-    return Summary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
+    return RangeSummary(sum(r[0] for r in rows), sum(r[1] for r in rows), total.to_bytes(32, "big"))
 
 
 def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:

@@ -125,7 +125,7 @@ class RangeSession:
     Then `wanted` is newer or only there (nothing without `pull`), `owed` newer or only here.
     """
 
-    def __init__(self, items: Iterable[RangeItem], spans: Sequence[tuple[bytes, bytes]], *, pull: bool = True) -> None:
+    def __init__(self, items: Iterable[RangeItem], spans: Sequence[tuple[bytes, bytes]], pull: bool = True) -> None:
         self._between = among(sorted(items, key=lambda i: i.entry.place))
         self._spans, self._pull = spans, pull
         self.wanted: list[RangeEntry] = []

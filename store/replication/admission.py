@@ -9,9 +9,9 @@ that has fallen out of the candidates still has to hand over: both at a bounded 
 from collections.abc import Sequence
 
 from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, placement_key, slot_of
-from store.disk.record_store import AHEAD_S
 from store.record.package import MAX_RECORDS, url_of
 from store.record.record import Kind, Record
+from store.record.time_flaw import AHEAD_S
 
 BURST_S = 4.0  # of the rate: a page's links come together
 
@@ -19,7 +19,7 @@ BURST_S = 4.0  # of the rate: a page's links come together
 class Admission:
     """Decides for one node; `records_s`: records a second that a peer may bring into slots that are not its own."""
 
-    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards | None = None) -> None:
+    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards) -> None:
         self._overlay, self._places = overlay, places
         self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
@@ -52,7 +52,7 @@ class Admission:
 
     def _moves(self, peer: NodeId, record: Record) -> bool:
         """Whether a record of a spread site comes from who has it at the place where it lay before."""
-        if self._places is None or record.kind == Kind.HOST:
+        if record.kind == Kind.HOST:
             return False
         try:
             url = url_of(record)

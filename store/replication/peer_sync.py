@@ -11,6 +11,7 @@ from functools import partial
 
 from dht import Key, NodeId, Overlay, Slot, slot_of, slot_start
 from store.config import StoreConfig
+from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
 from store.record.package import RecordCheck, open_package, pack, size_of
@@ -26,6 +27,7 @@ from store.replication.messages import (
     ReconcileStep,
     Wanted,
 )
+from store.replication.proof_thread import ProofThread
 
 log = logging.getLogger(__name__)
 MAX_STEPS = 256  # exchanges in one session; a peer that goes on beyond is not answering
@@ -52,8 +54,11 @@ class SyncResult:
 class PeerSync:
     """Conversations of one node with its peers."""
 
-    def __init__(self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: RecordCheck) -> None:
-        self._overlay, self._store, self._config, self._check = overlay, store, config, check
+    def __init__(
+        self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: RecordCheck, proofs: ProofThread
+    ) -> None:
+        self._overlay, self._store, self._config = overlay, store, config
+        self._check, self._proofs = check, proofs
 
     async def reconcile(
         self,
@@ -72,7 +77,11 @@ class PeerSync:
         where the peer fails or lies.
         """
         today, slots = self._store.today, self._affordable(slots, slot_bits)
-        session = await self._store.look(lambda: self._session(slots, slot_bits, today, pull=pull))
+        session = await self._store.read_ranges(
+            lambda catalog: RangeSession(
+                _items_of(catalog, slots, slot_bits, today), spans(slots, slot_bits), pull=pull
+            )
+        )
         ranges = session.open()
         for _ in range(MAX_STEPS):
             if not ranges:
@@ -109,7 +118,7 @@ class PeerSync:
             records = await self.prove(peer, reply, part, content=True)
             await self._store.put(records)
             for record in records:
-                if reason := self._store.refusal(record):
+                if reason := self._store.refusals([record])[0]:
                     log.warning("replica not kept from=%s id=%s reason=%s", peer.hex(), record.id.hex(), reason)
                     short.add(slot_of(record.key, slot_bits))
             waiting = later + waiting
@@ -134,33 +143,7 @@ class PeerSync:
     async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
         """`checked`, off the event loop where it is much."""
         job = partial(checked, peer, reply, asked, self._check, content=content)
-        return await self._store.aside(job, len(reply.package))
-
-    def between(self, today: int) -> ItemsBetween:
-        """Our items by place, for one message of a peer, inside the store's `look`; raises BadReplica when it asks for
-        too much."""
-        looked_at = 0
-
-        def look(first: bytes, end: bytes) -> Sequence[RangeItem]:
-            nonlocal looked_at
-            low, high = Key(first[:20].ljust(20, b"\0")), Key(end[:20].ljust(20, b"\0"))
-            found = self._items(low, high, today)
-            looked_at += len(found)
-            if looked_at > MAX_STEP_ITEMS:
-                raise BadReplica(
-                    "reconciliation", f"more than {MAX_STEP_ITEMS} records in one step; ask for fewer slots"
-                )
-            return sorted((i for i in found if first <= i.entry.place < end), key=lambda i: i.entry.place)
-
-        return look
-
-    def _session(self, slots: Sequence[Slot], slot_bits: int, today: int, *, pull: bool) -> RangeSession:
-        items = [i for s in slots for i in self._items(*key_range(s, slot_bits), today)]
-        return RangeSession(items, spans(slots, slot_bits), pull=pull)
-
-    def _items(self, first: Key, last: Key, today: int) -> list[RangeItem]:
-        rows = self._store.rows(first, last)
-        return [item(r.kind, r.id, r.key, r.version) for r in rows if r.expires_day > today]
+        return await self._proofs.run(job, len(reply.package))
 
     def _ours(self, entries: Sequence[RangeEntry]) -> Iterable[Record]:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
@@ -176,6 +159,33 @@ class PeerSync:
                 break
             chosen.append(slot)
         return chosen
+
+
+def items_between(catalog: CatalogReader, today: int) -> ItemsBetween:
+    """Return a look-up of our items by place, for one message of a peer; it raises BadReplica when asked for too much.
+
+    It belongs into `RecordStore.read_ranges`, since a range may hold very much.
+    """
+    looked_at = 0
+
+    def between(first: bytes, end: bytes) -> Sequence[RangeItem]:
+        nonlocal looked_at
+        low, high = Key(first[:20].ljust(20, b"\0")), Key(end[:20].ljust(20, b"\0"))
+        found = _items(catalog, low, high, today)
+        looked_at += len(found)
+        if looked_at > MAX_STEP_ITEMS:
+            raise BadReplica("reconciliation", f"more than {MAX_STEP_ITEMS} records in one step; ask for fewer slots")
+        return sorted((i for i in found if first <= i.entry.place < end), key=lambda i: i.entry.place)
+
+    return between
+
+
+def _items_of(catalog: CatalogReader, slots: Sequence[Slot], slot_bits: int, today: int) -> list[RangeItem]:
+    return [i for s in slots for i in _items(catalog, *key_range(s, slot_bits), today)]
+
+
+def _items(catalog: CatalogReader, first: Key, last: Key, today: int) -> list[RangeItem]:
+    return [item(r.kind, r.id, r.key, r.version) for r in catalog.rows(first, last) if r.expires_day > today]
 
 
 def checked(

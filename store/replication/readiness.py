@@ -57,7 +57,7 @@ class StartupGate:
         self._members: tuple[NodeId, ...] = ()
         self._quiet_since = started_at
 
-    def look(self, now: float, members: tuple[NodeId, ...], live_others: int) -> bool:
+    def refresh(self, now: float, members: tuple[NodeId, ...], live_others: int) -> bool:
         """Open for good once somebody is live and the member list was quiet, or nobody came in time."""
         if members != self._members:
             self._members, self._quiet_since = members, now

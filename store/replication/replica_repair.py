@@ -8,7 +8,6 @@ import asyncio
 import logging
 import math
 import random
-from collections.abc import Callable
 
 from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of
 from store.config import StoreConfig
@@ -38,12 +37,11 @@ class ReplicaRepair:
         handoff: HintedHandoff,
         clock: Clock,
         rng: random.Random,
-        on_ready: Callable[[frozenset[Slot]], None],
         *,
         expects_others: bool,
     ) -> None:
         self._config, self._store, self._overlay = config, store, overlay
-        self._exchange, self._handoff, self._clock, self._rng, self._on_ready = exchange, handoff, clock, rng, on_ready
+        self._exchange, self._handoff, self._clock, self._rng = exchange, handoff, clock, rng
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, now)
@@ -60,6 +58,7 @@ class ReplicaRepair:
         self._agreed_at = now  # from then on all number their slots alike
         self._next_check = now + config.reconcile_every_s * rng.random()
         self._stir = asyncio.Event()
+        self.ready_changed = asyncio.Event()
 
     @property
     def ready(self) -> frozenset[Slot]:
@@ -67,6 +66,10 @@ class ReplicaRepair:
         force, even where the next look at it is still to come."""
         bits = self._overlay.view.strategy.slot_bits
         return self._announced if bits == self._slot_bits else resize_inside(self._announced, self._slot_bits, bits)
+
+    def is_ready(self, key: bytes) -> bool:
+        """Tell whether this node answers for the slot of a key."""
+        return slot_of(key, self._overlay.view.strategy.slot_bits) in self.ready
 
     @property
     def waiting(self) -> int:
@@ -78,9 +81,12 @@ class ReplicaRepair:
         """Slots that lie here and belong to others."""
         return len(self._readiness.former)
 
-    def check(self, slot: Slot, peer: NodeId) -> None:
-        """Compare a slot with a peer soon: it lacks something, or the outbox cannot hold what it is owed."""
-        self._readiness.check(peer, [slot])
+    def not_kept(self, slot: Slot, peer: NodeId) -> None:
+        """Take note that an owner, this node or a peer, lacks a copy of which the hinted hand-off does not know."""
+        if peer == self._overlay.view.node_id:
+            self.incomplete(slot)
+        else:
+            self._readiness.check(peer, [slot])
 
     def incomplete(self, slot: Slot) -> None:
         """A record of the slot could not be kept here."""
@@ -92,7 +98,7 @@ class ReplicaRepair:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 self._stir.clear()
-                for job in await self._look():
+                for job in await self._plan_sessions():
                     self._busy[job.peer] = job
                     tasks.create_task(self._hold(job), name=f"store-{job.purpose.value}")
                 try:
@@ -112,7 +118,7 @@ class ReplicaRepair:
                 except RemoteError as error:
                     log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
         for copy in await self._handoff.give_up_old(self._clock().wall):
-            self.check(slot_of(copy.key, self._slot_bits), copy.peer)
+            self._readiness.check(copy.peer, [slot_of(copy.key, self._slot_bits)])
 
     async def _deliver_batch(self, peer: NodeId) -> bool:
         """One batch, False where nothing is owed; who owns a slot no more is owed nothing, its new owners reconcile."""
@@ -123,18 +129,18 @@ class ReplicaRepair:
         pushed = await self._exchange.push(peer, batch, self._slot_bits) if batch else set()
         refused = {slot_of(r.key, self._slot_bits) for r in batch} if pushed is None else pushed
         for slot in sorted(refused):
-            self.check(slot, peer)
+            self._readiness.check(peer, [slot])
         sent = {(r.kind, r.id) for r in batch}
         moot = [d for (d, r), owner in zip(due, owns, strict=True) if r is None or not owner]
         await self._handoff.delivered(moot + [d for d, _ in due if (d.kind, d.id) in sent])
         return bool(due)
 
-    async def _look(self) -> list[SyncJob]:
+    async def _plan_sessions(self) -> list[SyncJob]:
         """One look at the view; returns the sessions to start."""
         now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
         members = view.members()
         live = view.live().intersection(members) - {view.node_id}
-        if not self._gate.look(now, members, len(live)):
+        if not self._gate.refresh(now, members, len(live)):
             return []
         if view.strategy.slot_bits != self._slot_bits:
             self._renumber(now, view.strategy.slot_bits)
@@ -240,7 +246,7 @@ class ReplicaRepair:
         ready = frozenset(self._readiness.ready)
         if ready != self._announced:
             self._announced = ready
-            self._on_ready(self.ready)
+            self.ready_changed.set()
 
     def _replicas_of(self, slot: Slot) -> SlotReplicas:
         view = self._overlay.view

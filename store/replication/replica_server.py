@@ -5,7 +5,7 @@ Peers are hostile until a record proves itself: bounds are the messages' own, wh
 """
 
 import logging
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of
 from store.disk.record_store import RecordStore
@@ -28,7 +28,9 @@ from store.replication.messages import (
     SlotReportReply,
     SlotState,
 )
-from store.replication.peer_sync import PeerSync, key_range
+from store.replication.peer_sync import items_between, key_range
+from store.replication.proof_thread import ProofThread
+from store.replication.replica_repair import ReplicaRepair
 
 log = logging.getLogger(__name__)
 
@@ -36,23 +38,22 @@ DISK_FULL = "not ready: disk full"
 
 
 class ReplicaServer:
-    """The handlers of one node; `is_ready(slot)` and `refused(slot)` connect it to the steward."""
+    """Handles what other stores ask of this one; it is told to the overlay when it is made."""
 
     def __init__(
         self,
         store: RecordStore,
         overlay: Overlay,
-        exchange: PeerSync,
-        is_ready: Callable[[Slot], bool],
-        refused: Callable[[Slot], None],
+        proofs: ProofThread,
+        repair: ReplicaRepair,
         check: RecordCheck,
         admission: Admission,
         clock: Clock,
-        places: SiteShards | None = None,
+        places: SiteShards,
     ) -> None:
         self._admission, self._places = admission, places
-        self._store, self._overlay, self._exchange = store, overlay, exchange
-        self._is_ready, self._refused, self._check = is_ready, refused, check
+        self._store, self._overlay, self._proofs = store, overlay, proofs
+        self._repair, self._check = repair, check
         self._clock, self._complaints = clock, Cooldown()
         overlay.serve(PutPackage, self.on_put)
         overlay.serve(FetchRecords, self.on_fetch)
@@ -65,11 +66,11 @@ class ReplicaServer:
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
         size = len(message.package)
-        records = await self._store.aside(lambda: open_package(message.package), size)
+        records = await self._proofs.run(lambda: open_package(message.package), size)
         reasons = self._admission.objections(self._clock(), peer, records)
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
         fresh = [records[n] for n in news]
-        flaws = await self._store.aside(lambda: self._check(fresh), size)
+        flaws = await self._proofs.run(lambda: self._check(fresh), size)
         for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
             reasons[n] = flaw or refusal
         good = [records[n] for n in news if not reasons[n]]
@@ -79,7 +80,7 @@ class ReplicaServer:
             if self._complaints.allows(self._clock().steady):  # a full disk refuses every try
                 log.warning("replica not kept from=%s records=%d reason=%s", peer.hex(), len(good), error)
             for slot in sorted({self._slot(r.key) for r in good}):
-                self._refused(slot)
+                self._repair.incomplete(slot)
             reasons = [reason or DISK_FULL for reason in reasons]
         refused = tuple(RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
@@ -89,7 +90,7 @@ class ReplicaServer:
     def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
         """Those that were taken and will move on, because their site lies elsewhere by now."""
         places = self._places
-        if places is None or not places.spreads:
+        if not places.spreads:
             return ()
         taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
         return tuple(n for n in taken if places.place(url_of(records[n])) != records[n].key)
@@ -104,7 +105,7 @@ class ReplicaServer:
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
-                if not self._is_ready(self._slot(want.key)):
+                if not self._repair.is_ready(want.key):
                     unsure.append(n)
             elif records and size + size_of(record) > FETCH_BYTES:
                 later.append(n)
@@ -119,8 +120,10 @@ class ReplicaServer:
             raise BadReplica(
                 "reconciliation", f"day {message.today} is not today, {self._store.today} is; set the clock"
             )
-        between = self._exchange.between(message.today)
-        return ReconcileReply(await self._store.look(lambda: answer(between, message.ranges)), FORM)
+        ranges = await self._store.read_ranges(
+            lambda catalog: answer(items_between(catalog, message.today), message.ranges)
+        )
+        return ReconcileReply(ranges, FORM)
 
     async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
         """Say what lies in slots."""
@@ -131,7 +134,7 @@ class ReplicaServer:
     def state(self, slot: Slot, slot_bits: int) -> SlotState:
         """What lies in one slot here."""
         summary = self._store.summary(*key_range(slot, slot_bits))
-        ready = slot_bits == self._overlay.view.strategy.slot_bits and self._is_ready(slot)
+        ready = slot_bits == self._overlay.view.strategy.slot_bits and slot in self._repair.ready
         return SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)
 
     def _slot(self, key: bytes) -> Slot:

@@ -79,7 +79,7 @@ class ReplicaWriter:
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
-        places: SiteShards | None = None,
+        places: SiteShards,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
         sites that owners say lie elsewhere."""
@@ -236,9 +236,8 @@ class ReplicaWriter:
 
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
         """An owner knows of a site that is spread: read its record, and write there from now on."""
-        if self._places is not None:
-            for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
-                self._places.hosts.wonder(site_of(url))
+        for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
+            self._places.hosts.wonder(site_of(url))
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""

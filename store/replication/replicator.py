@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, NodeId, Overlay, SiteShards, Slot, slot_of
+from dht import Clock, DocumentId, Key, Overlay, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import DiskFull
@@ -21,6 +21,7 @@ from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import SlotState
 from store.replication.peer_sync import PeerSync
+from store.replication.proof_thread import ProofThread
 from store.replication.replica_reader import Name, ReplicaReader
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
@@ -61,52 +62,38 @@ class Replicator:
         signer: Signer,
         clock: Clock,
         rng: random.Random,
+        places: SiteShards,
         *,
-        on_ready: Callable[[frozenset[Slot]], None],
         expects_others: bool,
         body_flaw: Callable[[Kind, bytes], str] = _no_flaw,
-        places: SiteShards | None = None,
     ) -> None:
-        """`on_ready` hears of every change of `ready_slots`. `expects_others`: the peer cache or the network file names
-        somebody else, so an empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a
-        stranger's body of a kind that the store cannot read is none, "" where it is one. `places`: where the strategy
-        lets records live; None where no site is ever spread."""
+        """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
+        empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a stranger's body of a kind
+        that the store cannot read is none, "" where it is one."""
         self._config, self._store, self._overlay = config, store, overlay
-        self._handoff = HintedHandoff(store, config)
-        check = checker(body_flaw, places)
-        exchange = PeerSync(overlay, store, config, check)
-        self._repair = ReplicaRepair(
-            config, store, overlay, exchange, self._handoff, clock, rng, on_ready, expects_others=expects_others
+        self._handoff = handoff = HintedHandoff(store, config)
+        check, proofs = checker(body_flaw, places), ProofThread()
+        sync = PeerSync(overlay, store, config, check, proofs)
+        self._repair = repair = ReplicaRepair(
+            config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
-        self._writer = ReplicaWriter(config, store, overlay, self._handoff, signer, clock, self._not_kept, places)
-        self._reader = ReplicaReader(
-            config, store, overlay, rng, lambda key: self._slot(key) in self._repair.ready, exchange
+        self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
+        self._writer = ReplicaWriter(config, store, overlay, handoff, signer, clock, repair.not_kept, places)
+        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync)
+        admission = Admission(overlay, config.stranger_records_s, places)
+        self._server = ReplicaServer(store, overlay, proofs, repair, check, admission, clock, places)
+        self._shard_mover = ShardMover(
+            config, store, overlay, places, clock, self._writer.write, self._reader.read_many
         )
-        self._server = ReplicaServer(
-            store,
-            overlay,
-            exchange,
-            lambda slot: slot in self._repair.ready,
-            self._repair.incomplete,
-            check,
-            Admission(overlay, config.stranger_records_s, places),
-            clock,
-            places,
-        )
-
-        self._shard_mover: ShardMover | None = None
-        if places is not None:
-            self._shard_mover = ShardMover(config, store, overlay, places, clock, self.write, self.read_many)
 
     async def run(self) -> None:
-        """Everything that goes on by itself, until cancelled."""
+        """Do everything that goes on by itself, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._writer.run(), name="store-writer")
             tasks.create_task(self._repair.run(), name="store-steward")
             tasks.create_task(self._deliver(), name="store-outbox")
             tasks.create_task(self._tend(), name="store-tend")
-            if self._shard_mover is not None:
-                tasks.create_task(self._shard_mover.run(), name="store-mover")
+            tasks.create_task(self._shard_mover.run(), name="store-mover")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.
@@ -133,8 +120,7 @@ class Replicator:
 
     def moved(self, site: str) -> None:
         """The places of a site may be others than they were, or something of it lies astray here."""
-        if self._shard_mover is not None:
-            self._shard_mover.look_at(site)
+        self._shard_mover.expect_strays(site)
 
     def ready_slots(self) -> frozenset[Slot]:
         """Slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
@@ -176,13 +162,3 @@ class Replicator:
             except DiskFull as error:
                 log.warning("store not tidied reason=%s", error)
             await asyncio.sleep(self._config.tend_every_s)
-
-    def _not_kept(self, slot: Slot, peer: NodeId) -> None:
-        """A copy is missing that the outbox does not know of."""
-        if peer == self._overlay.view.node_id:
-            self._repair.incomplete(slot)
-        else:
-            self._repair.check(slot, peer)
-
-    def _slot(self, key: bytes) -> Slot:
-        return slot_of(key, self._overlay.view.strategy.slot_bits)

@@ -63,15 +63,16 @@ class ShardMover:
         read_many: ReadMany,
     ) -> None:
         self._config, self._store, self._overlay, self._places = config, store, overlay, places
+        self._log = store.log
         self._clock, self._write, self._read_many = clock, write, read_many
         self._throttle = Throttle(config.handover_bytes_s)
         self._mark: object = ()  # the rules under which everything was looked through
         self._astray: dict[bytes, None] = {}  # where something may lie astray, by the first 10 bytes of its keys
         self._calm: dict[bytes, None] = {}  # the same of sites that are not spread
-        self._sequence = store.sequence
+        self._sequence = store.log.sequence
         self.looked_at = 0  # records read, so far
 
-    def look_at(self, site: str) -> None:
+    def expect_strays(self, site: str) -> None:
         """The places of a site are others now, or may be. Where nothing spreads it, nothing of it lies astray."""
         if not self._places.by_rules and self._places.hosts.depths(site) == (0,):
             return
@@ -90,7 +91,7 @@ class ShardMover:
         """One look at what has changed, and one try to move each thing that lies astray."""
         moved = 0
         if self._mark != self._places.mark:
-            self._mark, self._sequence = self._places.mark, self._store.sequence
+            self._mark, self._sequence = self._places.mark, self._log.sequence
             self._calm.clear()
             if self._places.by_rules:
                 moved = await self._look_through([(FIRST, LAST)])
@@ -104,9 +105,9 @@ class ShardMover:
     async def _follow(self) -> None:
         """Notice what was written since the last look to where it does not belong, by whoever did not know it."""
         if not self._places.spreads:
-            self._sequence = self._store.sequence
+            self._sequence = self._log.sequence
             return
-        while changes := self._store.changes(self._sequence, CHANGES):
+        while changes := self._log.changes(self._sequence, CHANGES):
             for number, change in enumerate(changes, start=1):
                 self._sequence = change.sequence
                 prefix = change.key[:SITE_BYTES]

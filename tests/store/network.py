@@ -114,8 +114,8 @@ class FakeOverlay:
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         live = [m for m in self.owners(slot) if self.is_live(m)]
-        pacing = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
-        return tuple(live + pacing[: max(0, 2 - len(live))])
+        rest = [m for m in self._ranked(slot)[self.strategy.replicas :] if self.is_live(m)]
+        return tuple(live + rest[: max(0, 2 - len(live))])
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
         return tuple(peer for peer in peers if peer in self.net.old)
@@ -204,11 +204,18 @@ class Node:
         self.store = RecordStore(self.disk, self.config, clock)
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
-            on_ready=lambda ready: self.overlay.announce(ready, 0), expects_others=expects_others,
-            places=SiteShards(self.overlay, self.hosts),
+            SiteShards(self.overlay, self.hosts), expects_others=expects_others,
         )  # fmt: skip
         self.tell(frozenset())
-        self.task = self.net.group.create_task(self.replicator.run())
+        self.task = self.net.group.create_task(self._run())
+
+    async def _run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self.replicator.run())
+            while True:
+                await self.replicator.ready_changed.wait()
+                self.replicator.ready_changed.clear()
+                self.overlay.announce(self.replicator.ready_slots(), 0)
 
     def kill(self, *, lose_database: bool = False) -> None:
         """Die without a word: what was not synced is gone."""

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from dht import Identity, Now, document_id, placement_key
-from store import Document, Draft, Kind, Record, StoreConfig, encode_document
+from store import Disk, Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
 from store.record.package import sign_package
 
 DAY = 20_000
@@ -52,3 +52,7 @@ def random_draft(number: int, size: int) -> Draft:
     """A document whose content does not compress."""
     base = draft(number)
     return Draft(base.kind, base.id, base.key, base.epoch, base.at_ms, base.expires_day, base.body, os.urandom(size))
+
+
+def open_store(disk: Disk, config: StoreConfig = CONFIG) -> RecordStore:
+    return RecordStore(disk, config, StillClock())

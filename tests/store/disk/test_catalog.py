@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from dht import DocumentId, Key
 from store import Disk, FolderDisk, Kind, MemoryDisk, RecordStore
-from store.disk.catalog import Catalog, RecordChange
+from store.disk.catalog import Catalog
+from store.disk.catalog_reader import RecordChange
 from store.disk.cell_sums import keys_of
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
@@ -81,19 +82,21 @@ class Model:
 
     def check(self) -> None:
         catalog, live = self.catalog, list(self.live.values())
-        assert [bare(catalog.find(*name(n))) for n in range(NAMES)] == [self.live.get(name(n)) for n in range(NAMES)]
+        assert [bare(catalog.reader.find(*name(n))) for n in range(NAMES)] == [
+            self.live.get(name(n)) for n in range(NAMES)
+        ]
         assert list(map(bare, catalog.rows_of(map(name, range(NAMES))))) == [
             self.live.get(name(n)) for n in range(NAMES)
         ]
         ordered = sorted(live, key=lambda r: (r.key, r.id))
         for first, last in ((FIRST, LAST), keys_of(257), (SITES[1].ljust(20, b"\0"), SITES[3] + b"\x40" * 10)):
             inside = [r for r in ordered if first <= r.key <= last]
-            assert Counter(map(bare, catalog.rows(first, last))) == Counter(inside)
-            assert [bare(r) for r in catalog.scan(Kind.VISIT, first, last)] == [
+            assert Counter(map(bare, catalog.reader.rows(first, last))) == Counter(inside)
+            assert [bare(r) for r in catalog.reader.scan(Kind.VISIT, first, last)] == [
                 r for r in inside if r.kind == Kind.VISIT
             ]
-        assert [catalog.changes(change.sequence - 1, 3)[0] for change in self.changes()] == self.changes()
-        assert catalog.changes(0, 1000) == self.changes()
+        assert [catalog.reader.changes(change.sequence - 1, 3)[0] for change in self.changes()] == self.changes()
+        assert catalog.reader.changes(0, 1000) == self.changes()
         for n in range(3):
             assert Counter(map(bare, catalog.rows_in(n))) == Counter(r for r in live if r.place.segment == n)
         frames = Counter(r.place[:4] for r in live)
@@ -103,11 +106,11 @@ class Model:
             sizes[place[0]] += (place[2] + place[3]) * count // max(1, members)
         assert catalog.live_bytes() == sizes
         per_site = Counter(r.key[:10] for r in live if r.kind == Kind.DOCUMENT)
-        assert sorted(catalog.sites(Kind.DOCUMENT, FIRST, LAST, 2)) == sorted(
+        assert sorted(catalog.reader.big_sites(Kind.DOCUMENT, FIRST, LAST, 2)) == sorted(
             (s, n) for s, n in per_site.items() if n > 1
         )
         kept = {
-            table: catalog.reader.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
+            table: catalog.reader.database.execute(f"SELECT count(*) FROM {table}").fetchone()[0]
             for table in ("frames", "sites")
         }
         assert kept == {"frames": len(frames), "sites": len({r.key[:10] for r in live})}, "nothing is listed for nobody"

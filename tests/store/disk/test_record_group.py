@@ -125,9 +125,9 @@ async def test_a_cell_with_very_many_records_is_scanned_whole() -> None:
     for first in range(0, len(where), 650):
         await store.put(records(*(_waiting(each) for each in where[first : first + 650])))
     assert len({r.id for r in store.scan(Kind.VISIT, *ALL)}) == len(where)
-    assert len(store.rows(*ALL)) == len(where)
+    assert len(await store.read_ranges(lambda catalog: catalog.rows(*ALL))) == len(where)
     await store.drop_range(*ALL)
-    assert not list(store.scan(Kind.VISIT, *ALL)) and all(c.removed for c in store.changes(0, 2000))
+    assert not list(store.scan(Kind.VISIT, *ALL)) and all(c.removed for c in store.log.changes(0, 2000))
     store.close()
 
 

@@ -4,6 +4,7 @@ import asyncio
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
@@ -12,32 +13,11 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dht import placement_key
-from store import Disk, DiskFull, Draft, FolderDisk, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt
+from store import Disk, DiskFull, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt
 from store.record.range_reconciliation import mark
-from tests.store.support import CONFIG, DAY, StillClock, draft, random_draft, records, url
+from tests.store.support import CONFIG, DAY, StillClock, draft, open_store, random_draft, records, url
 
 FIRST, LAST = bytes(20), b"\xff" * 20
-
-
-def open_store(disk: Disk, config: StoreConfig = CONFIG) -> RecordStore:
-    return RecordStore(disk, config, StillClock())
-
-
-@pytest.fixture(params=["memory", "folder"])
-def disk(request: pytest.FixtureRequest, tmp_path: Path) -> Disk:
-    return MemoryDisk() if request.param == "memory" else FolderDisk(tmp_path / "store")
-
-
-async def test_what_is_put_is_found_with_and_without_content(disk: Disk) -> None:
-    store = open_store(disk)
-    made = records(*(draft(n, size=2000) for n in range(20)), draft(30, kind=Kind.VISIT))
-    assert await store.put(made) == 21
-    assert [store.find(r.kind, r.id) for r in made] == made
-    bare = store.find(made[3].kind, made[3].id, content=False)
-    assert bare is not None and bare.content is None and bare.content_digest == made[3].content_digest
-    assert store.find(Kind.VISIT, made[0].id) is None
-    assert await store.put(made) == 0
-    store.close()
 
 
 async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
@@ -51,48 +31,6 @@ async def test_the_highest_version_wins_in_any_order(disk: Disk) -> None:
     store.close()
 
 
-async def test_an_outcome_from_the_future_is_passed_over_and_a_found_url_is_not() -> None:
-    store = open_store(MemoryDisk())
-    ahead, undated = records(draft(1, at=121), draft(4, at=121, epoch=0))
-    found, stale, eternal = records(
-        draft(2, at=1e6, epoch=0, kind=Kind.VISIT), draft(3, days=-1), draft(5, days=10_000)
-    )
-    assert await store.put([ahead, undated, found, stale, eternal]) == 1
-    assert "future" in store.refusal(ahead) and "expires on day 19999" in store.refusal(stale)
-    store.close()
-
-
-async def test_a_follower_of_the_log_knows_what_the_store_knows(disk: Disk) -> None:
-    store = open_store(disk)
-    await store.put(records(*(draft(n) for n in range(10))))
-    seen = store.changes(0, 100)
-    assert [c.sequence for c in seen] == sorted(c.sequence for c in seen) and len(seen) == 10
-    cursor = seen[-1].sequence
-    waiting = asyncio.create_task(store.wait(cursor))  # noqa: TID251
-    await asyncio.sleep(0)
-    assert not waiting.done()
-    await store.put(records(draft(3, at=5)))
-    await asyncio.wait_for(waiting, 5)
-    dropped = draft(4).key
-    await store.drop_range(dropped, dropped)
-    assert [(c.id, c.removed) for c in store.changes(cursor, 100)] == [(draft(3).id, False), (draft(4).id, True)]
-    assert store.find(Kind.DOCUMENT, draft(4).id) is None
-    assert await store.put(records(draft(4))) == 1  # what left may come back, the same version too
-    store.close()
-
-
-async def test_scans_follow_key_ranges(disk: Disk) -> None:
-    store = open_store(disk)
-    made = records(*(draft(n) for n in range(40)))
-    await store.put(made)
-    middle = b"\x80" + bytes(19)
-    low = [r.id for r in store.scan(Kind.DOCUMENT, FIRST, b"\x7f" + b"\xff" * 19)]
-    high = [r.id for r in store.scan(Kind.DOCUMENT, middle, LAST)]
-    in_order = [r.id for r in sorted(made, key=lambda r: (r.key, r.id))]
-    assert low + high == in_order
-    store.close()
-
-
 async def test_expired_records_leave_a_day_later_and_tombstones_after_their_time() -> None:
     store = open_store(MemoryDisk())
     await store.put(records(draft(1, days=0), draft(2, days=1), draft(3)))
@@ -100,11 +38,11 @@ async def test_expired_records_leave_a_day_later_and_tombstones_after_their_time
     assert store.summary(FIRST, LAST).documents == 2  # day 0 counts no longer, yet lies there a day more
     assert await store.expire(DAY + 1) == 1
     assert store.find(Kind.DOCUMENT, draft(1).id) is None
-    last = store.sequence
-    assert store.horizon == 0
+    last = store.log.sequence
+    assert store.log.horizon == 0
     await store.expire(DAY + 40)
     await store.expire(DAY + 80)
-    assert store.horizon >= last
+    assert store.log.horizon >= last
     store.close()
 
 
@@ -126,27 +64,18 @@ def test_summaries_equal_a_count_from_scratch(steps: list[tuple[int, int, str]])
     asyncio.run(run())
 
 
-async def test_concurrent_writers_share_commits() -> None:
-    disk = MemoryDisk()
-    store = open_store(disk)
-    async with asyncio.TaskGroup() as tasks:
-        puts = [tasks.create_task(store.put(records(draft(n)))) for n in range(50)]
-    assert [p.result() for p in puts] == [1] * 50
-    store.close()
-
-
 async def test_a_power_cut_loses_nothing_acknowledged() -> None:
     disk = MemoryDisk()
     for lose_database in (False, True, False):
         store = open_store(disk)
-        before = store.incarnation
-        made = records(*(draft(n, at=store.sequence) for n in range(30)))
+        before = store.log.incarnation
+        made = records(*(draft(n, at=store.log.sequence) for n in range(30)))
         await store.put(made)
         disk.append("segment-00000001", b"\0\0\x01torn")
         disk.crash(lose_database=lose_database)
         again = open_store(disk)
         assert [again.find(r.kind, r.id) for r in made] == made
-        assert (again.incarnation == before) is not lose_database
+        assert (again.log.incarnation == before) is not lose_database
 
 
 @given(st.integers(0, 400), st.integers(0, 255))
@@ -243,7 +172,7 @@ CHILD = """
 import asyncio, sys
 from pathlib import Path
 from store import RecordStore, StoreConfig
-from tests.store.support import CONFIG, StillClock, draft, records
+from tests.store.support import CONFIG, StillClock, draft, open_store, records
 async def main():
     store = RecordStore.open(Path(sys.argv[1]), StoreConfig(reserve_bytes=0, segment_bytes=200_000), StillClock())
     start = int(sys.argv[2])
@@ -270,9 +199,9 @@ def kill_rounds(folder: Path, rounds: int) -> None:
         for _ in range(20 + 13 * (number % 7)):
             acknowledged.update(map(int, child.stdout.readline().split()))
         child.send_signal(signal.SIGKILL)
-        pacing = child.stdout.read()
+        rest = child.stdout.read()
         child.wait()
-        whole = pacing[: pacing.rfind("\n") + 1]
+        whole = rest[: rest.rfind("\n") + 1]
         acknowledged.update(map(int, whole.split()))
         store = RecordStore.open(folder, CONFIG, StillClock())
         lost = [n for n in sorted(acknowledged) if store.find(Kind.DOCUMENT, draft(n).id) is None]
@@ -295,16 +224,6 @@ def sizes_of(folder: Path) -> list[int]:
 
 def _at(base: Draft, at: int) -> Draft:
     return replace(base, at_ms=base.at_ms + at * 1000)
-
-
-async def test_an_epoch_that_no_lease_can_have_is_passed_over() -> None:
-    store = open_store(MemoryDisk())
-    now = int(StillClock().wall)
-    real, forged = records(draft(1, epoch=now + 86_400), draft(1, epoch=now + 90_000))
-    assert "epoch" in store.refusal(forged)
-    assert await store.put([real, forged]) == 1
-    assert store.find(Kind.DOCUMENT, real.id) == real
-    store.close()
 
 
 async def test_the_same_version_at_a_deeper_place_takes_the_place_of_the_other_and_outlives_a_lost_index() -> None:
@@ -334,3 +253,11 @@ async def test_the_same_version_at_a_deeper_place_takes_the_place_of_the_other_a
         await store.forget([new])
         assert store.find(old.kind, old.id) is None
         store.close()
+
+
+async def test_looking_through_ranges_leaves_the_loop_free() -> None:
+    store = open_store(MemoryDisk())
+    await store.put(records(draft(1)))
+    thread, rows = await store.read_ranges(lambda catalog: (threading.get_ident(), catalog.rows(FIRST, LAST)))
+    assert thread != threading.get_ident() and len(rows) == 1
+    store.close()

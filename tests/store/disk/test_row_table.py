@@ -38,14 +38,14 @@ def test_a_site_of_many_pages_is_read_whole_and_each_page_once() -> None:
     rng = Random(1)
     made = [made_up(rng, n, bytes([1, 1, n % 2]) * 3 + b"s") for n in range(2 * STEP + 50)]
     catalog = filled(made)
-    assert Counter(map(bare, catalog.rows(FIRST, LAST))) == Counter(made)
-    assert list(catalog.scan(Kind.DOCUMENT, FIRST, LAST)) == []
+    assert Counter(map(bare, catalog.reader.rows(FIRST, LAST))) == Counter(made)
+    assert list(catalog.reader.scan(Kind.DOCUMENT, FIRST, LAST)) == []
 
 
 def test_many_sites_of_one_page_are_all_read_in_order() -> None:
     rng = Random(2)
     made = [made_up(rng, n) for n in range(1100)]
-    assert [bare(row) for row in filled(made).rows(FIRST, LAST)] == sorted(made, key=lambda r: r.key)
+    assert [bare(row) for row in filled(made).reader.rows(FIRST, LAST)] == sorted(made, key=lambda r: r.key)
 
 
 @pytest.mark.parametrize("count", [0, 1, 5, 64, 65, 200])
@@ -61,10 +61,10 @@ def test_a_site_whose_number_went_to_another_during_a_look_shows_nothing_of_it()
     rng = Random(4)
     here, leaves, comes = (made_up(rng, n, bytes([n]) * 10) for n in range(3))
     catalog = filled([here, leaves])
-    look = catalog.scan(Kind.VISIT, FIRST, LAST)
+    look = catalog.reader.scan(Kind.VISIT, FIRST, LAST)
     assert bare(next(look)) == here
     with catalog.transaction():
         catalog.remove([row for row in catalog.rows_of([(leaves.kind, leaves.id)]) if row], 20)
         catalog.put([comes], [None])
     assert list(look) == []
-    assert [bare(row) for row in catalog.rows(FIRST, LAST)] == [here, comes]
+    assert [bare(row) for row in catalog.reader.rows(FIRST, LAST)] == [here, comes]

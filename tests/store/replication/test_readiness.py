@@ -204,13 +204,13 @@ def test_only_so_many_slots_change_hands_at_once() -> None:
 
 
 def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:
-    assert StartupGate(CONFIG, 0, expects_others=False).look(0, (A,), 0)
+    assert StartupGate(CONFIG, 0, expects_others=False).refresh(0, (A,), 0)
     gate = StartupGate(CONFIG, 0, expects_others=True)
-    assert not gate.look(0.1, (A,), 0)
-    assert not gate.look(1.0, (A, B), 1)
-    assert not gate.look(1.9, (A, B, C), 2)
-    assert not gate.look(2.8, (A, B, C), 2)
-    assert gate.look(2.9 + CONFIG.view_settle_s, (A, B, C), 2)
+    assert not gate.refresh(0.1, (A,), 0)
+    assert not gate.refresh(1.0, (A, B), 1)
+    assert not gate.refresh(1.9, (A, B, C), 2)
+    assert not gate.refresh(2.8, (A, B, C), 2)
+    assert gate.refresh(2.9 + CONFIG.view_settle_s, (A, B, C), 2)
     lonely = StartupGate(CONFIG, 0, expects_others=True)
-    assert not lonely.look(CONFIG.join_wait_s - 0.1, (A, D), 0)
-    assert lonely.look(CONFIG.join_wait_s, (A, D), 0)
+    assert not lonely.refresh(CONFIG.join_wait_s - 0.1, (A, D), 0)
+    assert lonely.refresh(CONFIG.join_wait_s, (A, D), 0)

@@ -37,9 +37,9 @@ def test_what_is_new_is_refused_without_its_proof_and_what_is_known_is_not_looke
         assert len(await put(sender, owner, forged)) == len(forged) > 10
         assert not any(owner.store.find(r.kind, r.id) for r in made)
         assert not await put(sender, owner, made)
-        sequence = owner.store.sequence
+        sequence = owner.store.log.sequence
         assert not await put(sender, owner, forged + made)
-        assert owner.store.sequence == sequence
+        assert owner.store.log.sequence == sequence
         assert [owner.store.find(r.kind, r.id) for r in made] == made
 
     network(3, story)
@@ -54,12 +54,12 @@ def test_a_url_that_was_found_long_ago_changes_nothing_but_one_that_leads_furthe
         other = records(draft(99))[0]
         await owner.store.put([other])
         await owner.store.drop_range(other.key, other.key)  # and with it what is remembered beside the disk
-        sequence = owner.store.sequence
+        sequence = owner.store.log.sequence
         again = records(*reversed(drafts), signer=sender.identity)
         assert all(map(owner.store.knows, again)) and not await put(sender, owner, again)
-        assert owner.store.sequence == sequence
+        assert owner.store.log.sequence == sequence
         further = records(*(replace(d, at_ms=9) for d in drafts), signer=sender.identity)
         assert not any(map(owner.store.knows, further)) and not await put(sender, owner, further)
-        assert owner.store.sequence == sequence + len(drafts)
+        assert owner.store.log.sequence == sequence + len(drafts)
 
     network(3, story)

@@ -451,10 +451,10 @@ def test_lies_are_refused_and_do_no_harm() -> None:
         liar, victim = net.list[0], net.list[1]
         mine = [d for d in map(draft, range(100)) if victim.id in owners(net, d)]
         foreign = [d for d in map(draft, range(100)) if victim.id not in owners(net, d)]
-        good, *pacing = records(*mine[:6])
-        forged = replace(pacing[0], proof=replace(pacing[0].proof, signature=bytes(64)))
-        swapped = replace(pacing[1], content=b"other")
-        bare = replace(pacing[2], content=None)
+        good, *rest = records(*mine[:6])
+        forged = replace(rest[0], proof=replace(rest[0].proof, signature=bytes(64)))
+        swapped = replace(rest[1], content=b"other")
+        bare = replace(rest[2], content=None)
         future = sign_package([replace(mine[7], at_ms=mine[7].at_ms + 10_000_000)], liar.identity)[0]
         batch: list[Record] = [good, forged, swapped, bare, future, *records(foreign[0])]
         reply = await liar.overlay.ask(victim.id, PutPackage(pack(batch)), PutReply, timeout_s=5)

@@ -1,0 +1,100 @@
+"""One thread that writes, and the line of those who wait for it.
+
+Everything that waits is committed in one go, so concurrent writers share a sync; other jobs run between commits.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from typing import TypeVar
+
+from dht import LocalError
+from store.disk.ledger import Ledger
+from store.disk.recent_records import RecentRecords
+from store.errors import StoreCorrupt
+from store.record.record import Record
+
+_COMMIT_RECORDS = 4096  # the most that one commit takes together
+_COMMIT_BYTES = 16 << 20
+T = TypeVar("T")
+
+
+@dataclass(eq=False, slots=True)
+class _Batch:
+    """One caller's records on their way to the disk, and what became of them."""
+
+    records: Sequence[Record]
+    outcome: int | LocalError | None = None
+
+
+class WriteQueue:
+    """Runs commits and jobs one after the other in the writer thread; once the store is damaged it writes no more."""
+
+    def __init__(self, ledger: Ledger, recent: RecentRecords, on_done: Callable[[], None]) -> None:
+        """`on_done` is called on the event loop after each job, as something may have changed."""
+        self._ledger, self._recent, self._on_done = ledger, recent, on_done
+        self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
+        self._turn = asyncio.Lock()
+        self._waiting: deque[_Batch] = deque()
+        self._broken: LocalError | None = None
+
+    def close(self) -> None:
+        """Finish the job under way."""
+        self._thread.shutdown(wait=True)
+
+    async def put(self, records: Sequence[Record]) -> int:
+        """Commit the newer ones of records and return how many were new. Raises DiskFull or StoreCorrupt."""
+        batch = _Batch(records)
+        self._waiting.append(batch)
+        while batch.outcome is None:
+            async with self._turn:
+                if batch.outcome is None:
+                    await self._in_thread(self._commit_waiting)
+        if isinstance(batch.outcome, LocalError):
+            raise batch.outcome
+        return batch.outcome
+
+    async def run(self, job: Callable[[], T]) -> T:
+        """Run a job in the writer thread between commits."""
+        async with self._turn:
+            return await self._in_thread(job)
+
+    async def _in_thread(self, job: Callable[[], T]) -> T:
+        """Run in the writer thread; a cancelled caller leaves the job running, and followers still hear of it."""
+        future = asyncio.get_running_loop().run_in_executor(self._thread, self._guarded, job)
+        future.add_done_callback(lambda _: self._on_done())
+        return await asyncio.shield(future)
+
+    def _guarded(self, job: Callable[[], T]) -> T:
+        """Once the store is known to be damaged nothing more is written."""
+        if self._broken is not None:
+            raise self._broken
+        try:
+            return job()
+        except StoreCorrupt as error:
+            self._broken = error
+            raise
+
+    def _commit_waiting(self) -> None:
+        """In the writer thread: one commit for everybody who waits, up to a bound."""
+        batches: list[_Batch] = []
+        size = count = 0
+        while self._waiting and count < _COMMIT_RECORDS and size < _COMMIT_BYTES:
+            batches.append(self._waiting.popleft())
+            count += len(batches[-1].records)
+            size += sum(len(r.body) + len(r.content or b"") for r in batches[-1].records)
+        try:
+            fresh = self._ledger.commit([r for batch in batches for r in batch.records])
+        except LocalError as error:
+            for batch in batches:
+                batch.outcome = error
+            if isinstance(error, StoreCorrupt):
+                self._broken = error
+            return
+        for record in [r for batch in batches for r in batch.records]:
+            if fresh.get((record.kind, record.id)) == record.version:
+                self._recent.keep(record)
+        for batch in batches:
+            batch.outcome = sum(fresh.get((r.kind, r.id)) == r.version for r in batch.records)
