@@ -28,7 +28,7 @@ _AT_LEAST: dict[str, float] = {
 
 
 class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What an operator may set under [crawl]."""
+    """The settings under [crawl]; raises ValueError for what cannot work."""
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _
@@ -131,6 +131,6 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"max_revisit_s: {self.max_revisit_s:g} is less than revisit_s, {self.revisit_s:g}")
 
     def user_agent(self, version: str) -> str:
-        """The User-Agent line: who, and where to read about it."""
+        """Return the User-Agent line: who we are, and where to read about it."""
         about = f" (+{self.info_url})" if self.info_url else ""
         return f"{self.agent}/{version}{about}"

@@ -1,4 +1,4 @@
-"""What goes wrong between us and the web, by whose fault it is.
+"""The errors of crawling, told apart by whose fault they are.
 
 Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) or this machine's (`LocalError`).
 """
@@ -36,7 +36,7 @@ class BadHostsFile(InputError):
 
 @dataclass(eq=False)
 class UrlFailed(RemoteError):
-    """Nothing came of a URL, and why."""
+    """Nothing came of a URL; `reason` says why."""
 
     url: str
     reason: str
@@ -92,7 +92,7 @@ class ParserUnavailable(LocalError):
 
 @dataclass(eq=False)
 class SeenUnwritable(LocalError):
-    """The memory of handed-over URLs cannot be written."""
+    """The folder of the URL-seen test, which remembers the URLs handed over, cannot be written."""
 
     folder: str
     reason: str
@@ -106,8 +106,7 @@ class PageUnreadable(UrlFailed):
 
 
 class BodyUnfit(PageUnreadable):
-    """A page that no engine reads: its codings are broken, it has too many bytes without them, or is not what its type
-    says."""
+    """A page that no engine can read: broken codings, too large without them, or not what its type says."""
 
 
 @dataclass(eq=False)

@@ -21,9 +21,7 @@ class CrawlerPorts:
     fetcher: Fetcher
     parsers: Parsers
     decide: Decide
-    site_tokens: SiteTokens = field(
-        default_factory=AlwaysGranted
-    )  # asked before each request, where several nodes crawl one site
+    site_tokens: SiteTokens = field(default_factory=AlwaysGranted)  # for sites that several nodes crawl
     twins: MirrorTwins = field(default_factory=NoMirrorTwins)  # knows what became of URLs at other names of a site
     locate: Locate = nowhere  # asked for the address of a host before its first request
     late: BandwidthWait = lambda: 0.0  # asked before each request, for the bandwidth limit

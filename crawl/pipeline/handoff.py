@@ -49,42 +49,37 @@ class Delivery:
     links: FoundUrls | None = None  # handed over in one write with the page
 
 
+@dataclass(frozen=True, slots=True)
 class Handoff:
-    """Delivers to the `Sink`, and tells it no URL twice."""
+    """Delivers what tasks brought to the `Sink`, and tells it no URL twice."""
 
-    def __init__(
-        self,
-        config: CrawlConfig,
-        ports: CrawlerPorts,
-        frontier: Frontier,
-        seen: AsyncUrlSeenTest,
-        counters: CrawlCounters,
-        listings: SitemapListings,
-        clock: Clock,
-        rng: Random,
-    ) -> None:
-        self._config, self._sink, self._decide = config, ports.sink, ports.decide
-        self._frontier, self._seen, self._counters, self._listings = frontier, seen, counters, listings
-        self._clock, self._rng = clock, rng
+    config: CrawlConfig
+    ports: CrawlerPorts
+    frontier: Frontier
+    seen: AsyncUrlSeenTest
+    counters: CrawlCounters
+    listings: SitemapListings
+    clock: Clock
+    rng: Random
 
     async def deliver(self, task: FetchTask, delivery: Delivery) -> None:
         """Make all that a task brought safe with its owners; raises SlotLost."""
         for found in delivery.found:
             await self._discover(task, await self._news(found), found.trail)
         if delivery.listing:
-            self._listings.add(task.visit.url, delivery.listing)
+            self.listings.add(task.visit.url, delivery.listing)
         if delivery.page is not None:
             await self._keep(task, delivery.page, delivery.links)
         elif delivery.links is not None:
             await self._discover(task, await self._news(delivery.links), delivery.links.trail)
         if (outcome := delivery.outcome) is not None:
-            await self._insist(task, lambda: self._sink.record(outcome, self._epoch(task)))
+            await self._insist(task, lambda: self.ports.sink.record(outcome, self._epoch(task)))
 
     async def _keep(self, task: FetchTask, page: Page, links: FoundUrls | None) -> None:
         """Make a page safe, and with it those of its links that may be taken and are news."""
         news = await self._news(links) if links is not None else []
         first, rest = news[:BATCH], news[BATCH:]
-        await self._insist(task, lambda: self._sink.keep(page, self._epoch(task), first))
+        await self._insist(task, lambda: self.ports.sink.keep(page, self._epoch(task), first))
         if links is not None and first:
             await self._remember(first, links.trail)
             await self._discover(task, rest, links.trail)
@@ -92,7 +87,7 @@ class Handoff:
     async def _discover(self, task: FetchTask, news: Sequence[Visit], trail: Trail) -> None:
         for start in range(0, len(news), BATCH):
             batch = news[start : start + BATCH]
-            await self._insist(task, lambda batch=batch: self._sink.discover(batch))  # type: ignore[misc]
+            await self._insist(task, lambda batch=batch: self.ports.sink.discover(batch))  # type: ignore[misc]
             await self._remember(batch, trail)
 
     async def _news(self, found_urls: FoundUrls) -> list[Visit]:
@@ -101,35 +96,35 @@ class Handoff:
         if urls and not trail.is_sitemap:  # there are few sitemaps
             most = rank_of(trail.depth, trail.scope)  # rules may allow less
             urls = await self._unseen(urls, [most] * len(urls))
-        found, refusals = admit_urls(urls, trail, self._decide, self._clock().wall)
+        found, refusals = admit_urls(urls, trail, self.ports.decide, self.clock().wall)
         for reason in refusals:
-            self._counters.count_refusal(reason)
+            self.counters.count_refusal(reason)
         if trail.is_sitemap or all(visit.depth == trail.depth for visit in found):
             return found
         unseen = set(await self._unseen([visit.url for visit in found], [rank(visit) for visit in found]))
         return [visit for visit in found if visit.url in unseen]
 
     async def _unseen(self, urls: Sequence[str], ranks: Sequence[int]) -> list[str]:
-        are_new = await self._seen.are_new(list(zip(urls, ranks, strict=True)))
+        are_new = await self.seen.are_new(list(zip(urls, ranks, strict=True)))
         return [url for url, is_news in zip(urls, are_new, strict=True) if is_news]
 
     async def _remember(self, sent: Sequence[Visit], trail: Trail) -> None:
         if not trail.is_sitemap:
-            await self._seen.add([(visit.url, rank(visit)) for visit in sent])
+            await self.seen.add([(visit.url, rank(visit)) for visit in sent])
 
     def _epoch(self, task: FetchTask) -> int:
         """The lease of this moment; a slot that was released since keeps the epoch that the task began under."""
-        epoch = self._frontier.epoch(task.slot)
+        epoch = self.frontier.epoch(task.slot)
         return task.epoch if epoch is None else epoch
 
     async def _insist(self, task: FetchTask, stage: Callable[[], Awaitable[None]]) -> None:
-        wait_s = self._config.keeper_retry_s
+        wait_s = self.config.keeper_retry_s
         while True:
             try:
                 return await stage()
             except RemoteError as error:
                 log.debug("owners did not acknowledge url=%s: %s", task.visit.url, error)
-            if self._frontier.epoch(task.slot) is None:
+            if self.frontier.epoch(task.slot) is None:
                 raise SlotLost(task.slot)
-            await asyncio.sleep(wait_s * self._rng.uniform(0.75, 1.25))
+            await asyncio.sleep(wait_s * self.rng.uniform(0.75, 1.25))
             wait_s = min(2 * wait_s, MAX_WAIT_S)

@@ -12,7 +12,7 @@ from crawl.config import CrawlConfig
 from crawl.content.fingerprint import steady_text
 from crawl.content.link_header import canonical_of, links_of
 from crawl.content.parse_task import ParseResult
-from crawl.content.robots_directives import RobotsDirectives, header_directives, unwanted
+from crawl.content.robots_directives import header_directives, unwanted
 from crawl.errors import PageUnreadable
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, allowed_depth
@@ -84,19 +84,11 @@ class ProcessStage:
             delivery.outcome, is_news = outcome_of_reading(visit, task.visit, parsed.fingerprint, now, self.revisits)
             if is_news:
                 delivery.page = page_of(fetched, parsed, now, directives)
-        self._follow(task, parsed, directives, fetched, delivery)
+        if not directives.nofollow:
+            self._follow(task, parsed, fetched, delivery)
 
-    def _follow(
-        self,
-        task: FetchTask,
-        parsed: ParseResult,
-        directives: RobotsDirectives,
-        fetched: Fetched,
-        delivery: Delivery,
-    ) -> None:
+    def _follow(self, task: FetchTask, parsed: ParseResult, fetched: Fetched, delivery: Delivery) -> None:
         """Put what a page leads to into the delivery: its canonical URL, its feeds, its links."""
-        if directives.nofollow:
-            return
         visit, site = task.visit, task.site
         depth, scope = allowed_depth(visit.depth, self.ports.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)

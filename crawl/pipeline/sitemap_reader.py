@@ -7,6 +7,7 @@ changed are due at once.
 import asyncio
 import dataclasses
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 
 from msgspec.structs import replace
 
@@ -28,33 +29,29 @@ from dht import Clock
 SEEDS_AT_ONCE = 1_000  # pages of a sitemap that are judged in one go: some ten milliseconds
 
 
+@dataclass(frozen=True, slots=True)
 class SitemapReader:
     """Turns the bodies of sitemaps into deliveries; a thread of its own parses, since a large file takes 0.1 s."""
 
-    def __init__(
-        self,
-        config: CrawlConfig,
-        sites: SiteKnowledge,
-        revisits: RevisitStatistics,
-        frontier: Frontier,
-        clock: Clock,
-    ) -> None:
-        self._config, self._clock = config, clock
-        self._sites, self._revisits, self._frontier = sites, revisits, frontier
-        self._thread = ThreadPoolExecutor(1, "crawl-sitemap")
+    config: CrawlConfig
+    sites: SiteKnowledge
+    revisits: RevisitStatistics
+    frontier: Frontier
+    clock: Clock
+    thread: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(1, "crawl-sitemap"))
 
     async def read_named(self, task: FetchTask, fetched: Fetched, trail: Trail) -> Delivery:
         """Read a sitemap that robots.txt names: its pages are found, the files that an index lists are fetched too."""
-        sitemap = await self._read(task.site, fetched, self._config.max_sitemap_urls)
-        self._sites.sitemaps.add(task.site, sitemap.sitemaps)
+        sitemap = await self._read(task.site, fetched, self.config.max_sitemap_urls)
+        self.sites.sitemaps.add(task.site, sitemap.sitemaps)
         return Delivery(None, [FoundUrls(sitemap.pages, trail)])
 
     async def read_submitted(self, task: FetchTask, visit: Visit, fetched: Fetched) -> Delivery:
         """Read a sitemap that was handed in: its pages become seeds, the sitemaps that it lists are handed in too."""
-        config = self._config
+        config = self.config
         sitemap = await self._read(task.site, fetched, config.max_sitemap_seeds)
         if not sitemap.pages and not sitemap.sitemaps:
-            return Delivery(refused(visit, "sitemap: names no page of its site", self._clock().wall, config))
+            return Delivery(refused(visit, "sitemap: names no page of its site", self.clock().wall, config))
         found = []
         if visit.hops < config.max_hops:
             inner = Trail(visit.depth, visit.hops + 1, visit.scope, is_sitemap=True)
@@ -67,32 +64,32 @@ class SitemapReader:
 
     def close(self) -> None:
         """End the thread, without waiting for it."""
-        self._thread.shutdown(wait=False, cancel_futures=True)
+        self.thread.shutdown(wait=False, cancel_futures=True)
 
     async def _outcome(self, task: FetchTask, visit: Visit, sitemap: Sitemap) -> Visit:
         """Return the outcome: a list is read again by the rate at which what it lists changes, as a page is."""
         loop = asyncio.get_running_loop()
-        listed = await loop.run_in_executor(self._thread, listing_fingerprint, sitemap)
-        return outcome_of_reading(visit, task.visit, listed, self._clock().wall, self._revisits)[0]
+        listed = await loop.run_in_executor(self.thread, listing_fingerprint, sitemap)
+        return outcome_of_reading(visit, task.visit, listed, self.clock().wall, self.revisits)[0]
 
     async def _read(self, site: str, fetched: Fetched, most_urls: int) -> Sitemap:
-        loop, most_bytes = asyncio.get_running_loop(), self._config.max_sitemap_bytes
-        sitemap = await loop.run_in_executor(self._thread, sitemap_of, fetched, most_bytes, most_urls)
+        loop, most_bytes = asyncio.get_running_loop(), self.config.max_sitemap_bytes
+        sitemap = await loop.run_in_executor(self.thread, sitemap_of, fetched, most_bytes, most_urls)
         self._learn_dates(site, sitemap)
         return sitemap
 
     def _learn_dates(self, site: str, sitemap: Sitemap) -> None:
         """Make pages due that a trusted site says have changed; its feeds have to prove themselves apart."""
-        now, lastmods = self._clock(), self._sites.lastmods
+        now, lastmods = self.clock(), self.sites.lastmods
         source = feed_source(site) if sitemap.is_feed else site
         lastmods.learn(source, sitemap.changed_at, now.wall)
         for url in sitemap.changed_at:
-            known = self._frontier.find(url)
+            known = self.frontier.find(url)
             if known is None or known.state != VisitState.FETCHED:
                 continue
             seen_at = known.history.seen_at
-            if seen_at + self._config.min_revisit_s <= now.wall and lastmods.changed(source, url, seen_at):
-                self._frontier.make_due(url, now)
+            if seen_at + self.config.min_revisit_s <= now.wall and lastmods.changed(source, url, seen_at):
+                self.frontier.make_due(url, now)
 
 
 def sitemap_of(fetched: Fetched, most_bytes: int, most_urls: int) -> Sitemap:

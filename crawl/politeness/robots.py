@@ -94,7 +94,7 @@ ALLOW_ALL = Robots()
 
 
 @dataclass(slots=True)
-class _Group:
+class _RuleGroup:
     """What all groups for one name say together."""
 
     named: bool = False
@@ -104,8 +104,8 @@ class _Group:
 
 def parse_robots(body: bytes, agent: str, max_sitemaps: int = 16) -> Robots:
     """Read a robots.txt for one product token; never fails, since it skips lines that make no sense."""
-    ours, anybody = _Group(), _Group()
-    current: list[_Group] = []  # those that the lines before a rule name
+    ours, anybody = _RuleGroup(), _RuleGroup()
+    current: list[_RuleGroup] = []  # those that the lines before a rule name
     sitemaps: dict[str, None] = {}
     in_rules = False
     for key, value in _lines(body):
@@ -129,7 +129,7 @@ def parse_robots(body: bytes, agent: str, max_sitemaps: int = 16) -> Robots:
     return _robots(group, tuple(sitemaps))
 
 
-def _named(value: str, agent: str, ours: _Group, anybody: _Group) -> _Group | None:
+def _named(value: str, agent: str, ours: _RuleGroup, anybody: _RuleGroup) -> _RuleGroup | None:
     """Return the group that a name is about: the whole product token counts, so "dse" is not "dse-node"."""
     if value[:1] == "*" and not value[1:2].strip():
         return anybody
@@ -168,7 +168,7 @@ def _seconds(key: _Key, value: str) -> float:
     return int(rate[2]) * _UNIT_S[rate[3].lower()] / int(rate[1]) if rate and int(rate[1]) else 0.0
 
 
-def _robots(group: _Group, sitemaps: tuple[str, ...]) -> Robots:
+def _robots(group: _RuleGroup, sitemaps: tuple[str, ...]) -> Robots:
     raw: dict[tuple[bool, str], None] = {}
     for allow, text in group.rules:
         pattern = _escaped(text)

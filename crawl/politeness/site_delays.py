@@ -28,7 +28,7 @@ DOWN = frozenset((429, 502, 503, 504))  # the known, or what stands before it, c
 
 
 @dataclass(slots=True)
-class _Site:
+class _SitePace:
     latency_s: float = 0.0
     factor: float = 1.0  # by which errors slow us down
     relax: float = _RELAX
@@ -41,7 +41,7 @@ class SiteDelays:
 
     def __init__(self, config: CrawlConfig, rng: Random) -> None:
         self._config, self._rng = config, rng
-        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._sites: OrderedDict[str, _SitePace] = OrderedDict()
         self._broken: dict[str, CircuitBreaker] = {}  # open breakers, of sites in `_sites`
 
     def set_crawl_delay(self, site: str, crawl_delay_s: float) -> None:
@@ -99,20 +99,20 @@ class SiteDelays:
         """Iterate over the sites that are asked only once in a while, those that failed last at the end."""
         return iter(self._broken)
 
-    def _answered(self, site: str) -> _Site:
+    def _answered(self, site: str) -> _SitePace:
         known = self._site(site)
         known.breaker.answered()
         self._broken.pop(site, None)
         return known
 
-    def _slowed(self, known: _Site, floor_s: float, most_s: float, most_latency_s: float = inf) -> float:
+    def _slowed(self, known: _SitePace, floor_s: float, most_s: float, most_latency_s: float = inf) -> float:
         config = self._config
         adaptive = min(known.latency_s * config.latency_factor, config.max_delay_s, most_latency_s)
         base_s = max(config.min_delay_s, floor_s, adaptive, known.crawl_delay_s)
         return max(base_s, min(base_s * known.factor, most_s))
 
-    def _site(self, site: str) -> _Site:
-        known = self._sites.setdefault(site, _Site())
+    def _site(self, site: str) -> _SitePace:
+        known = self._sites.setdefault(site, _SitePace())
         self._sites.move_to_end(site)
         if len(self._sites) > _MAX_SITES:
             self._broken.pop(self._sites.popitem(last=False)[0], None)
