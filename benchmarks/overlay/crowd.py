@@ -11,7 +11,7 @@ from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
 from node.simulation.forming import form
-from node.simulation.observations import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.simulation.observations import StrategySpread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
 SETTLE_S, TRAFFIC_S, SPREAD_WITHIN_S = 40.0, 20.0, 60.0  # heartbeats, sent together at first, drift apart
@@ -66,7 +66,7 @@ def live(seed: int, nodes: int) -> Lived:
     before = sent(swarm)
     swarm.run(swarm.time + TRAFFIC_S)
     heartbeats = sum((sent(swarm) - before)[kind] for kind in GOSSIP)
-    spread_s = Spread(swarm, bits).spread_s(swarm, SPREAD_WITHIN_S)
+    spread_s = StrategySpread(swarm, bits).spread_s(swarm, SPREAD_WITHIN_S)
     swarm.on_event = None
     slots, rng = sample_slots(bits, SLOTS, seed), Random(f"crash {seed}")
     swarm.kill(*rng.sample(swarm.bees, nodes * 3 // 10))

@@ -1,4 +1,4 @@
-"""Build the bundled sample web: `python -m node.demo.build_sample --cache DIR`.
+"""Builds the bundled sample web: `python -m node.demo.build_sample --cache DIR`.
 
 Reads sample.toml, gets the documentation packages that it names (`apt-get download`, read with dpkg-deb), and writes
 sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE beside itself.  The same packages and the same zstandard
@@ -36,7 +36,7 @@ LOADED = re.compile(
 
 
 class HostRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One host of sample.toml that has pages of its own."""
+    """Is one host of sample.toml that has pages of its own."""
 
     name: str
     language: str
@@ -53,7 +53,7 @@ class HostRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExtraHost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """A host without pages of its own."""
+    """Is one host of sample.toml without pages of its own."""
 
     name: str
     title: str
@@ -61,7 +61,7 @@ class ExtraHost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """All of sample.toml; aliases are (prefix, host, replacement)."""
+    """Holds all of sample.toml; aliases are (prefix, host, replacement)."""
 
     host: list[HostRecipe]
     extra: list[ExtraHost]
@@ -69,7 +69,7 @@ class Recipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class SamplePage(msgspec.Struct, frozen=True):
-    """A page as the package has it, cleaned, and its time in the package (Unix seconds)."""
+    """Holds a page as the package has it, cleaned, and its time in the package (Unix seconds)."""
 
     body: bytes
     mtime: int

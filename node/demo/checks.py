@@ -1,4 +1,4 @@
-"""Every promise of the demo, checked from outside and written into its report.
+"""Checks every promise of the demo from outside and writes what it finds into its report.
 
 Fetches by the web's own log, replicas by asking each node for each document, orders by brute force over the
 documents that the nodes gave, survival by killing a process.
@@ -31,19 +31,19 @@ BUILT_PORT = 8800  # of the web that the bundled queries name
 
 
 class BadQueries(InputError):
-    """A --queries file that cannot be used."""
+    """Says that a --queries file cannot be used."""
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedQuery:
-    """A query and a URL that must be among its first ten."""
+    """Is a query and a URL that must be among its first ten."""
 
     q: str
     expect: str
 
 
 def load_queries(file: Path | None, web: Path | None, served: ServedWeb, texts: Sequence[Text]) -> list[ExpectedQuery]:
-    """The queries of --queries, of the bundled sample, or for an unknown web some titles of its own pages."""
+    """Return the queries of --queries, of the bundled sample, or for an unknown web some titles of its own pages."""
     if file is None and web is not None:
         return title_queries(texts)
     queries = read_queries(file or SAMPLE_QUERIES)
@@ -51,7 +51,7 @@ def load_queries(file: Path | None, web: Path | None, served: ServedWeb, texts: 
 
 
 def as_served(url: str, served: ServedWeb) -> str:
-    """A URL of the web with the port that it has this time; any other URL as it is."""
+    """Give a URL of the web the port that it has this time; leave any other URL as it is."""
     try:
         parts = urlsplit(url)
         if parts.hostname in served.hosts and parts.port in (None, BUILT_PORT):
@@ -62,7 +62,7 @@ def as_served(url: str, served: ServedWeb) -> str:
 
 
 def read_queries(file: Path) -> list[ExpectedQuery]:
-    """The queries in a file; raises BadQueries."""
+    """Read the queries in a file; raises BadQueries."""
     remedy = 'give a JSON list of {"q": "words", "expect": "http://host/path"}'
     try:
         queries = msgspec.json.decode(file.read_bytes(), type=list[ExpectedQuery])
@@ -76,7 +76,7 @@ def read_queries(file: Path) -> list[ExpectedQuery]:
 
 
 def title_queries(texts: Sequence[Text], count: int = 8) -> list[ExpectedQuery]:
-    """Queries for a web never seen before: titles that only one page has, as words on that page's site."""
+    """Make queries for a web never seen before: the words of titles that only one page has."""
     titles = Counter(text.title for text in texts)
     alone = [text for text in sorted(texts, key=lambda t: t.id) if titles[text.title] == 1 and len(text.title) > 8]
     step = max(1, len(alone) // count)
@@ -85,7 +85,7 @@ def title_queries(texts: Sequence[Text], count: int = 8) -> list[ExpectedQuery]:
 
 
 def check_fetches(log: Path, rule_s: float, report: DemoReport) -> Fetches:
-    """What the web saw: pages, duplicates, gaps."""
+    """Report what the web saw: pages, duplicates, gaps."""
     fetches = judge_fetches((json.loads(line) for line in log.read_text().splitlines()), rule_s)
     report.pages_fetched, report.duplicate_fetches = fetches.pages, fetches.duplicates
     report.min_gap_s, report.gaps_under_rule = fetches.min_gap_s, fetches.gaps_under_rule
@@ -99,7 +99,7 @@ def check_fetches(log: Path, rule_s: float, report: DemoReport) -> Fetches:
 async def check_documents(
     client: NodeClient, nodes: Sequence[DemoNode], web: ServedWeb, fetches: Fetches, report: DemoReport
 ) -> list[Text]:
-    """Ask each node for each document; returns every live one once."""
+    """Ask each node for each document; return every live one once."""
     urls = sorted(f"http://{host}:{web.port}{path}" for host, path in fetches.paths)
     async with asyncio.TaskGroup() as tasks:
         asked = [tasks.create_task(client.local_documents(node, urls)) for node in nodes]
@@ -126,7 +126,7 @@ async def check_documents(
 
 
 def text_of_row(row: dict[str, Any]) -> Text:
-    """A document as /api/v1/document gives it, as brute force takes it."""
+    """Turn a document as /api/v1/document gives it into one that the oracle takes."""
     return Text(
         id=DocumentId(bytes.fromhex(row["id"])),
         key=Key(bytes.fromhex(row["key"])),
@@ -165,7 +165,7 @@ async def check_queries(
 
 
 def query_row(query: ExpectedQuery, node: DemoNode, answer: dict[str, Any]) -> QueryReport:
-    """One answer, as the report shows it."""
+    """Return one answer as the report shows it."""
     return QueryReport(
         q=query.q,
         expect=query.expect,
@@ -178,7 +178,7 @@ def query_row(query: ExpectedQuery, node: DemoNode, answer: dict[str, Any]) -> Q
 
 
 def faults_of(row: QueryReport, query: ExpectedQuery, expected: Sequence[str]) -> list[str]:
-    """What an answer promised and did not keep."""
+    """List what an answer promised and did not keep."""
     faults = []
     if row.coverage < 1:
         faults.append(f"coverage {row.coverage}")
@@ -191,7 +191,7 @@ def faults_of(row: QueryReport, query: ExpectedQuery, expected: Sequence[str]) -
 
 
 def coverage_of(answer: dict[str, Any]) -> float:
-    """The share of slots that a ready replica answered for."""
+    """Return the share of slots that a ready replica answered for."""
     coverage = answer["coverage"]
     return round(coverage["answered"] / coverage["slots"], 4) if coverage["slots"] else 0.0
 

@@ -1,4 +1,4 @@
-"""A child of the demo: any of our programs, in a process that ends soon after the demo does, even if that was killed.
+"""Runs any of our programs as a child that ends soon after the demo does, even if the demo was killed.
 
 Asking who our parent is costs nothing and works on every Unix; Linux alone would offer a signal at its death.
 """
@@ -15,7 +15,7 @@ STOP_WITHIN_S = 8.0
 
 
 def outlive_nobody(parent: int) -> None:
-    """End this process and its group when the parent is another one: first politely."""
+    """End this process and its group when its parent has ended: by SIGTERM first, then by SIGKILL."""
     while os.getppid() == parent:
         time.sleep(LOOK_EVERY_S)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -24,7 +24,7 @@ def outlive_nobody(parent: int) -> None:
 
 
 def main() -> None:
-    """PARENT MODULE ARGUMENTS…: as `python -m MODULE ARGUMENTS…`."""
+    """Run `python -m MODULE ARGUMENTS…` as a child of PARENT, a process id, given PARENT MODULE ARGUMENTS…"""
     parent, module, *arguments = sys.argv[1:]
     threading.Thread(target=outlive_nobody, args=(int(parent),), daemon=True).start()
     sys.argv = [module, *arguments]

@@ -1,4 +1,4 @@
-"""What the demo claims, judged from outside: fetches by the sample web's own log, orders by brute force.
+"""Judges what the demo claims from outside: fetches by the sample web's own log, orders by brute force.
 
 Pure: takes values, returns values.
 """
@@ -14,7 +14,7 @@ NOT_PAGES = ("/robots.txt", "/sitemap.xml")
 
 @dataclass(frozen=True, slots=True)
 class Fetches:
-    """What a web's log says about its visitors. Gaps count from the end of one request to the start of the next."""
+    """Sums up what a web's log says of visitors. Gaps count from the end of one request to the start of the next."""
 
     pages: int  # different URLs answered 200
     duplicates: int  # answers below 400 beyond the first for one URL
@@ -51,7 +51,7 @@ def judge_fetches(rows: Iterable[Mapping[str, Any]], rule_s: float) -> Fetches:
 
 
 def same_order(got: Sequence[str], oracle: Sequence[str]) -> str | None:
-    """None where both orders are equal, else a sentence about the first difference."""
+    """Return None where both orders are equal, else a sentence about the first difference."""
     for rank, (ours, expected) in enumerate(zip(got, oracle, strict=False), 1):
         if ours != expected:
             return f"rank {rank} is {ours}, brute force says {expected}"

@@ -1,4 +1,4 @@
-"""The demo's own network: a fresh publisher key, a signed strategy, a network file.
+"""Makes the demo's own network: a fresh publisher key, a signed strategy, a network file.
 
 The strategy says what the demo may crawl: the hosts of its web, and nothing of the real one.
 """
@@ -19,7 +19,7 @@ MIN_ACKS = 2
 def write_network(
     path: Path, nodes: Sequence[DemoNode], hosts: Iterable[str], delay_s: float, copies: int = REPLICAS
 ) -> Path:
-    """Make a network for these nodes and hosts; returns the path of its file. `delay_s`: its politeness rule,
+    """Make a network for these nodes and hosts; return the path of its file. `delay_s`: its politeness rule,
     `copies`: replicas of everything."""
     publisher = Identity.generate()
     publisher.save(path.with_suffix(".publisher.key"))

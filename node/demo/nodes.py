@@ -1,4 +1,4 @@
-"""Talking to the demo's nodes over their web listeners, as any program would."""
+"""Talks to the demo's nodes over their web listeners, as any program would."""
 
 import asyncio
 from collections.abc import Sequence
@@ -14,13 +14,13 @@ URLS_A_REQUEST = 20
 
 
 class NodeClient:
-    """One HTTP session for all nodes."""
+    """Asks any of the nodes over one HTTP session."""
 
     def __init__(self, session: aiohttp.ClientSession) -> None:
         self._session = session
 
     async def status(self, node: DemoNode) -> dict[str, Any] | None:
-        """/api/v1/status; None while the node does not answer."""
+        """Return a node's /api/v1/status, None while it does not answer."""
         try:
             async with self._session.get(f"{node.url}/api/v1/status", timeout=ASK_WITHIN) as answer:
                 return await answer.json() if answer.status == 200 else None
@@ -28,13 +28,13 @@ class NodeClient:
             return None
 
     async def statuses(self, nodes: Sequence[DemoNode]) -> list[dict[str, Any] | None]:
-        """The status of every node, asked at once."""
+        """Return the status of every node, asked at once."""
         async with asyncio.TaskGroup() as tasks:
             asked = [tasks.create_task(self.status(node)) for node in nodes]
         return [task.result() for task in asked]
 
     async def search(self, node: DemoNode, query: str, limit: int = 10) -> dict[str, Any] | None:
-        """/api/v1/search; None where the node does not answer."""
+        """Return a node's /api/v1/search for a query, None where it does not answer."""
         parameters = {"q": query, "limit": str(limit), "deadline_ms": "5000"}
         url = f"{node.url}/api/v1/search"
         try:
@@ -44,7 +44,7 @@ class NodeClient:
             return None
 
     async def local_documents(self, node: DemoNode, urls: Sequence[str]) -> list[dict[str, Any] | None]:
-        """What this node itself stores of each URL."""
+        """Return what a node itself stores of each URL."""
         found: list[dict[str, Any] | None] = []
         for at in range(0, len(urls), URLS_A_REQUEST):
             batch = [("url", url) for url in urls[at : at + URLS_A_REQUEST]] + [("local", "true")]
@@ -54,7 +54,7 @@ class NodeClient:
         return found
 
     async def strategy(self, node: DemoNode) -> dict[str, Any]:
-        """/api/v1/strategy."""
+        """Return a node's /api/v1/strategy."""
         async with self._session.get(f"{node.url}/api/v1/strategy", timeout=ASK_WITHIN) as answer:
             body: dict[str, Any] = await answer.json()
             return body

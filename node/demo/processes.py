@@ -1,8 +1,6 @@
-"""The demo's processes: a sample web and some nodes, each with its own folder, started here and ended here.
+"""Starts and ends the demo's processes: a sample web and some nodes, each with its own folder.
 
 Every child is in this module's list from the moment it exists, so whatever happens, `stop` leaves nothing behind.
-
-The sample web as a process of the demo, and what it said when it was ready.
 """
 
 import asyncio
@@ -24,7 +22,7 @@ STOP_WITHIN_S = 8.0
 
 @dataclass
 class Child:
-    """One running process and the file that its output goes to."""
+    """Is one process and the file that its output goes to."""
 
     name: str
     process: subprocess.Popen[bytes]
@@ -32,17 +30,18 @@ class Child:
 
     @property
     def is_running(self) -> bool:
+        """Tell whether the process has not ended."""
         return self.process.poll() is None
 
     def last_words(self) -> str:
-        """The last line it wrote, for an error text."""
+        """Return the last line that it wrote, for an error text."""
         lines = self.log.read_text(errors="replace").strip().splitlines()
         return lines[-1] if lines else "it wrote nothing"
 
 
 @dataclass
 class Children:
-    """All processes of one demo."""
+    """Starts and ends all processes of one demo."""
 
     folder: Path
     running: list[Child] = field(default_factory=list)
@@ -81,7 +80,7 @@ class Children:
 
 
 def kill_group(child: Child) -> None:
-    """SIGKILL a child and what it started (parser processes), without warning."""
+    """Kill a child and what it started (parser processes) with SIGKILL, without warning."""
     try:
         os.killpg(child.process.pid, signal.SIGKILL)
     except ProcessLookupError:
@@ -91,7 +90,7 @@ def kill_group(child: Child) -> None:
 
 
 def free_ports(count: int, first: int) -> list[int]:
-    """`count` ports from `first` on that are free on both loopback addresses, for TCP and UDP.
+    """Find `count` ports from `first` on that are free on both loopback addresses, for TCP and UDP.
 
     A later bind can still lose a race; the child then says which port and what to do.
     """
@@ -122,7 +121,7 @@ READY_WITHIN_S = 20.0
 
 
 async def start_web(children: Children, root: Path | None, folder: Path, ipv6: bool) -> ServedWeb:
-    """Serve a folder of sites, or the bundled web; returns when it answers. Its log is FOLDER/web.jsonl."""
+    """Serve a folder of sites, or the bundled web; return when it answers. Its log is FOLDER/web.jsonl."""
     if root is None:
         root = folder / "web"
         unpack_sample(root)
@@ -137,7 +136,7 @@ async def start_web(children: Children, root: Path | None, folder: Path, ipv6: b
 
 
 async def ready_ports(child: Child) -> tuple[int, int]:
-    """The ports that the web names in its ready line; OSError with its last words where it does not come up."""
+    """Return the ports that the web names in its ready line; raises OSError with its last words where it fails."""
     until = time.monotonic() + READY_WITHIN_S
     while time.monotonic() < until and child.is_running:
         if found := READY.search(child.log.read_text()):
@@ -147,7 +146,7 @@ async def ready_ports(child: Child) -> tuple[int, int]:
 
 
 def read_hosts(path: Path) -> dict[str, tuple[str, ...]]:
-    """'host address' lines, as a table of addresses by host."""
+    """Read 'host address' lines as a table of addresses by host."""
     hosts: dict[str, tuple[str, ...]] = {}
     for host, address in (line.split() for line in path.read_text().splitlines()):
         hosts[host] = (*hosts.get(host, ()), address)

@@ -1,4 +1,4 @@
-"""What the demo says: progress while it happens, and one JSON object at the end.
+"""Writes what the demo says: progress while it happens, and one JSON object at the end.
 
 Pure: values in, text out; the caller prints.
 """
@@ -10,7 +10,7 @@ import msgspec
 
 
 class QueryReport(msgspec.Struct):
-    """One query as one node answered it."""
+    """Reports one query as one node answered it."""
 
     q: str
     expect: str
@@ -22,7 +22,7 @@ class QueryReport(msgspec.Struct):
 
 
 class AfterKill(msgspec.Struct):
-    """What remained when one node was killed without warning."""
+    """Reports what remained when one node was killed without warning."""
 
     killed: str
     coverage: float
@@ -31,7 +31,7 @@ class AfterKill(msgspec.Struct):
 
 
 class DemoReport(msgspec.Struct):
-    """The object that `demo --once --json` prints."""
+    """Is the object that `demo --once --json` prints."""
 
     nodes: int = 0
     families: dict[str, int] = {}
@@ -52,7 +52,7 @@ class DemoReport(msgspec.Struct):
 
 
 def progress_line(seconds: float, statuses: Sequence[Mapping[str, Any] | None]) -> str:
-    """One line about all nodes: what is fetched, stored and waiting now."""
+    """Write one line about all nodes: what is fetched, stored and waiting now."""
     alive = [status for status in statuses if status]
     fetched = sum(status["crawl"]["fetched"] for status in alive)
     waiting = sum(status["crawl"]["frontier"] for status in alive)
@@ -61,7 +61,7 @@ def progress_line(seconds: float, statuses: Sequence[Mapping[str, Any] | None]) 
 
 
 def summary(report: DemoReport) -> str:
-    """The end of a demo run, for people."""
+    """Sum up a demo run for people."""
     families = ", ".join(f"{count} with {name}" for name, count in report.families.items())
     lines = [
         "",

@@ -1,4 +1,4 @@
-"""`dse-node demo`: a network of real processes on loopback, crawling a web of real pages.
+"""Runs `dse-node demo`: a network of real processes on loopback, crawling a web of real pages.
 
 Starts everything, tells what happens, and either stays until Ctrl-C or (`--once`) checks every promise from outside,
 reports and ends.
@@ -45,12 +45,12 @@ Say = Callable[[str], None]
 
 
 class DemoFailed(Exception):
-    """The demo could not go on; the text is the plain reason."""
+    """Says that the demo could not go on; the text is the plain reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class DemoOptions:
-    """The demo's command line."""
+    """Holds the demo's command line."""
 
     nodes: int = 5
     once: bool = False
@@ -63,7 +63,7 @@ class DemoOptions:
 
 @dataclass
 class Demo:
-    """A running demo: its processes, how to ask them, and when it began."""
+    """Is a running demo: its processes, how to ask them, and when it began."""
 
     folder: Path
     nodes: list[DemoNode]
@@ -75,10 +75,11 @@ class Demo:
     first_search_s: float = 0.0
 
     def seconds(self) -> float:
+        """Return the seconds since the demo began."""
         return time.monotonic() - self.began
 
     async def wait_formed(self) -> None:
-        """Until every node sees every other one and is ready for the slots that fell to it.
+        """Wait until every node sees every other one and is ready for its slots; raises DemoFailed.
 
         Not until all slots are leased: where the nodes started one long after another the last leases take half a
         minute, and until then the others can be crawled.
@@ -98,7 +99,7 @@ class Demo:
             raise DemoFailed(f"seeds refused: {answer['refused'][:3]}")
 
     async def wait_settled(self, within_s: float) -> bool:
-        """Until nothing waits in any slot and all replicas have indexed the same; False when that takes too long.
+        """Wait until nothing waits in any slot and all replicas have indexed the same; return False after `within_s`.
 
         A slot that nobody holds, because its holder has just died, may have URLs that nobody counts."""
         settled, said, useful = 0, 0.0, False
@@ -130,18 +131,18 @@ class Demo:
         return True
 
     def alive(self) -> list[DemoNode]:
-        """The nodes that have not been killed."""
+        """Return the nodes that have not been killed."""
         running = {child.name for child in self.children.running}
         return [node for node in self.nodes if node.name in running]
 
     def kill(self, node: DemoNode) -> None:
-        """SIGKILL a node and its parser processes."""
+        """Kill a node and its parser processes with SIGKILL."""
         child = next(child for child in self.children.running if child.name == node.name)
         kill_group(child)
         self.children.running.remove(child)
 
     def check_processes(self) -> None:
-        """Say plainly when a process has died that nobody killed."""
+        """Raise DemoFailed when a process has died that nobody killed."""
         for child in self.children.running:
             if not child.is_running:
                 raise DemoFailed(f"{child.name} ended by itself: {child.last_words()}")
@@ -153,7 +154,7 @@ class Demo:
 
 
 def has_its_slots(slots: dict[str, int]) -> bool:
-    """Whether a node is ready for all that it owns, and has handed over what it does not."""
+    """Tell whether a node is ready for all that it owns, and has handed over what it does not."""
     return slots["ready"] == slots["owned"] > 0
 
 
@@ -190,7 +191,7 @@ def start_nodes(demo: Demo, delay_s: float) -> None:
 
 
 async def run(options: DemoOptions, say: Say) -> DemoReport:
-    """The whole demo; returns the report, whose `failures` are empty where every promise was kept."""
+    """Run the whole demo; return the report, whose `failures` are empty where every promise was kept."""
     if options.web is not None:  # what cannot be used is better refused now than after the crawl
         check_root(options.web)
     if options.queries is not None:
@@ -236,7 +237,7 @@ async def stay(demo: Demo, report: DemoReport) -> None:
 
 
 def run_demo(arguments: Namespace) -> int:
-    """The command: 0 when every promise was kept, 1 with a plain reason when not, 130 after Ctrl-C."""
+    """Run the verb demo: return 0 when every promise was kept, 1 with a plain reason when not, 130 after Ctrl-C."""
     options = DemoOptions(
         arguments.nodes, arguments.once, arguments.json, arguments.port, arguments.web, arguments.queries
     )
@@ -259,7 +260,7 @@ def run_demo(arguments: Namespace) -> int:
 
 
 async def _until_signalled(options: DemoOptions, say: Say) -> DemoReport:
-    """Run; SIGTERM ends it like Ctrl-C, and neither does anything a second time."""
+    """Run the demo; SIGTERM ends it like Ctrl-C, and neither does anything a second time."""
     task = asyncio.current_task()
     assert task is not None
     when_told_to_stop(task.cancel)

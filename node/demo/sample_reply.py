@@ -1,4 +1,4 @@
-"""What the sample web answers with: a finished response, and small pages made on the spot.
+"""Makes what the sample web answers with: a finished response, and small pages made on the spot.
 
 Pure: values only.
 """
@@ -14,7 +14,7 @@ LISTED_COUNT = 20_000  # links on one generated listing; about 2 MB of HTML
 
 @dataclass(slots=True)
 class SampleReply:
-    """A finished response; `bodies` by content-coding ("" is the plain one), `mtime` in Unix seconds."""
+    """Is a finished response; `bodies` by content-coding ("" is the plain one), `mtime` in Unix seconds."""
 
     status: int
     headers: dict[str, str]
@@ -49,7 +49,7 @@ def listing(host: str, paths: Sequence[str]) -> SampleReply:
 
 @dataclass(slots=True)
 class SampleReplyCache:
-    """Finished responses of one host, by path and count of changes; all hosts share one budget."""
+    """Keeps finished responses of one host, by path and count of changes; all hosts share one budget."""
 
     budget: "CacheBudget"
     kept: dict[tuple[str, int], SampleReply] = field(default_factory=dict)
@@ -64,6 +64,6 @@ class SampleReplyCache:
 
 @dataclass(slots=True)
 class CacheBudget:
-    """Bytes of memory left for finished responses."""
+    """Counts the bytes of memory left for finished responses."""
 
     left_bytes: int

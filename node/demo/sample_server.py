@@ -37,7 +37,7 @@ else:
 
 @dataclass(slots=True)
 class HostRequests:
-    """What one host has seen; gaps between requests in seconds."""
+    """Counts what one host has seen; gaps between requests in seconds."""
 
     requests: int = 0
     bytes: int = 0
@@ -86,7 +86,7 @@ def host_folders(root: Path) -> list[str]:
 
 
 class SampleServer:
-    """All hosts of one folder, the request log and the counters."""
+    """Answers for all hosts of one folder, logs requests and counts them."""
 
     def __init__(
         self, root: Path, log: TextIO | None, times: Times, seed: str, cache_bytes: int, *, is_calm: bool = False

@@ -1,4 +1,4 @@
-"""How one host of the sample web behaves: the `_site.toml` in its folder.  Without one, it serves its files only.
+"""Reads how one host of the sample web behaves, the `_site.toml` in its folder; without one it serves files only.
 
 Pure: text in, settings out.
 """
@@ -16,11 +16,11 @@ Trap = Literal["calendar", "hatchline", "facets", "login", "huge", "drip", "bomb
 
 
 class BadSite(InputError):
-    """A `_site.toml` that cannot be read; says where and why."""
+    """Says that a `_site.toml` cannot be read, where and why."""
 
 
 class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The keys of `_site.toml`; shares and rates are of pages, times are told by the server's (hurried) clock."""
+    """Holds the keys of `_site.toml`; shares and rates are of pages, times by the server's (hurried) clock."""
 
     front: str = ""  # the page that "/" gives; else index.html, else a listing
     mirror_of: str = ""  # serves that host's files
@@ -59,7 +59,7 @@ class SiteSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     @property
     def is_steady(self) -> bool:
-        """A path always gives the same response."""
+        """Tell whether a path always gives the same response."""
         changes = self.churn_per_hour or self.vanish_per_hour or self.date_line
         return not (changes or self.error_rate or self.rate_limit or self.session_ids)
 
@@ -76,8 +76,8 @@ _CRAWL_DELAY = re.compile(r"^[ \t]*crawl-delay[^\n]*\n?", re.IGNORECASE | re.MUL
 
 
 def calmed(settings: SiteSettings) -> SiteSettings:
-    """The same host without what makes two visits differ: latency, errors, limits, changes, traps, redirects, and
-    without a Crawl-delay of its own. Its files, charset, compression and the rest of its robots.txt stay."""
+    """Return a host's settings without what makes two visits differ: latency, errors, limits, changes, traps,
+    redirects and its Crawl-delay. Its files, charset, compression and the rest of its robots.txt stay."""
     kept = ("front", "mirror_of", "families", "compress", "validators", "charset", "charset_header")
     robots = None if settings.robots is None else _CRAWL_DELAY.sub("", settings.robots)
     return replace(SiteSettings(robots=robots), **{name: getattr(settings, name) for name in kept})

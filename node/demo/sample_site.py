@@ -1,4 +1,4 @@
-"""One host of the sample web: its files, decorated as its settings ask, and its schedule of changes.
+"""Serves one host of the sample web: its files, decorated as its settings ask, and its schedule of changes.
 
 Everything random follows from the seed, the host and the path; `now` (seconds since the start) is an argument.
 """
@@ -35,7 +35,7 @@ QueryParameters = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """The clock that pages change by: `scale` times as fast as ours, zero at `started_at` (Unix seconds)."""
+    """Is the clock that pages change by: `scale` times as fast as ours, zero at `started_at` (Unix seconds)."""
 
     started_at: float
     scale: float
@@ -55,7 +55,7 @@ def seeded(*parts: object) -> random.Random:
 
 
 class SampleSite:
-    """One virtual host."""
+    """Answers for one virtual host."""
 
     def __init__(
         self, name: str, root: Path, times: Times, seed: str, budget: CacheBudget, *, is_calm: bool = False
@@ -73,7 +73,7 @@ class SampleSite:
 
     @cached_property
     def pages(self) -> list[str]:
-        """The paths of the host's pages, sorted."""
+        """Return the paths of the host's pages, sorted."""
         files = (p for p in self._root.rglob("*") if p.suffix.lower() in PAGE_ENDINGS and p.is_file())
         return sorted("/" + p.relative_to(self._root).as_posix() for p in files)
 
@@ -212,21 +212,21 @@ class SampleSite:
         return _insert_before(body, b"</body>", f"<p>{' '.join(foot)}</p>" if foot else "")
 
     def _with_port(self, text: bytes) -> bytes:
-        """Absolute links to hosts of this web, of any scheme and port, lead to the port that they are served on."""
+        """Lead absolute links to hosts of this web, of any scheme and port, to the port that they are served on."""
         text = self._links.sub(rb"http://\1:%d" % self.port, text)
         return text.replace(BUILT_PORT, b".test:%d" % self.port)
 
 
 @lru_cache(maxsize=4)
 def links_between(root: Path) -> re.Pattern[bytes]:
-    """Matches scheme, host and port of absolute links to the hosts of a web."""
+    """Return a pattern of scheme, host and port of absolute links to the hosts of a web."""
     hosts = sorted((folder.name for folder in root.iterdir() if folder.is_dir()), key=len, reverse=True)
     names = b"|".join(re.escape(host.encode()) for host in hosts)
     return re.compile(rb"\bhttps?://(" + names + rb")(?::\d+)?(?![\w.:-])", re.IGNORECASE)
 
 
 class PageClock:
-    """When one page changes (a Poisson process) and when it is gone; both follow from its seed."""
+    """Says when one page changes (a Poisson process) and when it is gone; both follow from its seed."""
 
     def __init__(self, r: random.Random, settings: SiteSettings) -> None:
         spread = math.exp(r.gauss(0, 1))  # pages of a site differ by as much as this

@@ -1,4 +1,4 @@
-"""Spider traps and awkward pages: endless calendars, depths and facets, a login wall, a gzip bomb, endless bodies.
+"""Makes spider traps and awkward pages: endless calendars, depths, facets, a login wall, a gzip bomb, endless bodies.
 
 Pure: a path and a query in, a page out; no page here is real and no host of the bundled web has them.
 """
@@ -50,7 +50,7 @@ def spring(kind: str, path: str, query: dict[str, list[str]]) -> SampleReply:
 
 
 def _calendar(parts: list[str]) -> SampleReply:
-    """Endless months, each with its days."""
+    """Make one of endless months, each with its days."""
     year, month = (int(part) if part.isdecimal() and len(part) < 9 else 1 for part in [*parts[1:3], "1", "1"][:2])
     links = [(f"{year + month // 12}/{month % 12 + 1}/", "next"), (f"{year - 1}/{month}/", "last year")]
     links += [(f"{year}/{month}/{day}", str(day)) for day in range(1, 29)]
@@ -59,7 +59,7 @@ def _calendar(parts: list[str]) -> SampleReply:
 
 
 def _facets(query: dict[str, list[str]]) -> SampleReply:
-    """Endless combinations of a query string."""
+    """Make one of endless combinations of a query string."""
     following = int("0" + re.sub("[^0-9]", "", query.get("page", ["1"])[0])[:9]) + 1
     facets = {"colour": ["red", "blue"], "size": ["s", "m", "l"], "sort": ["price", "new"], "page": [str(following)]}
     links = [
@@ -71,7 +71,7 @@ def _facets(query: dict[str, list[str]]) -> SampleReply:
 
 
 def _login(parts: list[str]) -> SampleReply:
-    """A wall: every path leads to one form, each time with another query and a cookie."""
+    """Lead every path to one form, each time with another query and a cookie."""
     if parts[0] == "login":
         form = "<form method=post><input name=user><input type=password name=password></form>"
         return page("Sign in", form)
@@ -80,5 +80,5 @@ def _login(parts: list[str]) -> SampleReply:
 
 @functools.cache
 def _bomb() -> bytes:
-    """Zeros that unpack to BOMB_BYTES."""
+    """Pack zeros that unpack to BOMB_BYTES."""
     return zlib.compress(bytes(BOMB_BYTES), 9, 31)

@@ -1,4 +1,4 @@
-"""The sample web: a small, realistic internet on loopback, bundled or from any folder with one subfolder per host.
+"""Serves the sample web: a small, realistic internet on loopback, bundled or from a folder with a subfolder per host.
 
     python -m node.demo.sample_web [--root DIR] --port 8800 --log requests.jsonl
 
@@ -39,7 +39,7 @@ CLOSING_S = 0.5  # what open requests get at the end
 
 @dataclass(frozen=True, slots=True)
 class ServedWeb:
-    """A web that is being served: its folder, its ports, and each host's loopback addresses."""
+    """Describes a web that is being served: its folder, its ports, and each host's loopback addresses."""
 
     root: Path
     port: int
@@ -49,7 +49,7 @@ class ServedWeb:
 
 @dataclass(frozen=True, slots=True)
 class ServeOptions:
-    """How to serve, where it matters to tests and benchmarks only."""
+    """Says how to serve, where it matters to tests and benchmarks only."""
 
     seed: str = "1"  # of everything random
     time_scale: float = 1.0  # hurries the clock that pages change by
@@ -63,7 +63,7 @@ Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 
 
 class PortTaken(LocalError):
-    """A port that the sample web was told to use is taken."""
+    """Says that a port which the sample web was told to use is taken."""
 
 
 def unpack_sample(to: Path) -> None:
@@ -211,7 +211,7 @@ async def run(args: argparse.Namespace, root: Path) -> None:
 
 
 def main() -> int:
-    """Run as a program."""
+    """Run as a program and return the exit code."""
     args = parse()
     try:
         if args.root:

@@ -1,10 +1,10 @@
 """Many nodes in one process under virtual time: the same cores and handlers as in a real node, reproducible by seed.
 
-Nouns: `World`, `SimNode`, `SimLoop`, `SimNetwork`, `ScriptedWeb`. Read loop, network, carrier (the ground);
+Nouns: `World`, `SimNode`, `SimLoop`, `SimNetwork`, `ScriptedWeb`. Read loop, network, carrier, dial_back (the ground);
 scripted_web, scripted_fetch, sim_node, world (whole nodes and what befalls them); census (what is so, from outside);
-trial (a story and its figures, told by the verb `simulate`). By themselves: garbage, delays, swarm, forming (bare
-cores by the thousand), questions and readings (what they are judged by), swarm_trial (their story). Exported is the
-ground; the rest is imported by name.
+conditions and trial (the standard scenario and its figures, run by the verb `simulate`). By themselves: delays, swarm,
+forming (bare engines by the thousand), lookup_trial and observations (what they are judged by), swarm_trial (their
+scenario). Exported is the ground; the rest is imported by name.
 """
 
 from node.simulation.carrier import SimCarrier

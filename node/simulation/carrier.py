@@ -1,4 +1,4 @@
-"""What carries messages between simulated nodes, in place of the TLS channel."""
+"""Carries messages between simulated nodes, in place of the TLS channel."""
 
 import asyncio
 from contextvars import copy_context
@@ -9,14 +9,15 @@ from node.simulation.network import Answerer, SimNetwork
 
 
 class SimRoute(Protocol):
-    """Whom to ask; families and relays do not matter here."""
+    """Names whom to ask; families and relays do not matter here."""
 
     @property
-    def peer(self) -> Contact: ...
+    def peer(self) -> Contact:
+        """Return the peer to be asked."""
 
 
 class SimCarrier:
-    """Asks and answers for one node.
+    """Asks and answers messages for one node.
 
     Handlers run in tasks of the node that answers, as behind a socket: they die with it, not with whoever asked.
     """
@@ -54,7 +55,7 @@ class SimCarrier:
             self._network.leave(self._own, answer)
 
     async def ask(self, route: SimRoute, name: str, body: bytes, *, timeout_s: float) -> bytes:
-        """Send one message; raises PeerTimeout or BadMessage."""
+        """Send one message and return its answer; raises PeerTimeout or BadMessage."""
         host = self._network.host_of(self._name, route.peer.families)
         return await self._network.ask(
             self._name, self._own, route.peer.node_id, name, body, timeout_s, host, route.peer.families

@@ -1,4 +1,4 @@
-"""What a world looks like from outside: what lies on whose disk, what the sites saw, what a right answer is.
+"""Takes stock of a world from outside: what lies on whose disk, what the sites saw, what a right answer is.
 
 Looks at stores and logs alone and believes no node's figures.
 """
@@ -20,7 +20,7 @@ FIRST, LAST = bytes(20), b"\xff" * 20
 
 @dataclass(slots=True)
 class Census:
-    """Per URL: the newest record of each kind, and which nodes hold that version."""
+    """Holds for each URL the newest record of each kind, and the names of the nodes that hold that version."""
 
     visits: dict[str, Visit] = field(default_factory=dict)
     texts: dict[str, Text] = field(default_factory=dict)
@@ -28,11 +28,11 @@ class Census:
     holders: dict[tuple[Kind, str], set[str]] = field(default_factory=dict)
 
     def states(self) -> dict[str, VisitState]:
-        """What became of each URL."""
+        """Return what became of each URL."""
         return {url: visit.state for url, visit in sorted(self.visits.items())}
 
     def brute_force(self) -> SearchOracle:
-        """The oracle over all documents."""
+        """Return the oracle over all documents."""
         return SearchOracle([text for _, text in sorted(self.texts.items())])
 
 
@@ -55,7 +55,7 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
 
 
 def _enter(census: Census, record: Record) -> str:
-    """Note a newest record; returns its URL, "" of a document that is gone."""
+    """Note a newest record; return its URL, "" where it is a document that is gone."""
     if record.kind == Kind.VISIT:
         visit = decode_visit(record.body)
         census.visits[visit.url] = visit
@@ -72,7 +72,7 @@ def _enter(census: Census, record: Record) -> str:
 
 
 def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, str], set[str]]:
-    """Records that an owner lacks, as the first node's view names the owners; with the names of those owners."""
+    """Map each record that an owner lacks, as the first node's view names owners, to the names of those owners."""
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
@@ -84,7 +84,7 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
 
 
 def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:
-    """URLs that were asked for more than once, robots.txt apart."""
+    """Return the requests of each URL that was asked for more than once, robots.txt apart."""
     asked: dict[str, list[Visited]] = {}
     for visited in log:
         if not visited.url.endswith("/robots.txt"):
@@ -93,7 +93,7 @@ def repeated(log: Iterable[Visited]) -> dict[str, list[Visited]]:
 
 
 def hurried(log: Iterable[Visited], rest_s: float) -> list[tuple[Visited, Visited]]:
-    """Pairs of requests to one site of which the second began sooner than `rest_s` after the first had ended."""
+    """Return the pairs of requests to a site whose second began sooner than `rest_s` after the first had ended."""
     pairs, last = [], dict[str, Visited]()
     for visited in log:
         site = urlsplit(visited.url).netloc
@@ -105,7 +105,7 @@ def hurried(log: Iterable[Visited], rest_s: float) -> list[tuple[Visited, Visite
 
 
 def holders_of(nodes: Iterable[SimNode]) -> Mapping[Slot, list[str]]:
-    """Who may crawl each leased slot at this moment."""
+    """Return the names of those who may crawl each leased slot at this moment."""
     found: dict[Slot, list[str]] = {}
     for node in nodes:
         for slot in node.overlay.view.leases():
@@ -114,7 +114,7 @@ def holders_of(nodes: Iterable[SimNode]) -> Mapping[Slot, list[str]]:
 
 
 def is_idle(nodes: Sequence[SimNode]) -> bool:
-    """Every slot is leased, and no crawler has anything due or open."""
+    """Tell whether every slot is leased, and no crawler has anything due or open."""
     slots = 1 << nodes[0].overlay.view.strategy.slot_bits
     if len(holders_of(nodes)) < slots:
         return False
@@ -122,7 +122,7 @@ def is_idle(nodes: Sequence[SimNode]) -> bool:
 
 
 async def is_settled(nodes: Sequence[SimNode]) -> bool:
-    """Every node says that its teams hold and have indexed the same."""
+    """Tell whether every node says that its teams hold and have indexed the same."""
     for node in nodes:
         if not await node.node_core.settlement.is_settled():
             return False

@@ -1,4 +1,4 @@
-"""What a trial has to bear: how many nodes, for how long, and what befalls them.
+"""Says what a trial has to bear: how many nodes, for how long, and what befalls them.
 
 Pure: values only.
 """
@@ -12,8 +12,8 @@ WHOLE_NODES = 200  # up to here whole nodes run; a larger trial is one of overla
 
 @dataclass(frozen=True, slots=True)
 class Conditions:
-    """`churn`: mean seconds of a session and of the absence after it. `partition`: seconds from the start to a cut into
-    two halves, and its length. `nat`: share of nodes that nobody can reach uninvited."""
+    """Holds what a trial is asked for. `churn`: mean seconds of a session and of the absence after it. `partition`:
+    seconds from the start to a cut into two halves, and its length. `nat`: share of nodes behind a NAT."""
 
     nodes: int
     hours: float
@@ -25,15 +25,16 @@ class Conditions:
 
     @property
     def ends_s(self) -> float:
+        """Return when the trial ends, in seconds of virtual time."""
         return self.hours * 3600.0
 
     def hidden(self) -> frozenset[int]:
-        """The numbers of the nodes behind a NAT; never the first, where the others begin."""
+        """Return the numbers of the nodes behind a NAT; never the first, where the others begin."""
         rng = Random(f"nat {self.seed}")
         return frozenset(rng.sample(range(1, self.nodes), min(self.nodes - 1, round(self.nat * self.nodes))))
 
     def halves(self) -> dict[int, int]:
-        """On which side of the cut each node is, by number."""
+        """Return on which side of the cut each node is, by number."""
         order = list(range(self.nodes))
         Random(f"cut {self.seed}").shuffle(order)
         return {number: place % 2 for place, number in enumerate(order)}

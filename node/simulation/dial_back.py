@@ -1,4 +1,4 @@
-"""Ports of the simulated network from which nothing was sent yet, for `dht/reachability/dial_back.py`."""
+"""Opens ports of the simulated network from which nothing was sent yet, for `dht/reachability/dial_back.py`."""
 
 from collections.abc import Callable
 from random import Random
@@ -24,7 +24,7 @@ class SimPorts:
 
 
 class SimPort:
-    """One open port; closed once."""
+    """Is one open port; it is closed once."""
 
     def __init__(
         self, network: SimNetwork, name: str, source: Address, target: Address, receive: Callable[[bytes], None]

@@ -1,4 +1,4 @@
-"""A network that is there at once: what its nodes would have learned of each other in their first minutes.
+"""Makes a network that is there at once, by telling its nodes what their first minutes would have taught them.
 
 Joining ten thousand nodes one by one costs more than all that is to be measured on them. So every core is told,
 through public calls, what a grown network has taught it: in each k-bucket up to k contacts, drawn by chance among all
@@ -46,7 +46,7 @@ def _form(swarm: Swarm, members: bool) -> None:
 
 
 def contacts(own: NodeId, ids: Sequence[NodeId], rng: Random, k: int = K) -> list[int]:
-    """Which of the sorted `ids`, by position, stand in the table of one node: up to k of every bucket."""
+    """Choose which of the sorted `ids`, by position, stand in the table of one node: up to k of every bucket."""
     found: list[int] = []
     low, high, number = 0, len(ids), int.from_bytes(own, "big")
     for bit in range(BITS - 1, -1, -1):
@@ -61,14 +61,14 @@ def contacts(own: NodeId, ids: Sequence[NodeId], rng: Random, k: int = K) -> lis
 
 
 def _have_asked(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -> None:
-    """A contact for the table."""
+    """Tell a core of a contact as if it had answered."""
     if not bee.addresses.keys().isdisjoint(other.addresses):
         rtt_s = swarm.delays.rtt_s(bee.index, other.index)
         bee.core.routing.answered(opened.heartbeat.public_key, opened.contact, rtt_s)
 
 
 def _have_met(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -> None:
-    """A near peer that need not be greeted any more."""
+    """Tell a core of a near peer as if it had been greeted already."""
     shared = bee.addresses.keys() & other.addresses.keys()
     if shared and other.doors is None:
         rtt_s = swarm.delays.rtt_s(bee.index, other.index)

@@ -1,4 +1,4 @@
-"""Lookups asked of a swarm, with what came of them: how long they took, and whether they found the truth.
+"""Asks lookups of a swarm and judges what came of them: how long they took, and whether they found the truth.
 
 The truth is what nobody in the network knows: the nodes that are up and joined to the asker, sorted by distance.
 """
@@ -18,8 +18,8 @@ FOUND = 16  # contacts that a lookup is for
 
 @dataclass(slots=True)
 class EndedLookup:
-    """One lookup that ended. `right`: its nearest contact is the nearest node; `share`: of the nearest 16 that are up,
-    those that it found."""
+    """Is one lookup that ended. `right`: its nearest contact is the nearest node; `share`: of the nearest 16 that are
+    up, those that it found."""
 
     took_s: float
     right: bool

@@ -1,4 +1,4 @@
-"""An event loop on virtual time: when nothing is ready, the clock jumps to the next timer.
+"""Runs asyncio on virtual time: when nothing is ready, the clock jumps to the next timer.
 
 An hour in which little happens passes in seconds, and the order of everything follows from the program and its seeds
 alone: timers of one instant run in the order of their making. There are no sockets, threads or signals below it, and
@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class SimLoop(asyncio.BaseEventLoop):
-    """Run a coroutine with `SimLoop().run(main())`."""
+    """Is an event loop on virtual time: run a coroutine with `SimLoop().run(main())`."""
 
     _ready: Any  # of asyncio: the handles to be run, a deque
 
@@ -43,10 +43,11 @@ class SimLoop(asyncio.BaseEventLoop):
             return runner.run(main)
 
     def time(self) -> float:
+        """Return the seconds of virtual time since the start."""
         return self._now
 
     def clock(self, skew_s: float = 0.0) -> Clock:
-        """A node's clocks; its wall clock is `skew_s` ahead."""
+        """Return the clocks of a node whose wall clock is `skew_s` ahead."""
         last = Now(EPOCH + self._now + skew_s, self._now)
 
         def clock() -> Now:
@@ -58,7 +59,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return clock
 
     def sleep(self, place: str) -> None:
-        """Nothing runs at a place until `wake`; clocks go on."""
+        """Run nothing at a place until `wake`; its clocks go on."""
         self._asleep.setdefault(place, [])
 
     def wake(self, place: str) -> None:
@@ -66,7 +67,7 @@ class SimLoop(asyncio.BaseEventLoop):
         self._ready.extend(self._asleep.pop(place))
 
     def get_debug(self) -> bool:
-        """Never: handles ask this thrice each."""
+        """Return False at once: handles ask this thrice each."""
         return False
 
     def call_soon(  # type: ignore[override]
@@ -90,7 +91,7 @@ class SimLoop(asyncio.BaseEventLoop):
         return self.call_at(self._now + delay, callback, *args, context=context)
 
     def run_in_executor(self, executor: object, func: Callable[..., Any], *args: Any) -> asyncio.Future[Any]:  # type: ignore[override]
-        """Run it here and now: threads would make the order depend on the machine."""
+        """Run a call here and now: threads would make the order depend on the machine."""
         future = self.create_future()
         try:
             future.set_result(func(*args))
@@ -123,13 +124,13 @@ class SimLoop(asyncio.BaseEventLoop):
         self._now = max(self._now, timers[0][0])
 
     def _timer_handle_cancelled(self, handle: asyncio.TimerHandle) -> None:
-        """It is passed over when its time comes."""
+        """Do nothing: the timer is passed over when its time comes."""
 
     def _process_events(self, event_list: list[object]) -> None:
-        """There are none."""
+        """Do nothing: there are no events of sockets."""
 
     def _write_to_self(self) -> None:
-        """Nobody waits in a selector to be woken."""
+        """Do nothing: nobody waits in a selector to be woken."""
 
 
 def _place_of(handle: asyncio.Handle) -> str:
@@ -142,7 +143,7 @@ RARELY = (100_000, 50, 100)
 
 @contextmanager
 def rarely_collected() -> Iterator[None]:
-    """Within this, garbage in cycles waits longer until it is found."""
+    """Let garbage in cycles wait longer until it is looked for, within this context."""
     thresholds = gc.get_threshold()
     gc.set_threshold(*RARELY)
     try:

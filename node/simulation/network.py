@@ -1,4 +1,4 @@
-"""A network in memory: datagrams and messages with delay, loss, cuts and dead nodes, all from one seed.
+"""Joins simulated nodes in memory: datagrams and messages with delay, loss, cuts and dead nodes, from one seed.
 
 Nodes are known by a name of the caller's choice. The delay is drawn per packet. `trace_hash` runs over all that was
 sent, when and between whom: two runs with equal hashes went alike. A node behind a NAT is reached by answers only.
@@ -33,7 +33,7 @@ Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
 
 
 class SimNetwork:
-    """Joins the nodes of one simulation. `latency_s`: least and most one-way delay."""
+    """Carries all that the nodes of one simulation send. `latency_s`: least and most one-way delay."""
 
     def __init__(
         self, loop: SimLoop, seed: int, *, latency_s: tuple[float, float] = (0.01, 0.06), loss: float = 0.0
@@ -55,15 +55,15 @@ class SimNetwork:
 
     @property
     def trace_hash(self) -> str:
-        """Of everything so far, hex."""
+        """Return the hash of everything sent so far, hex."""
         return self._trace.copy().hexdigest()
 
     def cut(self, groups: Mapping[str, int]) -> None:
-        """From now on, nodes of different groups do not reach each other; who is not named is in group 0."""
+        """Part nodes of different groups from now on; who is not named is in group 0."""
         self._groups = groups
 
     def heal(self) -> None:
-        """One network again."""
+        """Make one network of all groups again."""
         self._groups = {}
 
     def hide(self, name: str, families: tuple[Family, ...] = (4, 6)) -> None:
@@ -72,16 +72,16 @@ class SimNetwork:
             self._behind.setdefault((name, family), {})
 
     def attach(self, name: str, address: Address, receive: Callable[[bytes, Address], None]) -> None:
-        """Deliver datagrams for an address."""
+        """Deliver datagrams for an address to `receive` from now on."""
         self._sockets[address] = name, receive
         self._hosts.setdefault(name, {})[address.family] = address.host
 
     def detach(self, address: Address) -> None:
-        """Deliver no more there."""
+        """Deliver no more datagrams to an address."""
         self._sockets.pop(address, None)
 
     def listen(self, name: str, node_id: NodeId, answerer: Answerer) -> None:
-        """Deliver messages for a node."""
+        """Deliver messages for a node to `answerer` from now on."""
         self._answerers[node_id] = name, answerer
 
     def leave(self, node_id: NodeId, answerer: Answerer) -> None:
@@ -90,7 +90,7 @@ class SimNetwork:
             del self._answerers[node_id]
 
     def kill(self, name: str) -> None:
-        """Nothing reaches this node any more, nor does what is on its way from or to it."""
+        """Deliver nothing more to or from a node, what is on its way included."""
         self._sockets = {a: s for a, s in self._sockets.items() if s[0] != name}
         self._answerers = {n: s for n, s in self._answerers.items() if s[0] != name}
 
@@ -107,7 +107,7 @@ class SimNetwork:
         self.loop.call_later(delay_s, self._deliver, name, data, source, target, context=self._context)
 
     def host_of(self, name: str, families: frozenset[Family]) -> str:
-        """The address from which a node connects to one of these families; its other one where it has none of them."""
+        """Return the address from which a node connects to one of these families; another where it has none."""
         hosts = self._hosts.get(name, {})
         return next((hosts[f] for f in sorted(families) if f in hosts), next(iter(hosts.values()), ""))
 
@@ -144,7 +144,7 @@ class SimNetwork:
     async def _pass(
         self, message: str, name: str, source: NodeId, target: NodeId, peer: NodeId, timeout_s: float
     ) -> tuple[str, Answerer]:
-        """One way of a message; waits for ever where it is lost."""
+        """Carry a message one way; raises PeerTimeout after `timeout_s` where it is lost."""
         delay_s = self._depart(message, name, target.hex())
         there = self._answerers.get(target)
         if delay_s is not None and there and self._joined(name, there[0]):
@@ -156,14 +156,14 @@ class SimNetwork:
         raise PeerTimeout(peer.hex(), timeout_s)
 
     def _depart(self, kind: str, name: str, target: str) -> float | None:
-        """Note that something is sent; its delay, or None where it is lost."""
+        """Note that something is sent; return its delay, or None where it is lost."""
         self.sent += 1
         self._trace.update(f"{self.loop.time():.9f} {kind} {name} {target}\n".encode())
         delay_s = self._rng.uniform(*self._latency_s)
         return None if self.loss and self._rng.random() < self.loss else delay_s
 
     def _is_hidden(self, name: str, families: frozenset[Family]) -> bool:
-        """Whether no connection to a node comes through, in any of these families that it has."""
+        """Tell whether no connection to a node comes through, in any of these families that it has."""
         own = families & self._hosts.get(name, {}).keys()
         return bool(own) and all((name, family) in self._behind for family in own)
 
@@ -185,7 +185,7 @@ class SimNetwork:
 
 
 class SimDatagrams:
-    """What `UdpDriver` is to a real node: runs a core over the simulated network, at one address a family."""
+    """Runs a core over the simulated network at one address a family, as `UdpDriver` does over sockets."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class SimDatagrams:
         await self._driver.run()
 
     def move(self, address: Address) -> None:
-        """Give the node another address of a family that it has, as IPv6's privacy addresses change: nothing arrives at
+        """Give the node another address of a family that it has, as IPv6's privacy addresses change; nothing arrives at
         the old one from now on."""
         self._network.detach(self._addresses[address.family])
         self._addresses[address.family] = address

@@ -1,4 +1,4 @@
-"""What a swarm looks like from outside: who names whom as a slot's live owners, how far a strategy has spread.
+"""Observes a swarm from outside: who names whom as a slot's live owners, how far a strategy has spread.
 
 The truth is known here: who is up, and so who the owners and live owners of a slot are. A node's view is what its core
 says of members and of who is live, placed as any node places it.
@@ -17,25 +17,25 @@ PULL_TRIPS = 2  # round trips until a strategy is there by TLS on a connection t
 
 
 def slot_bits_for(nodes: int) -> int:
-    """What the publisher's tool proposes for so many nodes."""
+    """Return the slot bits that the publisher's tool proposes for so many nodes."""
     return proposed_bits(Strategy(network="", version=1, effective_at=0, expires_at=1, next_at=1).slot_bits, nodes)
 
 
 def sample_slots(slot_bits: int, count: int, seed: object) -> list[Slot]:
-    """Some slots by chance, or all if there are no more."""
+    """Choose some slots by chance, or all if there are no more."""
     total = 1 << slot_bits
     return [Slot(s) for s in Random(f"slots {seed}").sample(range(total), min(count, total))]
 
 
 def owners_agree(swarm: Swarm, slots: Sequence[Slot], slot_bits: int, witnesses: Sequence[Bee]) -> float:
-    """Share of (witness, slot) in which a witness names the owners that all members together give."""
+    """Return the share of (witness, slot) in which a witness names the owners that all members together give."""
     truth = _truth(swarm, slot_bits)
     views = [_placement(swarm, bee, slot_bits) for bee in witnesses]
     return sum(view.owners(s) == truth.owners(s) for view in views for s in slots) / (len(views) * len(slots))
 
 
 def teams_agree(swarm: Swarm, slots: Sequence[Slot], slot_bits: int) -> float:
-    """Share of the slots whose every live owner names the live owners that there are."""
+    """Return the share of the slots whose every live owner names the live owners that there are."""
     truth, up = _truth(swarm, slot_bits), {bee.node_id: bee for bee in swarm.bees if bee.up}
     views: dict[int, Placement] = {}
     agreed = 0
@@ -50,8 +50,8 @@ def teams_agree(swarm: Swarm, slots: Sequence[Slot], slot_bits: int) -> float:
     return agreed / len(slots)
 
 
-class Spread:
-    """A strategy that spreads: every core that hears of a newer version has it two round trips later."""
+class StrategySpread:
+    """Spreads a strategy through a swarm: a core that hears of a newer version has it two round trips later."""
 
     def __init__(self, swarm: Swarm, slot_bits: int) -> None:
         self._slot_bits = slot_bits
@@ -60,7 +60,7 @@ class Spread:
         swarm.on_event = self._hear
 
     def publish(self, swarm: Swarm, bee: Bee, version: int) -> None:
-        """Give it to one node."""
+        """Give a version of the strategy to one node."""
         self._pulling.discard(bee.index)
         if self._version[bee.index] < version:
             self._version[bee.index] = version
@@ -68,7 +68,7 @@ class Spread:
             swarm.kick(bee)
 
     def spread_s(self, swarm: Swarm, within_s: float, step_s: float = 0.25) -> float | None:
-        """Publish the next version at one node; seconds until all members that are up have it; None: too long."""
+        """Publish the next version at one node; return the seconds until all members that are up have it, or None."""
         wanted, began = max(self._version.values()) + 1, swarm.time
         self.publish(swarm, swarm.running()[0], wanted)
         while swarm.time - began < within_s:

@@ -1,4 +1,4 @@
-"""Fetching from a scripted web, and the log of its sites: who asked for what, and when.
+"""Fetches from a scripted web, and logs what its sites saw: who asked for what, and when.
 
 The log is what a simulated crawl is judged by, because no node writes it.
 """
@@ -13,7 +13,7 @@ from node.simulation.scripted_web import ScriptedWeb
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """One request as its site saw it, in seconds of virtual time; who asked may be dead by the time of the answer."""
+    """Is one request as its site saw it, in seconds of virtual time; who asked may be dead when the answer is sent."""
 
     node: str
     url: str
@@ -22,13 +22,13 @@ class Visited:
 
 
 class ScriptedFetcher:
-    """One node's `Fetcher`."""
+    """Is the `Fetcher` of one simulated node."""
 
     def __init__(self, web: ScriptedWeb, node: str, log: list[Visited]) -> None:
         self._web, self._node, self._log = web, node, log
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """The scripted reply, after its latency."""
+        """Return the scripted reply after its latency."""
         now, reply = asyncio.get_running_loop().time(), self._web.reply(url)
         self._log.append(Visited(self._node, url, now, now + reply.latency_s))
         await asyncio.sleep(reply.latency_s)

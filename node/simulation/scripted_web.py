@@ -1,8 +1,8 @@
-"""A web in memory, made from a seed: hosts and pages with links, redirects, vanished pages and a robots.txt.
+"""Makes a web in memory from a seed: hosts and pages with links, redirects, vanished pages and a robots.txt.
 
 Pure: a URL in, a reply out, always the same. From the front page of host 0 every page of every host can be reached; in
 the tree of each host one page in twenty redirects within it, one in thirty to another host, one in twenty is gone; each
-host keeps a page that its robots.txt forbids. `outcome` says what a right crawl makes of each URL.
+host keeps a page that its robots.txt forbids. `outcomes` says what a right crawl makes of each URL.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ MEAN_LATENCY_S = 0.3
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """What a site answers; `latency_s` from request to last byte."""
+    """Is what a site answers; `latency_s`: from request to last byte."""
 
     status: int
     headers: tuple[tuple[str, str], ...]
@@ -30,8 +30,8 @@ class ScriptedReply:
 
 
 class ScriptedWeb:
-    """`hosts` × `pages` pages, the front pages and those that redirect or are gone among them. `zipf`: host n has
-    1 / (n + 1) of the pages of host 0, but no less than a few."""
+    """Answers for `hosts` × `pages` pages, front pages and those that redirect or are gone among them. `zipf`: host n
+    has 1 / (n + 1) of the pages of host 0, but no less than a few."""
 
     def __init__(self, seed: int, hosts: int, pages: int, *, zipf: bool = False) -> None:
         self._seed, self._hosts = seed, hosts
@@ -43,16 +43,16 @@ class ScriptedWeb:
 
     @property
     def seed_url(self) -> str:
-        """Where a crawl begins."""
+        """Return the URL where a crawl begins."""
         return self._url(0, 0)
 
     def outcomes(self) -> dict[str, VisitState]:
-        """What becomes of every URL that a crawl from `seed_url` finds."""
+        """Return what becomes of every URL that a right crawl from `seed_url` finds."""
         found = {self._url(h, p): self._state(h, p) for h in range(self._hosts) for p in range(self._sizes[h])}
         return found | {self._private(h): VisitState.REFUSED for h in range(self._hosts)}
 
     def reply(self, url: str) -> ScriptedReply:
-        """The answer to a GET; 404 for whatever is not there."""
+        """Return the answer to a GET; status 404 for whatever is not there."""
         parts = urlsplit(url)
         if parts.netloc in self.others:
             return self.others[parts.netloc](url)
@@ -74,7 +74,7 @@ class ScriptedWeb:
         )
 
     def _state(self, host: int, page: int) -> VisitState:
-        """Pages with children in the host's tree are always there, so that all is reached."""
+        """Say what a page is; those with children in the host's tree are always there, so that all is reached."""
         if 2 * page + 1 < self._sizes[host]:
             return VisitState.FETCHED
         if page % REDIRECT_EVERY == 3 or page % AWAY_EVERY == 7:
@@ -85,7 +85,7 @@ class ScriptedWeb:
         return self._url(host, page // 2) if page % REDIRECT_EVERY == 3 else self._url((host + 1) % self._hosts, 0)
 
     def _body(self, rng: Random, host: int, page: int) -> bytes:
-        """A small page that holds its words, its children in the tree and some links to anywhere."""
+        """Write a small page that holds its words, its children in the tree and some links to anywhere."""
         below = [self._url(host, child) for child in (2 * page + 1, 2 * page + 2) if child < self._sizes[host]]
         if page == 0:
             below += [self._url(child, 0) for child in (2 * host + 1, 2 * host + 2) if child < self._hosts]
@@ -114,7 +114,7 @@ class ScriptedWeb:
 
 
 def vocabulary(rng: Random) -> tuple[str, ...]:
-    """Words that nobody stems alike."""
+    """Make up words that no stemmer makes alike."""
     found: dict[str, None] = {}
     while len(found) < WORDS:
         found["".join(rng.choice("bdfgklmnprtv") + rng.choice("aou") for _ in range(rng.randint(2, 4)))] = None

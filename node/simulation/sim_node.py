@@ -1,4 +1,4 @@
-"""One simulated node: the `OverlayService` and the `NodeCore` of a real one, over memory instead of sockets and disks.
+"""Makes one simulated node: the `OverlayService` and the `NodeCore` of a real one, over memory, not sockets and disks.
 
 What outlives a kill lies in `SimNode` itself: the identity, the disk, and a small folder with the overlay's notes.
 """
@@ -6,6 +6,7 @@ What outlives a kill lies in `SimNode` itself: the identity, the disk, and a sma
 import asyncio
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from contextvars import copy_context
 from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
@@ -35,6 +36,7 @@ from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import SimPorts
+from node.simulation.loop import PLACE
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scripted_fetch import ScriptedFetcher, Visited
 from node.simulation.scripted_web import ScriptedWeb
@@ -50,7 +52,7 @@ STORE = StoreConfig(reserve_bytes=0, step_s=3.0, deliver_every_s=2.0)  # as by d
 
 @dataclass(frozen=True, slots=True)
 class SimEnvironment:
-    """What all nodes of a world share. `executor` is never used: the loop runs its calls inline."""
+    """Holds what all nodes of a world share. `executor` is never used: the loop runs its calls inline."""
 
     wire: SimNetwork
     network: Network
@@ -61,7 +63,7 @@ class SimEnvironment:
 
 @dataclass(eq=False)
 class SimNode:
-    """A node, running or not; `overlay` and `node_core` belong to its newest run."""
+    """Is a node, running or not; `overlay` and `node_core` belong to its newest run."""
 
     name: str
     addresses: tuple[Address, ...]
@@ -80,6 +82,7 @@ class SimNode:
 
     @property
     def is_running(self) -> bool:
+        """Tell whether the node lives."""
         return self.task is not None
 
     def build(self, around: SimEnvironment) -> None:
@@ -106,6 +109,31 @@ class SimNode:
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
         overlay.refuse(self.node_core.fetching.refusals.public_hashes)
+
+    def start(self, tasks: asyncio.TaskGroup, around: SimEnvironment) -> None:
+        """Start a run on what the disk and the folder hold, as a task whose loop knows it by the node's name."""
+        self.build(around)
+        place = copy_context()
+        place.run(PLACE.set, self.name)
+        self.task = tasks.create_task(self.run(), name=self.name, context=place)
+
+    async def kill(self, wire: SimNetwork) -> None:
+        """End the run as kill -9 does: nothing more arrives or leaves, what was not synced is lost."""
+        task = self.task
+        assert task is not None, f"{self.name} does not run"
+        kept = {path: path.read_bytes() for path in sorted(self.folder.rglob("*")) if path.is_file()}
+        self.task = None
+        wire.kill(self.name)
+        task.cancel()
+        await asyncio.wait([task])
+        await self.node_core.close()
+        self.disk.crash()
+        for path, content in kept.items():  # a killed process tidies nothing up
+            path.write_bytes(content)
+
+    def wipe(self) -> None:
+        """Give a killed node an empty disk."""
+        self.disk = MemoryDisk()
 
     async def run(self) -> None:
         """Live until cancelled."""
@@ -157,6 +185,6 @@ class SimNode:
 
 
 def addresses_of(number: int, families: tuple[Family, ...]) -> tuple[Address, ...]:
-    """Public addresses of a node, each node in a prefix of its own."""
+    """Return the public addresses of a node, each node in a prefix of its own."""
     hosts: dict[Family, str] = {4: f"9.{number // 250}.{number % 250}.1", 6: f"2606:4700:{number + 1:x}::1"}
     return tuple(Address(hosts[family], PORT) for family in families)

@@ -1,4 +1,4 @@
-"""The story of `dse-node simulate` for networks too large for whole nodes: their overlays alone, in a swarm.
+"""Runs `dse-node simulate` for networks too large for whole nodes: their overlays alone, in a swarm.
 
 The network is there at once (node/simulation/forming.py) and lives on: lookups all the time, every ten minutes a node
 that dies and comes back two minutes later, or the churn that was asked for; at half time a new strategy. There are no
@@ -12,7 +12,7 @@ from typing import Any
 from node.simulation.conditions import SPREAD, Conditions
 from node.simulation.forming import form
 from node.simulation.lookup_trial import LookupTrial, figures_of, hops_of
-from node.simulation.observations import Spread, sample_slots, slot_bits_for, teams_agree
+from node.simulation.observations import StrategySpread, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Bee, Swarm
 
 ASK_EVERY_S = 1.0
@@ -22,7 +22,7 @@ SLOTS = 256  # looked at when agreement is read
 
 
 class SwarmTrial:
-    """One run."""
+    """Runs one trial of overlays under the conditions asked for."""
 
     def __init__(self, asked: Conditions) -> None:
         self._asked = asked
@@ -34,12 +34,12 @@ class SwarmTrial:
         form(swarm)
         self._bits = slot_bits_for(asked.nodes)
         self._slots = sample_slots(self._bits, SLOTS, asked.seed)
-        self._spread = Spread(swarm, self._bits)
+        self._spread = StrategySpread(swarm, self._bits)
         self._lookups = LookupTrial(swarm, asked.seed)
         self._agree: dict[int, list[float]] = {5: [], 10: []}
 
     def run(self) -> dict[str, Any]:
-        """Tell the story and report."""
+        """Run the trial to its end and return its figures."""
         began, asked, swarm = time.perf_counter(), self._asked, self._swarm
         self._ask()
         if asked.churn:
@@ -77,7 +77,7 @@ class SwarmTrial:
         self._swarm.later(self._asked.churn[0] * self._rng.uniform(*SPREAD), self._leave, bee)
 
     def _return(self, bee: Bee) -> None:
-        """Start it again with what its peer cache held."""
+        """Start a node again with what its peer cache held."""
         swarm = self._swarm
         remembered = [known.opened.raw for _, known in bee.core.members.known()]
         swarm.restart(bee)
@@ -111,5 +111,5 @@ class SwarmTrial:
 
 
 def run_swarm_trial(asked: Conditions) -> dict[str, Any]:
-    """Simulate the overlays of so many nodes and report in the shape that DESIGN gives."""
+    """Simulate the overlays of so many nodes and return the figures of `dse-node simulate`."""
     return SwarmTrial(asked).run()

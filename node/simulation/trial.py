@@ -1,4 +1,4 @@
-"""A standard story for any number of nodes and hours, and the figures that it gives: what `dse-node simulate` runs.
+"""Runs `dse-node simulate`: a standard scenario for any number of nodes and hours, and the figures that it gives.
 
 The nodes start, crawl a web of a dozen pages each, and live on. Every ten minutes one dies without a word and comes
 back two minutes later, or each comes and goes as was asked for; at half time the publisher signs a new strategy.
@@ -32,12 +32,12 @@ HEALED_S = 30.0  # after a cut; from then on no slot may have two holders
 
 @dataclass(slots=True)
 class TrialFigures:
-    """What was seen on the way. Shares are 0 … 1."""
+    """Collects what is seen on the way; shares are 0 … 1."""
 
     doubles: int = 0  # slot-seconds with two holders that reach each other
-    doubles_across: int = 0  # the same on different sides of a cut
+    doubles_across: int = 0  # slot-seconds with two holders on different sides of a cut
     sides: dict[str, int] = field(default_factory=dict)  # of the cut that is now, by node
-    held_on: dict[str, int] = field(default_factory=dict)  # the same, until leases had time to settle after it
+    held_on: dict[str, int] = field(default_factory=dict)  # `sides`, kept until leases had time to settle after it
     lookups: LookupLog = field(default_factory=LookupLog)
     agree_5s: list[float] = field(default_factory=list)  # share of nodes that see the same teams after a return
     agree_10s: list[float] = field(default_factory=list)
@@ -45,13 +45,13 @@ class TrialFigures:
 
 
 def plan_for(nodes: int, seed: int, loss: float) -> WorldPlan:
-    """A world whose web and slots fit a number of nodes."""
+    """Plan a world whose web and slots fit a number of nodes."""
     slot_bits = max(4, min(12, (nodes - 1).bit_length()))
     return WorldPlan(seed=seed, hosts=max(4, nodes * 6 // 5), pages=10, slot_bits=slot_bits, loss=loss)
 
 
 def run_trial(asked: Conditions) -> dict[str, Any]:
-    """Simulate whole nodes and report; time counts from the first node's start."""
+    """Simulate whole nodes and return the figures; time counts from the first node's start."""
     began, tally = time.perf_counter(), TrialFigures()
     reports: list[dict[str, Any]] = []
 
@@ -63,7 +63,11 @@ def run_trial(asked: Conditions) -> dict[str, Any]:
         await world.crawl()
         async with asyncio.TaskGroup() as tasks:
             befalls = [churn(world, asked.churn, n) for n in range(1, asked.nodes)] if asked.churn else []
-            told = [watch(world, tally), look_up(world, tally), *(befalls or [deaths(world, tally)])]
+            told = [
+                count_double_holders(world, tally),
+                keep_looking_up(world, tally),
+                *(befalls or [deaths(world, tally)]),
+            ]
             if asked.partition:
                 told.append(partition(world, asked, asked.partition, tally))
             running = [tasks.create_task(each) for each in told]
@@ -82,8 +86,8 @@ def run_trial(asked: Conditions) -> dict[str, Any]:
     return about | took | reports[0]
 
 
-async def watch(world: World, tally: TrialFigures) -> None:
-    """Look each second whether a slot has two holders, on one side of a cut or on both."""
+async def count_double_holders(world: World, tally: TrialFigures) -> None:
+    """Count each second the slots that have two holders, on one side of a cut or on both."""
     while True:
         await world.pass_time(1.0)
         for names in holders_of(world.running()).values():
@@ -94,8 +98,8 @@ async def watch(world: World, tally: TrialFigures) -> None:
                 tally.doubles_across += 1
 
 
-async def look_up(world: World, tally: TrialFigures) -> None:
-    """One lookup after the other, by nodes at random for points at random."""
+async def keep_looking_up(world: World, tally: TrialFigures) -> None:
+    """Start a lookup every few seconds, by nodes at random for points at random."""
     rng = Random(f"lookups {world.plan.seed}")
     while True:
         await world.pass_time(ASK_EVERY_S)
@@ -119,7 +123,7 @@ def start_lookup(world: World, tally: TrialFigures, asker: SimNode, target: byte
 
 
 async def churn(world: World, lengths: tuple[float, float], number: int) -> None:
-    """One node comes and goes: killed without a word, started again on its disk."""
+    """Let one node come and go: kill it without a word, start it again on its disk."""
     rng, node = Random(f"churn {world.plan.seed} {number}"), world.nodes[f"n{number}"]
     session_s, absence_s = lengths
     await world.pass_time(rng.uniform(0.0, session_s))
@@ -144,7 +148,7 @@ async def partition(world: World, asked: Conditions, lengths: tuple[float, float
 
 
 async def gather_all(world: World) -> None:
-    """Before what was lost is counted: everybody is back, and has had time to repair."""
+    """Bring everybody back and leave time to repair, before what was lost is counted."""
     absent = [node for node in world.nodes.values() if not node.is_running]
     world.heal()
     for node in absent:
@@ -170,7 +174,7 @@ async def deaths(world: World, tally: TrialFigures) -> None:
 
 
 async def publish(world: World) -> float | None:
-    """Adopt a new strategy at one node; seconds until all run by it, None where that takes too long."""
+    """Adopt a new strategy at one node; return the seconds until all run by it, None where that takes too long."""
     log = world.running()[-1].overlay.strategies
     wanted = msgspec.structs.replace(log.newest, version=log.newest.version + 1, previous=log.newest_digest)
     world.running()[-1].overlay.adopt(sign_strategy(encode_document(wanted), world.publisher))
@@ -183,7 +187,7 @@ async def publish(world: World) -> float | None:
 
 
 def agreement(nodes: list[SimNode]) -> float:
-    """Share of the slots of which all who take themselves for live owners see the same team."""
+    """Return the share of the slots of which all who take themselves for live owners see the same team."""
     seen: dict[Slot, set[tuple[NodeId, ...]]] = {}
     for node in nodes:
         for slot, team in node.overlay.view.teams().items():
@@ -193,7 +197,7 @@ def agreement(nodes: list[SimNode]) -> float:
 
 
 def report(world: World, tally: TrialFigures) -> dict[str, Any]:
-    """The figures, in the shape that DESIGN gives."""
+    """Return the figures in the shape that `dse-node simulate --json` prints."""
     nodes = world.running()
     census, outcomes = take_census(nodes), world.web.outcomes()
     served = {visited.url for visited in world.log}

@@ -1,4 +1,4 @@
-"""A world of nodes under virtual time: one network, one scripted web, one seed; nodes are killed, wiped and cut off.
+"""Holds a world of nodes under virtual time: one network, one scripted web, one seed; nodes are killed and cut off.
 
 `simulate(scenario)` runs a scenario, an async function of its `World`, and ends when the scenario does.
 """
@@ -6,7 +6,6 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -17,12 +16,12 @@ import msgspec
 from bootstrap import load_network, new_network
 from crawl import Visit
 from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
-from node.simulation.loop import EPOCH, PLACE, SimLoop, rarely_collected
+from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
 from node.simulation.scripted_fetch import Visited
 from node.simulation.scripted_web import ScriptedWeb
 from node.simulation.sim_node import PORT, SimEnvironment, SimNode, addresses_of
-from store import MemoryDisk, TooFewCopies
+from store import TooFewCopies
 
 DAY_S = 86_400
 BOOTSTRAP_NODES = 3  # the first nodes are in the network file
@@ -33,7 +32,7 @@ CRAWL_DEPTH = 100
 
 @dataclass(frozen=True, slots=True)
 class WorldPlan:
-    """What a world is made of."""
+    """Says what a world is made of."""
 
     seed: int = 1
     hosts: int = 12
@@ -47,7 +46,7 @@ class WorldPlan:
 
 @dataclass(frozen=True, slots=True)
 class NodeLoss:
-    """A node that died or fell asleep without a word, and how many URLs it had in flight then."""
+    """Notes a node that died or fell asleep without a word, and how many URLs it had in flight then."""
 
     name: str
     at: float
@@ -55,7 +54,7 @@ class NodeLoss:
 
 
 class World:
-    """All nodes of one simulation, by name: n0, n1, …"""
+    """Holds all nodes of one simulation, by name (n0, n1, …), and does to them what a scenario asks for."""
 
     def __init__(self, loop: SimLoop, tasks: asyncio.TaskGroup, plan: WorldPlan, folder: Path) -> None:
         self.plan, self.loop = plan, loop
@@ -71,7 +70,7 @@ class World:
         self._around = SimEnvironment(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
 
     async def add(self, count: int = 1, pause_s: float = 0.3, *, stable: bool = True) -> list[SimNode]:
-        """Start new nodes, one after the other; laptops where they are not `stable`."""
+        """Start new nodes, one every `pause_s`; laptops where they are not `stable`."""
         return [await self._add(pause_s, stable=stable) for _ in range(count)]
 
     async def add_client(self, families: tuple[Family, ...] = (4,), mode: Mode = "client") -> SimNode:
@@ -106,35 +105,22 @@ class World:
         return overlay.adopt(sign_strategy(encode_document(wanted), self.publisher))
 
     def running(self) -> list[SimNode]:
-        """The nodes that live, in the order of their making."""
+        """Return the nodes that live, in the order of their making."""
         return [node for node in self.nodes.values() if node.is_running]
 
     async def kill(self, node: SimNode) -> None:
-        """kill -9: nothing more arrives or leaves, what was not synced is lost; returns when it is over."""
-        task = node.task
-        assert task is not None, f"{node.name} does not run"
-        self._lose(node)
-        kept = {path: path.read_bytes() for path in sorted(node.folder.rglob("*")) if path.is_file()}
-        node.task = None
-        self.wire.kill(node.name)
-        task.cancel()
-        await asyncio.wait([task])
-        await node.node_core.close()
-        node.disk.crash()
-        for path, content in kept.items():  # a killed process tidies nothing up
-            path.write_bytes(content)
+        """Kill a node as kill -9 does; return when it is over."""
+        self._note_loss(node)
+        await node.kill(self.wire)
 
     async def restart(self, node: SimNode) -> None:
         """Start a killed node on what its disk holds."""
-        node.build(self._around)
-        place = copy_context()
-        place.run(PLACE.set, node.name)
-        node.task = self._tasks.create_task(node.run(), name=node.name, context=place)
+        node.start(self._tasks, self._around)
         await asyncio.sleep(0)
 
     def sleep(self, node: SimNode) -> None:
         """Close a laptop's lid: nothing runs there, nothing gets through; its clocks go on."""
-        self._lose(node)
+        self._note_loss(node)
         self.loop.sleep(node.name)
         self._sleeping.append(node)
         self._cut()
@@ -145,17 +131,13 @@ class World:
         self._cut()
         self.loop.wake(node.name)
 
-    def wipe(self, node: SimNode) -> None:
-        """Give a killed node an empty disk."""
-        node.disk = MemoryDisk()
-
     def cut(self, *groups: Sequence[SimNode]) -> None:
-        """Nodes of different groups do not reach each other; who is in none is with the first."""
+        """Part the groups, whose nodes no longer reach each other; who is in none is with the first."""
         self._groups = {node.name: number for number, group in enumerate(groups) for node in group}
         self._cut()
 
     def heal(self) -> None:
-        """One network again."""
+        """Make one network of all groups again."""
         self.cut()
 
     async def pass_time(self, seconds: float) -> None:
@@ -163,7 +145,7 @@ class World:
         await asyncio.sleep(seconds)
 
     async def until(self, claim: Callable[[], bool], within_s: float, every_s: float = 1.0) -> float:
-        """Let time pass until a claim holds; the seconds that took. Raises AssertionError after `within_s`."""
+        """Let time pass until a claim holds; return the seconds it took; raises AssertionError after `within_s`."""
         began = self.loop.time()
         while not claim():
             assert self.loop.time() - began < within_s, f"{claim} does not hold after {within_s:.0f} s"
@@ -194,14 +176,14 @@ class World:
         addresses = addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
         folder = self._folder / name
         folder.mkdir()
-        node = SimNode(name, addresses, Identity(rng.randbytes(32)), self.loop.clock(skew_s), folder, rng)
-        node.mode, node.is_bare, node.stable = mode, is_bare, stable
+        identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
+        node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)
         return node
 
-    def _lose(self, node: SimNode) -> None:
+    def _note_loss(self, node: SimNode) -> None:
         self.node_losses.append(NodeLoss(node.name, self.loop.time(), node.node_core.crawl.crawler.status().open))
 
     def _cut(self) -> None:
@@ -230,7 +212,7 @@ Scenario = Callable[[World], Awaitable[None]]
 
 
 def simulate(scenario: Scenario, plan: WorldPlan = WorldPlan()) -> World:
-    """Run a scenario to its end; the world as it was then, its nodes stopped."""
+    """Run a scenario to its end; return the world as it was then, its nodes stopped."""
     loop, worlds = SimLoop(), list[World]()
 
     async def main(folder: Path) -> None:

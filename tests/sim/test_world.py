@@ -99,7 +99,7 @@ def test_two_of_three_disks_wiped_at_once_lose_nothing():
         before = take_census(world.running())
         for node in (world.nodes["n1"], world.nodes["n4"]):
             await world.kill(node)
-            world.wipe(node)
+            node.wipe()
             await world.restart(node)
         await world.pass_time(60.0)
         await crawled(world)

@@ -1,5 +1,5 @@
 from node.simulation.forming import form
-from node.simulation.observations import Spread, owners_agree, sample_slots, slot_bits_for, teams_agree
+from node.simulation.observations import StrategySpread, owners_agree, sample_slots, slot_bits_for, teams_agree
 from node.simulation.swarm import Swarm
 
 
@@ -11,7 +11,7 @@ def test_agreement_is_whole_at_peace_and_not_right_after_deaths_and_a_strategy_r
     bits = slot_bits_for(30)
     slots = sample_slots(bits, 64, 1)
     assert teams_agree(swarm, slots, bits) == owners_agree(swarm, slots, bits, swarm.bees[:5]) == 1.0
-    spread_s = Spread(swarm, bits).spread_s(swarm, 30.0)
+    spread_s = StrategySpread(swarm, bits).spread_s(swarm, 30.0)
     assert spread_s is not None and 0.0 < spread_s < 20.0
     swarm.kill(*swarm.bees[:9])
     assert teams_agree(swarm, slots, bits) < 0.7
