@@ -105,7 +105,7 @@ async def kill_in_mid_crawl(demo: Demo, node: DemoNode, clock: Any) -> Killed:
 
 async def finished(demo: Demo) -> Crawled:
     """Wait until the crawl ends by itself, then judge it."""
-    assert await demo.wait_settled(SETTLED_WITHIN_S), f"not settled: {await demo.asker.statuses(demo.alive())}"
+    assert await demo.wait_settled(SETTLED_WITHIN_S), f"not settled: {await demo.client.statuses(demo.alive())}"
     rows = log_of(demo)
     requests: dict[tuple[str, str], list[float]] = defaultdict(list)
     for row in rows:
