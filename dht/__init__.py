@@ -1,8 +1,10 @@
 """The key space, the peers in it, who owns what, and how to talk to them. Imports none of our packages.
 
-Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read keys, contact, strategy, overlay; then identity,
-records, owners, votes, leases; then the core and its carriers (datagrams; channel, relay); last view and live,
-which put it together, and opening, which builds it for a real node.
+Nouns: `Key`, `Slot`, `Contact`, `Strategy`, `Overlay`. Read `keys.py` and `messages.py` first, then room by room, each
+built on those before it: identity (who a node is), wire (bytes of packets, heartbeats, records), membership (who is
+there), routing (how a key is found), strategy (what the publishers say), transport (messages over TLS), ownership (who
+keeps a slot), protocol (the engine without sockets), leases (who crawls a slot), reachability (do strangers get
+through), overlay (all of it running: `api.py` is what the packages above see, `assembly.py` builds it for a real node).
 """
 
 from dht.clock import Clock, Now, system_clock
@@ -11,7 +13,6 @@ from dht.errors import (
     MALFORMED,
     BadIdentity,
     BadMessage,
-    BadSignature,
     BadStrategy,
     BrokenFile,
     DseError,
@@ -20,7 +21,7 @@ from dht.errors import (
     PeerTimeout,
     RemoteError,
 )
-from dht.identity.node_key import Identity, node_id_of, verify
+from dht.identity.node_key import Identity, verify
 from dht.identity.puzzle import solve_all, work_of
 from dht.identity.puzzle_solver import PuzzleFile
 from dht.keys import (
@@ -40,29 +41,25 @@ from dht.keys import (
     split_url,
 )
 from dht.leases.lease_balancer import BalanceReport
-from dht.membership.peer_cache import PeerCache
-from dht.membership.table import MemberTable, News
 from dht.messages import Message
-from dht.overlay.api import Overlay, View
+from dht.overlay.api import Overlay
 from dht.overlay.assembly import OverlaySettings, open_overlay
 from dht.overlay.service import OnEvent, OverlayDependencies, OverlayService
 from dht.ownership.placement_diff import SlotMove, placement_diff
-from dht.ownership.rendezvous import Placement, owners
+from dht.ownership.rendezvous import Placement
 from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
-from dht.ownership.site_shards import FRESH_S, SURE_S, ShardDepths, SiteShards, shards, stray_range
+from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
 from dht.protocol.engine import ProtocolEngine
-from dht.protocol.events import Event, MembersChanged, StrategyAhead
+from dht.protocol.events import Event, StrategyAhead
 from dht.protocol.requester import Datagram
-from dht.protocol.udp_driver import EngineDriver, PortUnavailable, UdpDriver, bind_udp
+from dht.protocol.udp_driver import EngineDriver
 from dht.rate_limit import RateLimiter
 from dht.reachability.dial_back import DialBack
-from dht.reachability.evidence import ReachabilityEvidence, ReachabilityVerdict
 from dht.reachability.node_role import Mode
 from dht.signals import when_told_to_stop
 from dht.slot_resize import resize_inside
-from dht.slot_set import decode_slots, encode_slots
 from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
-from dht.strategy.diff import Difference, FieldChange, RuleChange, difference
+from dht.strategy.diff import difference
 from dht.strategy.document import (
     Publishers,
     Rule,
@@ -83,11 +80,9 @@ from dht.strategy.validation import (
     parse_address,
     sign_strategy,
 )
-from dht.transport.transport import Driver, PeerGone, PeerRefused, Route, Transport
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
-from dht.wire.heartbeat import Heartbeat, Load, VerifiedHeartbeat, open_heartbeat, sign_heartbeat
-from dht.wire.value_record import ValueRecord, sign_record
+from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
 
 __all__ = [
     "FRESH_S",
@@ -102,7 +97,6 @@ __all__ = [
     "AdoptedStrategy",
     "BadIdentity",
     "BadMessage",
-    "BadSignature",
     "BadStrategy",
     "BalanceReport",
     "BrokenFile",
@@ -112,27 +106,20 @@ __all__ = [
     "Datagram",
     "DhtConfig",
     "DialBack",
-    "Difference",
     "DocumentId",
-    "Driver",
     "DseError",
     "Endpoint",
     "EngineDriver",
     "Event",
     "Family",
-    "FieldChange",
-    "Heartbeat",
     "Identity",
     "InputError",
     "Key",
     "Load",
     "LocalError",
-    "MemberTable",
-    "MembersChanged",
     "Message",
     "Mode",
     "Network",
-    "News",
     "NodeId",
     "Now",
     "OnEvent",
@@ -141,24 +128,15 @@ __all__ = [
     "OverlayService",
     "OverlaySettings",
     "Pattern",
-    "PeerCache",
-    "PeerGone",
-    "PeerRefused",
     "PeerTimeout",
     "Placement",
-    "PortUnavailable",
     "ProtocolEngine",
     "Publishers",
     "PuzzleFile",
     "RateLimiter",
-    "ReachabilityEvidence",
-    "ReachabilityVerdict",
     "RemoteError",
-    "Route",
     "Rule",
-    "RuleChange",
     "RuleDecision",
-    "ShardDepths",
     "ShardPolicy",
     "SignedStrategy",
     "SiteShards",
@@ -167,39 +145,28 @@ __all__ = [
     "Strategy",
     "StrategyAhead",
     "StrategyHistory",
-    "Transport",
-    "UdpDriver",
-    "ValueRecord",
     "VerifiedHeartbeat",
-    "View",
     "add_signature",
-    "bind_udp",
     "check_bounds",
     "check_network",
     "check_publishers",
     "decode_signed",
-    "decode_slots",
     "difference",
     "distance",
     "document_id",
     "documents_of",
     "encode_document",
     "encode_signed",
-    "encode_slots",
     "host_matches",
     "network_id",
-    "node_id_of",
     "open_heartbeat",
     "open_overlay",
-    "owners",
     "parse_address",
     "parse_document",
     "placement_diff",
     "placement_key",
     "resize_inside",
     "shards",
-    "sign_heartbeat",
-    "sign_record",
     "sign_strategy",
     "site_of",
     "slot_of",

@@ -8,9 +8,10 @@ from hashlib import sha256
 from pathlib import Path
 
 from dht import DocumentId, Slot, document_id, placement_key
-from index import DocumentChange, IndexConfig, Text, parse_query
+from index import DocumentChange, IndexConfig, Text
 from index.engine.index_files import IndexFiles
 from index.query.collection_statistics import Statistics
+from index.query.parser import parse_query
 from index.search.messages import HitRow
 from index.search.shard_search import best, count
 

@@ -6,35 +6,19 @@ local: one node's part. Then messages, plan, checks, remote, rounds, merge, snip
 question, searcher: a whole query.
 """
 
-from index.change_feed import ChangeFeed, DocumentChange, Text
+from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
-from index.errors import IndexCorrupt, QueryError
-from index.query.parser import Query, parse_query
-from index.query.scoring import RANKING
 from index.query.search_request import SearchRequest
 from index.search.local_index import LocalIndex
-from index.search.oracle import OracleAnswer, OracleHit, SearchOracle
-from index.search.searcher import Read, Searcher
-from index.text.analyzer import ANALYZER
-from index.text.analyzer_check import AnalyzerDiffers
+from index.search.oracle import SearchOracle
+from index.search.searcher import Searcher
 
 __all__ = [
-    "ANALYZER",
-    "RANKING",
-    "AnalyzerDiffers",
-    "ChangeFeed",
     "DocumentChange",
     "IndexConfig",
-    "IndexCorrupt",
     "LocalIndex",
-    "OracleAnswer",
-    "OracleHit",
-    "Query",
-    "QueryError",
-    "Read",
     "SearchOracle",
     "SearchRequest",
     "Searcher",
     "Text",
-    "parse_query",
 ]

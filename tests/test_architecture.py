@@ -127,6 +127,20 @@ def test_packages_use_each_other_through_their_front_door() -> None:
                 assert not inner, f"{path}:{line}: import from {top}, not {module}"
 
 
+@pytest.mark.parametrize("package", [package for package in PACKAGES if package != "node"])
+def test_a_front_door_shows_only_what_other_packages_use(package: str) -> None:
+    used: set[str] = set()
+    for path in SOURCES:
+        if path.relative_to(ROOT).parts[0] != package:
+            nodes = ast.walk(ast.parse(path.read_text()))
+            froms = (node for node in nodes if isinstance(node, ast.ImportFrom) and node.module == package)
+            used |= {alias.name for node in froms for alias in node.names}
+    door = ast.parse((ROOT / package / "__init__.py").read_text())
+    values = [node.value for node in door.body if isinstance(node, ast.Assign) and isinstance(node.value, ast.List)]
+    shown = {name for value in values for name in ast.literal_eval(value)}
+    assert shown == used, "tests and benchmarks import from the module that defines a name"
+
+
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.relative_to(ROOT).as_posix())
 def test_pure_modules_are_pure(path: Path) -> None:
     docstring = ast.get_docstring(ast.parse(path.read_text())) or ""

@@ -9,7 +9,8 @@ from statistics import fmean
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals, stock
 from benchmarks.overlay.extent import Extent
-from dht import Identity, Key, ValueRecord, sign_record
+from dht import Identity, Key
+from dht.wire.value_record import ValueRecord, sign_record
 from node.simulation.forming import form
 from node.simulation.lookup_trial import LookupTrial, quantile
 from node.simulation.loop import EPOCH

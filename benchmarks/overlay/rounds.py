@@ -15,13 +15,14 @@ from random import Random
 import msgspec
 
 from bootstrap import load_network, new_network
-from dht import Identity, Network, NodeId, Placement, Slot, Strategy, StrategyHistory, encode_slots
+from dht import Identity, Network, NodeId, Placement, Slot, Strategy, StrategyHistory
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.lease_service import ASK_S, FALL_BACK_S, TICK_S
 from dht.leases.quorum_round import QuorumRound
 from dht.leases.voter import VOTE_S
 from dht.messages import LeaseRelease, LeaseReply, LeaseRequest
 from dht.ownership.view import OverlayView
+from dht.slot_set import encode_slots
 from dht.transport.tls_client import KEEP_S
 from node.simulation.observations import REPLICAS
 from node.simulation.swarm import Bee, Swarm

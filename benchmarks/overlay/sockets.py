@@ -16,7 +16,8 @@ from kademlia.node import Node
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, ProtocolEngine, UdpDriver, bind_udp, system_clock
+from dht import Address, AddressPolicy, DhtConfig, Endpoint, Identity, ProtocolEngine, system_clock
+from dht.protocol.udp_driver import UdpDriver, bind_udp
 
 AT_ONCE = 8  # questions open at a time
 NETWORK = b"network of loopback."

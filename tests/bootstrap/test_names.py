@@ -2,7 +2,9 @@
 
 import pytest
 
-from bootstrap import format_network, load_network, look_up, new_network, parse_name
+from bootstrap import load_network, look_up, new_network
+from bootstrap.names import parse_name
+from bootstrap.networks import format_network
 from dht import Address, BadStrategy, Identity, Strategy
 
 FIRST = Strategy(network="", version=1, effective_at=0, next_at=1, expires_at=2)

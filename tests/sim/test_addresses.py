@@ -6,18 +6,8 @@ from random import Random
 
 import pytest
 
-from dht import (
-    Address,
-    AddressPolicy,
-    Contact,
-    DhtConfig,
-    Endpoint,
-    Identity,
-    Key,
-    ProtocolEngine,
-    ValueRecord,
-    sign_record,
-)
+from dht import Address, AddressPolicy, Contact, DhtConfig, Endpoint, Identity, Key, ProtocolEngine
+from dht.wire.value_record import ValueRecord, sign_record
 from node.simulation import SimDatagrams, SimLoop, SimNetwork
 
 NETWORK = b"a network of the simulator"

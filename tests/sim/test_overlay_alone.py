@@ -23,9 +23,9 @@ from dht import (
     ProtocolEngine,
     Slot,
     distance,
-    encode_slots,
-    sign_record,
 )
+from dht.slot_set import encode_slots
+from dht.wire.value_record import sign_record
 from node.simulation import EPOCH, SimDatagrams, SimLoop, SimNetwork
 
 NETWORK = b"a network of the simulator"

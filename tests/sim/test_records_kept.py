@@ -2,7 +2,8 @@
 
 import pytest
 
-from dht import Key, NodeId, ValueRecord, distance
+from dht import Key, NodeId, distance
+from dht.wire.value_record import ValueRecord
 from node.simulation.forming import form
 from node.simulation.swarm import Bee, Swarm
 

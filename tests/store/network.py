@@ -23,7 +23,8 @@ from dht import (
     Slot,
     Strategy,
 )
-from store import FolderDisk, MemoryDisk, RecordStore, Replicator, StoreConfig
+from store import MemoryDisk, RecordStore, Replicator, StoreConfig
+from store.disk.file_system import FolderDisk
 from tests.store.support import WALL
 
 CONFIG = StoreConfig(

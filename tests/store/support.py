@@ -6,7 +6,8 @@ from dataclasses import dataclass
 import msgspec
 
 from dht import Identity, Now, document_id, placement_key
-from store import Disk, Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
+from store import Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
+from store.disk.file_system import Disk
 from store.record.package import sign_package
 
 DAY = 20_000

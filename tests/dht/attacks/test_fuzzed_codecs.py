@@ -15,14 +15,12 @@ from dht import (
     Strategy,
     StrategyHistory,
     decode_signed,
-    decode_slots,
     encode_document,
-    encode_slots,
-    sign_record,
     sign_strategy,
 )
+from dht.slot_set import decode_slots, encode_slots
 from dht.strategy.document import Rule, encode_signed
-from dht.wire.value_record import open_record
+from dht.wire.value_record import open_record, sign_record
 from node.crawling.ingest import visit_flaw
 from store import Kind
 from store.errors import BadReplica

@@ -28,10 +28,8 @@ from dht import (
     Now,
     OverlayDependencies,
     OverlayService,
-    PeerRefused,
     ProtocolEngine,
     RemoteError,
-    Route,
     Strategy,
     StrategyHistory,
 )
@@ -47,6 +45,7 @@ from dht.messages import (
     Vote,
 )
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
+from dht.transport.transport import PeerRefused, Route
 from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 from node.crawling.settlement import Report, ReportRequest
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders

@@ -7,7 +7,7 @@ import msgspec
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import Identity, Key, Network, NodeId, Now, PeerTimeout, Strategy, ValueRecord
+from dht import Identity, Key, Network, NodeId, Now, PeerTimeout, Strategy
 from dht.messages import StrategyDigest
 from dht.overlay.strategy_dissemination import (
     COMPARE_S,
@@ -19,6 +19,7 @@ from dht.overlay.strategy_dissemination import (
 )
 from dht.overlay.strategy_sync import StrategySync
 from dht.strategy.history import StrategyHistory
+from dht.wire.value_record import ValueRecord
 
 PEOPLE = [Identity(bytes([n]) * 32) for n in range(1, 12)]
 OTHER = b"\1" * 32

@@ -9,13 +9,14 @@ from contextlib import asynccontextmanager
 import pytest
 
 from bootstrap.networks import load_network, new_network
-from dht import BadMessage, Contact, Endpoint, Identity, Mode, NodeId, OverlayService, ReachabilityVerdict, Strategy
+from dht import BadMessage, Contact, Endpoint, Identity, Mode, NodeId, OverlayService, Strategy
 from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.messages import Message
 from dht.overlay.assembly import OverlaySettings, open_overlay
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.reachability.dial_back import DialBack
+from dht.reachability.evidence import ReachabilityVerdict
 from tests.dht.overlay.test_service import free_port, has_ipv6, until
 
 HERE = "127.0.0.1"

@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from dht import BadMessage, BadSignature, Identity, Now
+from dht import BadMessage, Identity, Now
+from dht.errors import BadSignature
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, sign_request
 
 ALICE, BOB = Identity(b"\1" * 32), Identity(b"\2" * 32)

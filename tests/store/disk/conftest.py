@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from store import Disk, FolderDisk, MemoryDisk
+from store import MemoryDisk
+from store.disk.file_system import Disk, FolderDisk
 
 
 @pytest.fixture(params=["memory", "folder"])

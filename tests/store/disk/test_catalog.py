@@ -8,10 +8,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import DocumentId, Key
-from store import Disk, FolderDisk, Kind, MemoryDisk, RecordStore
+from store import Kind, MemoryDisk, RecordStore
 from store.disk.catalog import Catalog
 from store.disk.catalog_reader import RecordChange
 from store.disk.cell_sums import keys_of
+from store.disk.file_system import Disk, FolderDisk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
 from store.record.record import ShortVersion

@@ -2,7 +2,8 @@
 
 import asyncio
 
-from store import Disk, Kind
+from store import Kind
+from store.disk.file_system import Disk
 from tests.store.support import draft, open_store, records
 
 

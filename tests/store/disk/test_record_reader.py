@@ -1,6 +1,7 @@
 """Records are found by name and by key range, with their contents or without."""
 
-from store import Disk, Kind
+from store import Kind
+from store.disk.file_system import Disk
 from tests.store.support import draft, open_store, records
 
 FIRST, LAST = bytes(20), b"\xff" * 20

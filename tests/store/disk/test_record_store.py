@@ -13,7 +13,9 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 
 from dht import placement_key
-from store import Disk, DiskFull, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, StoreCorrupt
+from store import Draft, Kind, MemoryDisk, RecordStore, StoreConfig
+from store.disk.file_system import Disk
+from store.errors import DiskFull, StoreCorrupt
 from store.record.range_reconciliation import mark
 from tests.store.support import CONFIG, DAY, StillClock, draft, open_store, random_draft, records, url
 

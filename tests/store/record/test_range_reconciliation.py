@@ -8,7 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht import DocumentId, Key
-from store import BadReplica, Kind
+from store import Kind
+from store.errors import BadReplica
 from store.record import range_reconciliation as module
 from store.record.range_reconciliation import (
     END,

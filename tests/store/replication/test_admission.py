@@ -6,7 +6,8 @@ import pytest
 from msgspec.structs import replace
 
 from dht import Identity, NodeId, Slot, slot_of
-from store import BadReplica, Draft, Kind
+from store import Draft, Kind
+from store.errors import BadReplica
 from store.record.package import pack
 from store.replication.messages import PutPackage, PutReply
 from tests.store.network import Net, Node, network

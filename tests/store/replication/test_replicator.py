@@ -8,7 +8,9 @@ import pytest
 from msgspec.structs import replace
 
 from dht import BadMessage, NodeId, Slot, slot_of
-from store import BadDraft, Draft, FolderDisk, Kind, Record, TooFewCopies
+from store import Draft, Kind, Record, TooFewCopies
+from store.disk.file_system import FolderDisk
+from store.errors import BadDraft
 from store.record.package import pack, sign_package
 from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
