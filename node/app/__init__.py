@@ -1,4 +1,4 @@
 """How is a node put together?
 
-Wiring, and the service behind API and command line. Read services, then process.
+Wiring, and the service behind API and command line. Read wiring, node_core, then service.
 """

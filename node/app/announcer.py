@@ -15,7 +15,7 @@ LOAD_EVERY_S = 5.0  # between two announcements of load and due work
 
 
 class Announcer:
-    """Announces one node's state. A slot is ready when it is reconciled and the index has caught up with it."""
+    """Announces one node's state; a slot is ready when it is reconciled and the index has caught up with it."""
 
     def __init__(
         self,

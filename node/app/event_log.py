@@ -1,22 +1,20 @@
-"""What an operator would miss in the log of a running node: who came and went, what is ready, how the crawl goes.
+"""Says in log lines what an operator would miss: who came and went, what is ready, how the crawl goes.
 
-Pure: two moments in, lines out. `node/process/run_node.py` looks every few seconds and logs them.
+Pure: two states of a node in, lines out. `node/process/run_node.py` compares every few seconds and logs the lines.
 """
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-LOOK_EVERY_S = 2.0
+COMPARE_EVERY_S = 2.0
 GOES_ON_EVERY_S = 60.0  # a long crawl says so once in a while
 BUSY = frozenset({"crawling", "waiting"})
 
 
 @dataclass(frozen=True, slots=True)
 class NodeState:
-    """A node at one time.
-
-    `at`: steady seconds; `live`: ids of live peers; `pause_reason`: why it must not fetch, or "".
-    """
+    """What a node is and does at one time. `at`: steady seconds; `live`: ids of live peers; `pause_reason`: why it must
+    not fetch, or ""."""
 
     at: float
     live: frozenset[str] = frozenset()
@@ -32,7 +30,7 @@ class NodeState:
 
 
 class EventLog:
-    """Remembers what it said last."""
+    """Compares a node's state with the one before it, and remembers what was said last."""
 
     def __init__(self, first: NodeState) -> None:
         self._last = replace(first, live=frozenset(), ready=0, owned=0, crawl="", is_settled=False)
@@ -40,11 +38,11 @@ class EventLog:
         self._settled_with = -1  # documents when "settled" was last said
 
     def is_curious(self, documents: int, crawl: str) -> bool:
-        """Whether it is worth asking the team if all is settled: something came since, and nothing comes just now."""
+        """Tell whether to ask other owners if all is settled: something came since, and nothing comes just now."""
         return documents != self._settled_with and documents == self._last.documents and crawl not in BUSY
 
     def lines(self, now: NodeState) -> list[str]:
-        """What is new since the last look, in the form of log lines."""
+        """Return what is new since the last state, in the form of log lines."""
         last, self._last = self._last, now
         return [*_peers(last, now), *_slots(last, now), *self._crawl(last, now), *self._settled(now)]
 
@@ -77,7 +75,7 @@ def _peers(last: NodeState, now: NodeState) -> Iterator[str]:
 
 
 def _slots(last: NodeState, now: NodeState) -> Iterator[str]:
-    """Said when all are ready, and when that is over; what lies between is of no use to anybody."""
+    """Say when all slots are ready, and when that is over; what lies between is of no use to anybody."""
     was, is_now = _complete(last), _complete(now)
     if is_now and (not was or now.owned != last.owned):
         yield f"slots ready count={now.ready}"
@@ -85,5 +83,5 @@ def _slots(last: NodeState, now: NodeState) -> Iterator[str]:
         yield f"slots being reconciled ready={now.ready} owned={now.owned}"
 
 
-def _complete(moment: NodeState) -> bool:
-    return 0 < moment.owned <= moment.ready
+def _complete(state: NodeState) -> bool:
+    return 0 < state.owned <= state.ready

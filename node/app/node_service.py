@@ -100,7 +100,7 @@ class NodeService:
         return await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
-        return await self._core.jobs.progress.of(asked)
+        return await self._core.jobs.progress.answer(asked)
 
     async def explain(self, url: str) -> Json:
         return await self._core.jobs.explanations.explain(url)
@@ -128,7 +128,7 @@ class NodeService:
 
 
 def may_be_shown(document: Document) -> bool:
-    """Whether a copy of the page may be shown: by its author's word (noarchive), and where there is a page at all."""
+    """Tell whether a copy of the page may be shown: its author allows it (no noarchive), and there is a page at all."""
     return not (document.gone or document.noarchive)
 
 
@@ -150,7 +150,7 @@ def _version(entry: AdoptedStrategy, in_force: int) -> Json:
 
 
 def known_url(text: str) -> str:
-    """The canonical form of a URL, or the text itself, which then names nothing."""
+    """Return the canonical form of a URL, or the text itself, which then names nothing."""
     try:
         return canonical_url(text)
     except BadUrl:
@@ -158,7 +158,7 @@ def known_url(text: str) -> str:
 
 
 def document_json(record: Record, document: Document, replicas: int) -> Json:
-    """A stored document as programs read it; `replicas`: ready replicas of its slot."""
+    """Return a stored document as programs read it; `replicas`: ready replicas of its slot."""
     return {
         "id": record.id.hex(),
         "key": record.key.hex(),

@@ -1,4 +1,4 @@
-"""What the web listener needs from a node: one protocol, implemented by `node/app/node_service.py` and the tests' fake.
+"""What the web listener asks of a node: one protocol, which `node/app/node_service.py` and the tests' fake implement.
 
 Pure: values and a protocol. Every answer is plain data, ready for JSON, in the shapes of the HTTP contract.
 """
@@ -14,33 +14,36 @@ Json = dict[str, Any]
 
 
 class Service(Protocol):
-    """A running node, seen from HTTP."""
+    """A running node, as HTTP and the command line see it."""
 
     async def search(self, question: SearchRequest) -> Json:
-        """The body of /api/v1/search; raises QueryError (an InputError with `position`) where the query is none."""
+        """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the
+        query is none."""
 
     async def status(self) -> Json:
-        """The body of /api/v1/status."""
+        """Return what the node is, holds and does: the body of /api/v1/status."""
 
     async def peers(self) -> list[Json]:
-        """One object a member: node_id, endpoints, live, families, strategy_version, ready, leased, due,
-        load (percent: cpu, memory, disk, network), last_heard_s."""
+        """Return one object a member: node_id, self, endpoints, live, families, strategy_version, ready, leased,
+        refuses, due, load (percent: cpu, memory, disk, network), last_heard_s."""
 
     async def strategy(self, which: str = "") -> Json:
-        """The strategy in force, the "newest" or a version by its number: digest, signers, warnings besides."""
+        """Return the strategy in force, the "newest", or a version by its number, with its digest, signers and
+        warnings. Raises BadStrategy where that version is not known."""
 
     async def strategy_log(self) -> Json:
-        """{versions: [{version, digest, signed_by, effective_at, expires_at, next_at, publishers, threshold,
-        changes_publishers, forks, in_force}], warnings}, oldest first."""
+        """Return all known versions, oldest first: {versions: [{version, digest, signed_by, effective_at, expires_at,
+        next_at, publishers, threshold, changes_publishers, forks, in_force}], warnings}."""
 
     async def preview_strategy(self, document: bytes) -> Json:
-        """What a draft or signed document would move and change; raises BadStrategy."""
+        """Return what a draft or signed document would move and change; raises BadStrategy."""
 
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
-        """Stored documents by URL, in order; `local`: only what lies on this node's own disk."""
+        """Return stored documents by URL, in order; null for a URL that is none, or not stored. `local`: only what lies
+        on this node's own disk."""
 
     async def snapshot(self, url: str) -> tuple[Json, bytes] | None:
-        """A document and its stored content, read from any ready replica."""
+        """Return a document and its stored content, read from any ready replica; None where it may not be shown."""
 
     async def crawl(
         self,
@@ -51,18 +54,21 @@ class Service(Protocol):
         sitemaps: Sequence[str] = (),
         dry_run: bool = False,
     ) -> Json:
-        """Hand seeds, and sitemaps whose pages are seeds, to their owners: {accepted: n, refused: [{url, reason}],
-        seeds: [{url, scope, sitemap, known}]}; `known`: as what, so that nothing changes. A dry run writes nothing."""
+        """Hand seeds, and sitemaps whose pages are seeds, to their owners; a dry run writes nothing. Known URLs are
+        accepted and not fetched anew. Returns {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap,
+        known}], behind, dry_run}; `known` says what is known of a seed, "" where it is new."""
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
-        """What became of URLs: {url, state, reason, found: [{url, depth, scope}]} each, in order."""
+        """Return what became of URLs, in order: {url, state, reason, found: [{url, depth, scope}]} each."""
 
     async def explain(self, url: str) -> Json:
-        """Would a URL be fetched, by whom, when, why not: {url, canonical, answer: yes | now | later | no, why,
-        changed, placement, rule, owners, holder, known, crawler}."""
+        """Say whether a URL would be fetched, by whom, when, and why not: {url, canonical, answer: yes | now | later |
+        no, why, changed, id, placement, rule, owners, holder, known, crawler}; only the first four where it is no URL.
+        """
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
-        """Fetch nothing, for so many seconds or (None) until told otherwise; why nothing is fetched now, or ""."""
+        """Fetch nothing for so many seconds or (None) until told otherwise, or go on; return why nothing is fetched
+        now, or ""."""
 
     async def publish_strategy(self, document: bytes) -> Json:
         """Verify a signed strategy document, adopt it and spread it; raises BadStrategy."""

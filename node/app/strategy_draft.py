@@ -1,4 +1,4 @@
-"""The next version of a strategy, drafted from the newest and what its publisher wishes to change.
+"""Drafts the next version of a strategy from the newest and what its publisher wants to change.
 
 Pure: values in, a checked document out; raises BadStrategy naming field, value and remedy.
 """
@@ -31,7 +31,7 @@ _DURATION = re.compile(r"(\d{1,9})([smhd])")
 
 @dataclass(frozen=True, slots=True)
 class DraftRequest:
-    """What shall be different. Instants are seconds from now, None leaves the usual."""
+    """What shall be different in the next version. Instants are seconds from now; None leaves the usual."""
 
     fields: Mapping[str, Any]  # by name, parsed values
     rules: Sequence[Rule] = ()  # put before the others, in this order
@@ -46,7 +46,7 @@ class DraftRequest:
 
 
 def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Strategy:
-    """The document that follows `newest`, whose digest is `digest`, within its bounds."""
+    """Return the document that follows `newest`, whose digest is `digest`, within its bounds."""
     effective_at = now + wishes.effective_in_s
     expires_in_s = VALID_S if wishes.expires_in_s is None else wishes.expires_in_s
     next_in_s = min(NEXT_S, expires_in_s) if wishes.next_in_s is None else wishes.next_in_s
@@ -73,10 +73,10 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
 
 
 def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
-    """The document that a draft means; raises BadStrategy.
+    """Return the document that a draft means; raises BadStrategy.
 
-    A draft that `strategy show --json` gave carries the digest of the version in force: it becomes the next version,
-    in force from `now` on unless it names a later instant.
+    A draft that `strategy show --json` gave carries the digest of the version in force: it becomes the next version, in
+    force from `now` on unless it names a later instant.
     """
     try:
         fields = msgspec.json.decode(draft, type=dict[str, Any])
@@ -99,7 +99,7 @@ def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
 
 
 def _renewed(body: dict[str, Any], now: int) -> dict[str, int]:
-    """Instants for the next version: those of the draft where they lie ahead, else the usual spans from now."""
+    """Return instants for the next version: those of the draft where they lie ahead, else the usual spans from now."""
     spans = {"effective_at": 0, "next_at": NEXT_S, "expires_at": VALID_S}
     return {
         name: now + span for name, span in spans.items() if not (isinstance(body.get(name), int) and body[name] > now)
@@ -157,7 +157,7 @@ def parse_duration(option: str, text: str) -> int:
 
 
 def proposed_bits(now: int, members: int) -> int:
-    """slot_bits that give each member 16 to 64 slots; what is there stays where it fits, and is never reduced."""
+    """Return slot_bits that give each member 16 to 64 slots: the present ones where they fit, and never fewer."""
     bits = now
     while bits < MAX_BITS and (1 << bits) < SLOTS_EACH[0] * members:
         bits += 1

@@ -1,7 +1,7 @@
-"""What a change of strategy moves, in figures: shares of the key space, copies, documents, bytes, URLs by rule.
+"""Works out what a change of strategy moves: shares of the key space, copies, documents, bytes, URLs by rule.
 
-Pure: moves and counts in, plain data out. What this node counted itself, what peers reported and what is estimated
-from both are kept apart, because they deserve different trust.
+Pure: moves and counts in, plain data out. What this node counted itself, what peers reported and what is estimated from
+both are kept apart, because they deserve different trust.
 """
 
 from collections import Counter
@@ -18,8 +18,8 @@ Json = dict[str, Any]
 SHOWN = 20  # hosts named; the rest is counted
 
 
-class Kept(NamedTuple):
-    """What lies in one part of the key space. `bytes` 0: not known."""
+class SlotContents(NamedTuple):
+    """How much lies in one part of the key space. `bytes` 0: not known."""
 
     documents: int
     visits: int
@@ -27,31 +27,31 @@ class Kept(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Counts:
-    """What is known of the parts: counted here, or reported by peers."""
+class KnownContents:
+    """What is known of how much lies in each part: counted here, or reported by peers."""
 
-    own: Mapping[Slot, Kept]
-    reported: Mapping[Slot, Kept]
+    own: Mapping[Slot, SlotContents]
+    reported: Mapping[Slot, SlotContents]
     usual_bytes: float = 0.0  # of a record, where none of these parts was weighed
 
     @property
     def mean(self) -> tuple[float, float]:
-        """Documents and visits in a part, over all that is known."""
+        """Return documents and visits in a part on average, over all that is known."""
         known = [*self.own.values(), *(k for slot, k in self.reported.items() if slot not in self.own)]
         many = max(1, len(known))
         return sum(k.documents for k in known) / many, sum(k.visits for k in known) / many
 
     @property
     def record_bytes(self) -> float:
-        """Bytes of one record, over what was weighed here."""
+        """Return the bytes of one record on average, over what was weighed here."""
         weighed = [kept for kept in self.own.values() if kept.bytes]
         if not weighed:
             return self.usual_bytes
         return sum(k.bytes for k in weighed) / max(1, sum(k.documents + k.visits for k in weighed))
 
 
-def moved(parts: Iterable[SlotMove], counts: Counts) -> Json:
-    """Copies that must be made: as a share of all, in documents and in bytes, by how well they are known."""
+def moved(parts: Iterable[SlotMove], counts: KnownContents) -> Json:
+    """Return how many copies must be made: as a share of all, in documents and in bytes, by how well they are known."""
     whole = changed = copies = gained = 0
     documents, sizes, ways = Counter[str](), Counter[str](), Counter[str]()
     mean_documents, mean_visits = counts.mean
@@ -96,7 +96,7 @@ class HostEffect:
         self._old, self._new = CrawlRules(self.before), CrawlRules(self.after)
 
     def add(self, url: str, slot_after: Slot, holder: NodeId | None, *, has_document: bool) -> None:
-        """One known URL. `holder`: who holds the lease of its slot now, None where nobody is known to."""
+        """Count one known URL. `holder`: who holds the lease of its slot now, None where nobody is known to."""
         host = urlsplit(url).hostname or ""
         self.urls += 1
         self.hosts.add(host)
@@ -115,7 +115,7 @@ class HostEffect:
             self.fetched[host] = (was.hex() if was else "", will.hex() if will else "")
 
     def json(self) -> Json:
-        """Figures, and the first hosts by name."""
+        """Return the figures, and the first hosts by name."""
         denied = [
             {"rule": rule, "host": host, "urls": count, "documents": self.denied_documents[rule, host]}
             for (rule, host), count in self.denied.most_common()
@@ -135,7 +135,7 @@ class HostEffect:
 
 
 def changes_json(before: Strategy, after: Strategy) -> Json:
-    """What differs, as plain data: {fields: [{field, before, after}], rules: [{change, number, rule}]}."""
+    """Return what differs: {fields: [{field, before, after}], rules: [{change, number, rule}]}."""
     found = difference(before, after)
     return {
         "fields": [{"field": c.field, "before": c.before, "after": c.after} for c in found.fields],
@@ -143,7 +143,7 @@ def changes_json(before: Strategy, after: Strategy) -> Json:
     }
 
 
-def _look_up(slot: Slot, counts: Counts) -> tuple[str, Kept | None]:
+def _look_up(slot: Slot, counts: KnownContents) -> tuple[str, SlotContents | None]:
     if slot in counts.own:
         return "counted", counts.own[slot]
     if slot in counts.reported:

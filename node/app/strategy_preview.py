@@ -23,7 +23,7 @@ from dht import (
     placement_key,
     slot_of,
 )
-from node.app.strategy_impact import Counts, HostEffect, Json, Kept, changes_json, moved
+from node.app.strategy_impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from node.app.wiring import StoreParts
 from node.crawling.frontier_sync import slot_range, visit_of
 from store import Kind, Record, SlotReport, SlotReportReply
@@ -39,14 +39,14 @@ PAUSE_EVERY = 64
 
 
 class StrategyPreview:
-    """Answers what a draft would move. One at a time: each costs seconds of work."""
+    """Answers what a draft would move, one draft at a time: each costs seconds of work."""
 
     def __init__(self, store: StoreParts, overlay: OverlayService, clock: Clock) -> None:
         self._store, self._overlay, self._clock = store, overlay, clock
         self._turn = asyncio.Lock()
 
     async def preview(self, data: bytes) -> Json:
-        """See `Service.preview_strategy`. `data`: a draft or a signed document. Raises BadStrategy."""
+        """Return what a draft or a signed document (`data`) would move and change; raises BadStrategy."""
         after = parse_document(decode_signed(data).document if b'"signatures"' in data else data)
         check_bounds(after)
         base = self._base(after)
@@ -63,7 +63,7 @@ class StrategyPreview:
             }
 
     def _base(self, after: Strategy) -> SignedStrategy:
-        """The version that a draft follows, or the newest where it follows none that is known."""
+        """Return the version that a draft follows, or the newest where it follows none that is known."""
         strategies = self._overlay.strategies
         if after.network != strategies.network:
             raise BadStrategy("network", f"is {after.network}, this node's is {strategies.network}", "ask a node of it")
@@ -106,25 +106,25 @@ class StrategyPreview:
         others = [slot for slot in changed if slot not in mine]
         whole = store.summary(bytes(KEY_BYTES), b"\xff" * KEY_BYTES)
         usual_bytes = store.used_bytes / max(1, whole.documents + whole.visits)
-        return moved(found, Counts(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
+        return moved(found, KnownContents(await self._count(own, bits), await self._ask(others, bits), usual_bytes))
 
-    async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, Kept]:
-        """What lies here; bytes are summed while there is time."""
+    async def _count(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
+        """Count what lies here; bytes are summed while there is time."""
         store, until = self._store.records, self._clock().steady + WEIGH_FOR_S
-        found: dict[Slot, Kept] = {}
+        found: dict[Slot, SlotContents] = {}
         for number, slot in enumerate(slots):
             first, last = slot_range(slot, bits)
             counted, size = store.summary(first, last), 0
             if (counted.documents or counted.visits) and self._clock().steady < until:
                 rows = await store.read_ranges(lambda catalog, first=first, last=last: catalog.rows(first, last))  # type: ignore[misc]
                 size = sum(row.place.share_bytes for row in rows)
-            found[slot] = Kept(counted.documents, counted.visits, size)
+            found[slot] = SlotContents(counted.documents, counted.visits, size)
             if number % PAUSE_EVERY == 0:
                 await asyncio.sleep(0)
         return found
 
-    async def _ask(self, slots: Sequence[Slot], bits: int) -> dict[Slot, Kept]:
-        """What a ready replica of each says lies there."""
+    async def _ask(self, slots: Sequence[Slot], bits: int) -> dict[Slot, SlotContents]:
+        """Ask a ready replica of each slot what lies there."""
         view = self._overlay.view
         wanted: dict[NodeId, list[Slot]] = {}
         for slot in slots:
@@ -132,20 +132,24 @@ class StrategyPreview:
             asked = [peer for peer in ready if peer in wanted] or (ready if len(wanted) < PEERS_ASKED else [])
             if asked and len(wanted.setdefault(asked[0], [])) < SLOTS_ASKED:
                 wanted[asked[0]].append(slot)
-        found: dict[Slot, Kept] = {}
+        found: dict[Slot, SlotContents] = {}
         async with asyncio.TaskGroup() as tasks:
             for peer, theirs in wanted.items():
                 tasks.create_task(self._ask_one(peer, theirs, bits, found))
         return found
 
-    async def _ask_one(self, peer: NodeId, slots: Sequence[Slot], bits: int, found: dict[Slot, Kept]) -> None:
+    async def _ask_one(self, peer: NodeId, slots: Sequence[Slot], bits: int, found: dict[Slot, SlotContents]) -> None:
         try:
             message = SlotReport(bits, tuple(slots))
             reply = await self._overlay.ask(peer, message, SlotReportReply, timeout_s=ASK_WITHIN_S)
         except RemoteError:
             return
         said = {state.slot: state for state in reply.states}
-        found |= {slot: Kept(max(0, said[slot].documents), max(0, said[slot].visits)) for slot in slots if slot in said}
+        found |= {
+            slot: SlotContents(max(0, said[slot].documents), max(0, said[slot].visits))
+            for slot in slots
+            if slot in said
+        }
 
     # What the rules change
 
@@ -169,7 +173,7 @@ class StrategyPreview:
         return {**effect.json(), **about}
 
     def _sample(self, before: Strategy, after: Strategy, ready: Sequence[Slot], bits: int) -> Iterator[Record]:
-        """Known URLs: first of hosts that rules name, then of every slot here alike, each once, up to a bound."""
+        """Yield known URLs: first of hosts that rules name, then of every slot here alike, each once, up to a bound."""
         store, seen = self._store.records, set[bytes]()
         named = [site_range(host) for host in named_hosts(before, after)]
         each = max(1, MAX_URLS // max(1, len(ready)))
@@ -193,19 +197,19 @@ class StrategyPreview:
 
 
 def named_hosts(before: Strategy, after: Strategy) -> list[str]:
-    """Hosts that rules name which are new: their URLs are looked at first."""
+    """Return the hosts that new rules name: their URLs are looked at first."""
     hosts = (rule.host for rule in after.rules if rule not in before.rules)
     return [host for host in dict.fromkeys(hosts) if host and not host.startswith("*.")][:NAMED_HOSTS]
 
 
 def site_range(host: str) -> tuple[bytes, bytes]:
-    """First and last placement key of a host at its scheme's default port, not spread."""
+    """Return the first and last placement key of a host at its scheme's default port, not spread."""
     site = placement_key(f"http://{host}/")[:10]
     return site + bytes(10), site + b"\xff" * 10
 
 
 def _coarse(slot: Slot, bits: int, coarse_bits: int) -> Slot:
-    """The slot of `coarse_bits` in which a slot of `bits` lies, or where it begins."""
+    """Return the slot of `coarse_bits` in which a slot of `bits` lies, or where it begins."""
     return Slot(slot >> bits - coarse_bits) if bits >= coarse_bits else Slot(slot << coarse_bits - bits)
 
 

@@ -43,7 +43,7 @@ from store import Replicator, StoreConfig
 
 
 class StoreParts:
-    """What keeps records, here and at their owners, and knows where they lie."""
+    """Keeps records, here and at their owners, and knows where they lie."""
 
     def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl) -> None:
         self.records = env.store
@@ -66,7 +66,7 @@ class StoreParts:
 
 
 class FetchParts:
-    """Who may fetch, and who does: this node, other owners, clients."""
+    """Decides who may fetch, and has it done: by this node, other owners, clients."""
 
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, shards: SiteShards, pause: FetchPause, control: CrawlControl
@@ -106,7 +106,7 @@ class FetchParts:
 
 
 class CrawlParts:
-    """The crawler, and what keeps its frontier true."""
+    """Crawls, and keeps the crawler's frontier true."""
 
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, control: CrawlControl
@@ -128,7 +128,7 @@ class CrawlParts:
 
 
 class SiteParts:
-    """What the holder of a site's home slot decides for the network."""
+    """Decides for the network how the sites at home here are spread, and what they are mirrors of."""
 
     def __init__(self, env: NodeEnvironment, store: StoreParts, control: CrawlControl) -> None:
         overlay, clock = env.overlay, env.clock
@@ -141,16 +141,15 @@ class SiteParts:
 
 
 class IndexParts:
-    """The index of what lies here, and searches through the whole network."""
+    """Indexes what lies here, and searches through the whole network. Blocks while files are opened."""
 
     def __init__(self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup) -> None:
-        """Blocks while files are read."""
         self.local = LocalIndex.open(config, env.index_path, env.overlay, StoreChangeFeed(env.store))
         self.searcher = Searcher(config, env.overlay, self.local, lookup.texts, env.clock, env.new_rng())
 
 
 class JobParts:
-    """What takes crawls from people, and says what becomes of them."""
+    """Takes crawls from people, and says what becomes of them."""
 
     def __init__(self, env: NodeEnvironment, store: StoreParts, fetching: FetchParts, crawler: Crawler) -> None:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
@@ -158,6 +157,6 @@ class JobParts:
         self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
-        resubmission = Resubmission(self.progress.of, clock)
+        resubmission = Resubmission(self.progress.answer, clock)
         self.submission = Submission(self.seed_publisher, decide, refusals, lookup, resubmission.find, clock)
         self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)

@@ -153,7 +153,8 @@ class FrontierSync:
         self._sequence = last if len(changes) == BATCH else max(newest, last)
 
     def _observe(self, slot: Slot, record: Record, tell: Callable[[Slot, Visit], None]) -> None:
-        """What lies where its site was before it was spread is crawled by the holder of its place now."""
+        """Pass a visit on; one that lies where its site was before it was spread belongs to the holder of its place
+        now."""
         visit = visit_of(record)
         if record.key == self._places.place(visit.url):
             tell(slot, visit)
@@ -162,11 +163,11 @@ class FrontierSync:
 
 
 def visit_of(record: Record) -> Visit:
-    """The visit in a VISIT record."""
+    """Return the visit in a VISIT record."""
     return decode_visit(record.body)
 
 
 def slot_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
-    """The first and the last key of a slot."""
+    """Return the first and the last key of a slot."""
     first = slot_start(slot, slot_bits)
     return first, Key((int.from_bytes(first, "big") | ((1 << (160 - slot_bits)) - 1)).to_bytes(20, "big"))

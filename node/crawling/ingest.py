@@ -1,4 +1,4 @@
-"""Where the crawler's results become records: pages are documents, links and outcomes are visits, all in their slots.
+"""Turns what the crawler brings into records: pages into documents, links and outcomes into visits, all in their slots.
 
 A link is handed to its owners by the very write that stores a document: a WAITING visit of epoch 0, which changes
 nothing where the URL is known.
@@ -18,20 +18,20 @@ KEEP_VISIT_DAYS = 730  # URL state outlives its document, so that a vanished pag
 
 
 class RecordWriter(Protocol):
-    """The store's replicator, as far as this file needs it."""
+    """Writes drafts to their owners: the store's replicator, as far as this file needs it."""
 
     async def write(self, drafts: Sequence[Draft]) -> None: ...
 
 
 class Ingest:
-    """The crawler's `Sink`."""
+    """The crawler's `Sink`, which writes to the network's store."""
 
     def __init__(self, writer: RecordWriter, clock: Clock, place: Callable[[str], Key] = placement_key) -> None:
         """`place`: where the records of a canonical URL live now."""
         self._writer, self._clock, self._place = writer, clock, place
 
     async def keep(self, page: Page, epoch: int, found: Sequence[Visit] = ()) -> None:
-        """Store a page under the lease epoch of its slot, and hand over what it links to; returns when min_acks owners
+        """Store a page under the lease epoch of its slot, and hand over what it links to. Returns when min_acks owners
         have each of them on disk."""
         draft = Draft(
             kind=Kind.DOCUMENT,
@@ -63,8 +63,8 @@ class Ingest:
         return visit_draft(visit, epoch, at_ms, expires_day, self._place(visit.url))
 
     def _expires_day(self, page: Page) -> int:
-        """The day of `unavailable_at` at the latest, should nobody be able to read the page then; not today, or the
-        network would not take it."""
+        """Return the day of `unavailable_at` at the latest, should nobody be able to read the page then; not today, or
+        the network would not take it."""
         last_day = self._day() + KEEP_DOCUMENT_DAYS
         wished_day = int(page.unavailable_at // DAY_S) if page.unavailable_at else last_day
         return max(min(last_day, wished_day), self._day() + 1)
@@ -74,12 +74,12 @@ class Ingest:
 
 
 def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int, key: Key) -> Draft:
-    """A visit as a record at the place of its URL."""
+    """Return a visit as a record at the place of its URL."""
     return Draft(Kind.VISIT, document_id(visit.url), key, epoch, at_ms, expires_day, encode_visit(visit))
 
 
 def visit_flaw(kind: Kind, body: bytes) -> str:
-    """Why a stranger's VISIT body is none, "" where it is one; the store reads the other kinds itself."""
+    """Say why a stranger's VISIT body is none, "" where it is one; the store reads the other kinds itself."""
     if kind == Kind.VISIT:
         try:
             visit = decode_visit(body)
@@ -95,7 +95,7 @@ def visit_flaw(kind: Kind, body: bytes) -> str:
 
 
 def document_of(page: Page) -> Document:
-    """A page as it is stored."""
+    """Return a page as it is stored."""
     return Document(
         url=page.url,
         fetched_at=page.fetched_at,

@@ -1,4 +1,4 @@
-"""How busy this machine is: readings of the operating system, smoothed into the shares that heartbeats carry.
+"""Measures how busy this machine is: readings of the operating system, smoothed into the shares that heartbeats carry.
 
 `LoadMeter` is pure: readings in, shares out. `read_machine` reads Linux's /proc; elsewhere what the system tells
 everybody (load average, memory in use by this process), and nothing about the network.
@@ -18,7 +18,8 @@ LEAST_RATE = 1_250_000.0  # bytes a second that any line is taken to carry, 10 M
 
 @dataclass(frozen=True, slots=True)
 class MachineReading:
-    """One look at the machine. Shares 0…1; `moved_bytes`: sent and received since some start, None where unknown."""
+    """How busy the machine was at one moment. Shares 0…1; `moved_bytes`: sent and received since some start, None where
+    unknown."""
 
     cpu: float = 0.0
     memory: float = 0.0
@@ -26,7 +27,7 @@ class MachineReading:
 
 
 class LoadMeter:
-    """Smooths readings. The network's share is that of the busiest rate seen so far."""
+    """Smooths readings; the network's share is that of the busiest rate seen so far."""
 
     def __init__(self) -> None:
         self._cpu = self._memory = self._rate = 0.0
@@ -35,7 +36,7 @@ class LoadMeter:
         self._taken = 0
 
     def take(self, now: float, reading: MachineReading, disk: float) -> Load:
-        """The load after one more reading. `now`: steady seconds; `disk`: the used share of the quota."""
+        """Return the load after one more reading. `now`: steady seconds; `disk`: the used share of the quota."""
         weight = max(SMOOTH, 1 / (self._taken + 1))
         self._taken += 1
         self._cpu += weight * (min(1.0, reading.cpu) - self._cpu)
@@ -45,7 +46,7 @@ class LoadMeter:
         return Load(_percent(self._cpu), _percent(self._memory), _percent(disk), _percent(self._rate / self._most))
 
     def _rate_of(self, now: float, moved: int | None) -> float:
-        """Bytes a second since the last reading."""
+        """Return bytes a second since the last reading."""
         last, self._last = self._last, (now, moved) if moved is not None else None
         if last is None or moved is None or now <= last[0] or moved < last[1]:
             return 0.0
@@ -53,7 +54,7 @@ class LoadMeter:
 
 
 def read_machine(proc: Path = Path("/proc")) -> MachineReading:
-    """Look at this machine; what it does not tell is 0 or None."""
+    """Read how busy this machine is; what it does not tell is 0 or None."""
     return MachineReading(os.getloadavg()[0] / (os.cpu_count() or 1), _memory(proc), _moved(proc))
 
 
@@ -69,7 +70,7 @@ def _memory(proc: Path) -> float:
 
 
 def _moved(proc: Path) -> int | None:
-    """Bytes received and sent by all interfaces but loopback."""
+    """Return bytes received and sent by all interfaces but loopback."""
     try:
         lines = [line.split(":", 1) for line in (proc / "net" / "dev").read_text().splitlines() if ":" in line]
         counts = [fields.split() for name, fields in lines if name.strip() != "lo"]

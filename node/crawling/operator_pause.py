@@ -1,4 +1,4 @@
-"""Why the owner of this machine lets it fetch nothing just now, for itself or for others: a pause, or the hours.
+"""Says why the owner of this machine lets it fetch nothing just now, for itself or for others: a pause, or the hours.
 
 Pure but for the clock that it is given. A pause with an end ends by itself; hours are those of the clock on the wall.
 """
@@ -10,7 +10,7 @@ from dht import Clock
 
 
 class OperatorPause:
-    """The operator's pause and hours, asked by whoever would fetch."""
+    """Keeps the operator's pause and hours; whoever would fetch asks here first."""
 
     def __init__(self, hours: FetchHours, clock: Clock) -> None:
         self._hours, self._clock = hours, clock

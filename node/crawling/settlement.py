@@ -1,7 +1,7 @@
-"""Whether the network is settled: every ready replica of a slot holds, and has indexed, the same.
+"""Finds out whether the network is settled: every ready replica of a slot holds, and has indexed, the same.
 
-Each node reports one digest a slot (what its store holds ‖ what its index has); equal digests mean equal answers.
-A node asks only the peers that it shares slots with, so the cost does not grow with the network.
+Each node reports one digest a slot (what its store holds ‖ what its index has); equal digests mean equal answers. A
+node asks only the peers that it shares slots with, so the cost does not grow with the network.
 """
 
 import asyncio
@@ -28,15 +28,17 @@ Count = Annotated[int, Meta(ge=0, lt=1 << 48)]
 
 
 class ReportRequest(Message, frozen=True, array_like=True):
-    """Which state are your slots in? Asked in the slots of one strategy version."""
+    """Asks a peer for the state of its slots, counted as in one strategy version."""
 
     slot_bits: Bits
 
 
 class Report(Message, frozen=True, array_like=True):
-    """Digest by ready slot; `owed` counts copies that this node still has to deliver to live peers.
+    """Answers with a digest for each ready slot; `owed` counts copies that this node still has to deliver to live
+    peers.
 
-    What is owed to a dead one waits for its return, which may never come: the living can settle without it."""
+    What is owed to a dead one waits for its return, which may never come: the living can settle without it.
+    """
 
     slot_bits: Bits
     digests: Annotated[dict[Number, Digest], Meta(max_length=MAX_SLOTS)]
@@ -45,7 +47,7 @@ class Report(Message, frozen=True, array_like=True):
 
 
 class Settlement:
-    """Answers and asks for team reports. `local` gives this node's own."""
+    """Asks the other owners of this node's slots for reports, and answers theirs. `local` gives this node's own."""
 
     def __init__(self, overlay: Overlay, local: Callable[[], Report]) -> None:
         self._overlay, self._local = overlay, local
@@ -55,7 +57,8 @@ class Settlement:
         return self._local()
 
     async def is_settled(self) -> bool:
-        """True where every live teammate answers, nobody owes copies, and all digests of a shared slot are equal."""
+        """Tell whether all live owners of shared slots answer, nobody owes copies, and all digests of a shared slot are
+        equal."""
         mine = self._local()
         view = self._overlay.view
         teams = {slot: view.live_owners(slot) for slot in sorted(view.owned())}
@@ -85,7 +88,7 @@ class Settlement:
 
 
 def _agree(mine: Report, other: Report, shared: Sequence[Slot]) -> bool:
-    """Whether a teammate says the same of the slots that it shares with us; what it says of others does not count."""
+    """Tell whether a peer says the same of the slots that it shares with us; what it says of others does not count."""
     return (
         other.owed == 0
         and mine.slot_bits == other.slot_bits
@@ -122,7 +125,7 @@ class LocalReport:
 def report_of(
     slot_bits: int, stored: Mapping[Slot, bytes], indexed: Mapping[Slot, bytes], owed: int, crawling: int
 ) -> Report:
-    """One digest a slot out of the store's and the index's fingerprints."""
+    """Return a report of one digest a slot, made of the store's and the index's fingerprints."""
     digests = {
         int(slot): blake2b(stored[slot] + indexed.get(slot, b""), digest_size=REPORT_BYTES).digest()
         for slot in sorted(stored)

@@ -1,4 +1,4 @@
-"""The store's change log as the index reads it.
+"""Gives the store's change log to the index.
 
 A cursor is the store's incarnation and a sequence number; one of another incarnation is not known.
 """
@@ -10,19 +10,19 @@ from store import Document, Kind, Record, RecordStore, decode_document
 
 
 class StoreChangeFeed:
-    """The index's `Feed` over a record store."""
+    """The index's `Feed`, read from a record store."""
 
     def __init__(self, store: RecordStore) -> None:
         self._store, self._log = store, store.log
 
     def knows(self, cursor: bytes) -> bool:
-        """Whether nothing that the log has forgotten came after this cursor."""
+        """Tell whether nothing that the log has forgotten came after this cursor."""
         if not cursor:
             return True
         return cursor[:16] == self._log.incarnation and self._sequence(cursor) >= self._log.horizon
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
-        """Up to `limit` changes of documents after the cursor, and the next cursor; see `index.Feed`."""
+        """Return up to `limit` changes of documents after the cursor, and the next cursor."""
         changed = self._log.changes(self._sequence(cursor), limit)
         if not changed:
             return [], cursor
@@ -34,7 +34,7 @@ class StoreChangeFeed:
         return texts, self._cursor(changed[-1].sequence)
 
     def lag(self, cursor: bytes) -> int:
-        """How many changes there are after the cursor, of any kind."""
+        """Return how many changes there are after the cursor, of any kind."""
         return self._log.sequence - self._sequence(cursor)
 
     async def wait(self, cursor: bytes) -> None:
@@ -50,7 +50,7 @@ class StoreChangeFeed:
 
 
 def text_of(record: Record | None) -> Text | None:
-    """What the index sees of a stored document; None where it is not to be found."""
+    """Return what the index sees of a stored document; None where it is gone or not to be found."""
     if record is None:
         return None
     document = decode_document(record.body)
@@ -58,7 +58,7 @@ def text_of(record: Record | None) -> Text | None:
 
 
 def text_of_document(record: Record, document: Document) -> Text:
-    """A live document's searchable text, with the version that its fetcher signed."""
+    """Return a live document's searchable text, with the version that its fetcher signed."""
     return Text(
         id=record.id,
         key=record.key,

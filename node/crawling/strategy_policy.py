@@ -1,4 +1,4 @@
-"""What the strategy in force says of crawling a URL.
+"""Decides what the strategy in force says of crawling a URL.
 
 Pure: the view's answer in, decisions out. Rules are compiled once for each strategy, told apart by the document itself:
 a fork has the same version and other rules. Most decisions hold for a whole host, and are remembered so: a page has a
@@ -15,7 +15,7 @@ REMEMBERED_HOSTS = 4096  # as many as the rules remember: their name and 0.1 kB 
 
 
 class StrategyPolicy:
-    """The rules of whatever `in_force` returns now."""
+    """Applies the rules of whatever strategy `in_force` returns now."""
 
     def __init__(self, in_force: Callable[[], Strategy]) -> None:
         self._in_force = in_force
@@ -25,7 +25,7 @@ class StrategyPolicy:
         self._of_hosts: dict[str, CrawlDecision] = {}  # of hosts of which all URLs have it
 
     def decide(self, url: str) -> CrawlDecision:
-        """The decision for a canonical URL."""
+        """Return the decision for a canonical URL."""
         strategy, host = self._in_force(), split_url(url).host
         if strategy is not self._strategy:
             self._strategy, self._rules, self._said, self._of_hosts = strategy, CrawlRules(strategy), {}, {}

@@ -1,4 +1,4 @@
-"""What the network knows of URLs: their visits and pages, read from their places, wherever those lie now."""
+"""Reads what the network knows of URLs: their visits and pages, from their places, wherever those lie now."""
 
 from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
@@ -25,16 +25,16 @@ class UrlLookup:
         return self._places.place(url)
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
-        """The visits, by URL."""
+        """Return the visits that are known, by URL."""
         return {url: visit_of(record) for url, record in (await self._read(Kind.VISIT, urls, False)).items()}
 
     async def documents(self, urls: Sequence[str]) -> Mapping[str, Document]:
-        """The pages, without their contents, by URL."""
+        """Return the pages that are stored, without their contents, by URL."""
         found = await self._read(Kind.DOCUMENT, urls, False)
         return {url: decode_document(record.body) for url, record in found.items()}
 
     async def records(self, urls: Sequence[str], *, content: bool) -> Mapping[str, Record]:
-        """The documents as records, by URL."""
+        """Return the documents that are stored, as records, by URL."""
         return await self._read(Kind.DOCUMENT, urls, content)
 
     async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
@@ -43,7 +43,8 @@ class UrlLookup:
         return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
 
     async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
-        """From their places now, else from those where they lay before; whoever asks for a URL learns where it lies."""
+        """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
+        lies."""
         await self._learn({site_of(url) for url in urls})
         found, places = dict[str, Record](), {url: self._places.of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):

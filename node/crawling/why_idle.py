@@ -1,4 +1,4 @@
-"""Why the crawler does what it does, in one line, where the node around it knows more than the crawler itself.
+"""Says why the crawler does what it does, where the node around it knows more than the crawler itself.
 
 Pure: values in, a line out.
 """
@@ -7,7 +7,8 @@ from crawl import CrawlStatus
 
 
 def crawl_reason(crawl: CrawlStatus, owned: int, ready: int, is_current: bool) -> str:
-    """`owned`, `ready`: slots of this node; `is_current`: whether the frontier knows all that the store does."""
+    """Say in one line why the crawler does what it does. `owned`, `ready`: slots of this node; `is_current`: whether
+    the frontier knows all that the store does."""
     if crawl.state != "idle":
         return crawl.reason
     if not is_current:

@@ -1,4 +1,5 @@
 """How does one node fetch for another?
 
-Remote fetches, clients that work by order, permits for shared sites. Read fetch_route, then remote_fetch.
+Fetches by other owners, clients that work by order, tokens for shared sites. Read fetch_route, then routed_fetcher and
+order_server.
 """

@@ -1,4 +1,4 @@
-"""Pages that clients brought are fetched again now and then, and what both say is compared.
+"""Fetches pages that clients brought again now and then, and compares what both say.
 
 A client needs no more than an identity, so its word is worth little: its first page, and a small share of all others,
 is due again at once, and then fetched by this node itself, in the host's turn like any page. A client whose page had
@@ -26,7 +26,7 @@ MAX_LINKS, MAX_TEXT_CHARS = 1, 100_000
 
 
 class ClientAudit:
-    """Decides what is fetched again, and judges. `again` makes a URL due; `distrust(client, reason)` hears of lies."""
+    """Compares pages: `again` makes a URL due; `distrust(client, reason)` is told of lies."""
 
     def __init__(
         self,
@@ -43,7 +43,7 @@ class ClientAudit:
         self.made = 0
 
     def consider(self, client: NodeId, page: Fetched) -> None:
-        """A client brought a page that is being recorded: have it fetched again, or believe it."""
+        """Choose whether a page that a client brought, and that is being recorded, is fetched again."""
         is_first = client not in self._known
         self._known.setdefault(client, deque(maxlen=MAX_LATELY)).append(page.url)
         if len(self._known) > MAX_CLIENTS:
@@ -55,11 +55,11 @@ class ClientAudit:
             self._again(page.url)
 
     def is_due(self, url: str) -> bool:
-        """Whether this node shall fetch a URL itself, all of it, to compare."""
+        """Tell whether this node shall fetch a URL itself, all of it, to compare."""
         return url in self._pending or url in self._doubted
 
     async def compare(self, page: Fetched) -> None:
-        """This node has fetched a page itself that a client brought before."""
+        """Compare a page that this node has fetched itself with what a client brought before."""
         self._doubted.pop(page.url, None)
         client, brought = self._pending.pop(page.url, (None, page))
         if client is None:
@@ -70,7 +70,7 @@ class ClientAudit:
             self._doubt(client, page.url)
 
     def _doubt(self, client: NodeId, seen: str) -> None:
-        """What a liar brought before is fetched again, but for what this node has just seen itself."""
+        """Have fetched again what a liar brought before, but for what this node has just seen itself."""
         for url in sorted({*self._known.pop(client, ())} - {seen}):
             self._doubted[url] = None
             if len(self._doubted) > MAX_DOUBTED:
@@ -78,7 +78,7 @@ class ClientAudit:
             self._again(url)
 
     async def _difference(self, brought: Fetched, own: Fetched) -> str:
-        """What of a client's page is not the site's, "" where nothing is, or nothing can be said."""
+        """Say what of a client's page is not the site's, "" where nothing is, or nothing can be said."""
         if own.status >= 500 or own.status == 429:
             return ""
         if brought.status // 100 != own.status // 100:

@@ -1,4 +1,4 @@
-"""What a client does for its network: it asks a few nodes that crawl for orders, fetches, and brings what came.
+"""Works for the network as a client: asks a few nodes that crawl for orders, fetches, and brings what came.
 
 Every connection is its own, so it works behind any NAT or firewall that lets a browser work. A node that is a member
 has slots of its own and polls nobody.
@@ -36,13 +36,13 @@ class ClientWorker:
 
     @property
     def is_client(self) -> bool:
-        """Whether this node takes no part but by asking."""
+        """Tell whether this node takes no part but by asking."""
         view = self._overlay.view
         return view.node_id not in view.members()
 
     @property
     def polled(self) -> int:
-        """Nodes at which a poll of ours is open."""
+        """Return at how many nodes a poll of this one is open."""
         return len(self._asked)
 
     async def run(self) -> None:
@@ -73,7 +73,7 @@ class ClientWorker:
             peer = peer if has_more else None
 
     async def _serve(self, peer: NodeId) -> bool:
-        """One poll and the orders that it brings; whether there were any."""
+        """Poll once, and carry out the orders that this brings; return whether there were any."""
         batch = await self._overlay.ask(peer, PollOrders(MAX_ROOM), OrderBatch, timeout_s=POLL_WITHIN_S)
         if batch.rest_s:
             self._rest(peer, batch.rest_s)
@@ -95,7 +95,7 @@ class ClientWorker:
             log.debug("order not brought peer=%s reason=%s", peer.hex(), error)
 
     def _choose(self) -> NodeId | None:
-        """Any live member, one with work being found soon enough; None where all rest or are asked already."""
+        """Return any live member: one with work is found soon enough. None where all rest or are asked already."""
         view, now = self._overlay.view, asyncio.get_running_loop().time()
         live = [peer for peer in view.members() if view.is_live(peer) and peer not in self._asked]
         free = [peer for peer in live if self._rest_until.get(peer, 0.0) <= now]

@@ -1,4 +1,4 @@
-"""One fetch that a node has another one make: the order, what came of it, and their bounds on the wire."""
+"""Defines one fetch that a node has another one make: the order, what came of it, and their bounds on the wire."""
 
 from dataclasses import dataclass
 from typing import Annotated
@@ -18,7 +18,7 @@ Header = tuple[Annotated[str, Meta(max_length=256)], Annotated[str, Meta(max_len
 
 
 class FetchOrder(Message, frozen=True, array_like=True):
-    """GET this URL for me, with these headers (validators)."""
+    """Asks for a GET of this URL, with these headers (validators)."""
 
     url: Url
     headers: Annotated[tuple[Header, ...], Meta(max_length=len(VALIDATORS))]
@@ -26,7 +26,7 @@ class FetchOrder(Message, frozen=True, array_like=True):
 
 
 class FetchAnswer(Message, frozen=True, array_like=True):
-    """What came back, or why nothing did."""
+    """Brings what came back, or why nothing did."""
 
     status: Annotated[int, Meta(ge=0, le=999)] = 0
     headers: Annotated[tuple[Header, ...], Meta(max_length=MAX_HEADERS)] = ()

@@ -1,7 +1,8 @@
-"""Who makes a fetch: this node, the peer that a rule prefers, or another owner where this node's operator refuses it.
+"""Chooses who makes a fetch: this node, the peer that a rule prefers, or another owner where this node's operator
+refuses.
 
-Pure: values in, a way out. The lease holder decides when and whether, whoever makes the request: robots.txt, politeness
-and the outcome stay with it, so a site sees one polite crawler.
+Pure: values in, a route out. The lease holder decides when and whether, whoever makes the request: robots.txt,
+politeness and the outcome stay with it, so a site sees one polite crawler.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,7 +13,7 @@ from dht import NodeId
 
 @dataclass(frozen=True, slots=True)
 class FetchRoute:
-    """Peers to be ordered from, in this order; then, unless `refused` says why not, this node itself."""
+    """Peers to order from, in this order; then, unless `refused` says why not, this node itself."""
 
     peers: tuple[NodeId, ...] = ()
     refused: str = ""
@@ -25,8 +26,8 @@ def fetch_route(
     refused: str,
     refuses: Callable[[NodeId], bool],
 ) -> FetchRoute:
-    """`preferred`: by a rule; it counts where it is a live owner. `refused`: why this node may not, "" where it may.
-    `refuses`: whether a peer is known to refuse this URL as well."""
+    """Choose who makes a fetch. `preferred`: by a rule; it counts where it is a live owner. `refused`: why this node
+    may not, "" where it may. `refuses`: whether a peer is known to refuse this URL as well."""
     others = [peer for peer in live_owners if peer != me and not refuses(peer)]
     chosen = [peer for peer in others if peer == preferred]
     if not refused:

@@ -15,7 +15,7 @@ NO_REFUSALS = OperatorBlocklist(())
 
 
 class OrderServer:
-    """Makes requests for others, with `fetcher`."""
+    """Makes requests that peers order, with `fetcher`."""
 
     def __init__(
         self,

@@ -141,7 +141,7 @@ class RoutedFetcher:
         return _fetched(order.url, answer, order.max_bytes, answer.address)
 
     def _carriers(self, url: str, family: int) -> list[NodeId]:
-        """Live peers that speak the family: the slot's owners first, then others in any order."""
+        """Return live peers that speak the family: the slot's owners first, then others in any order."""
         view = self._overlay.view
         owners = view.owners(slot_of(self._place(url), view.strategy.slot_bits))
         able = [peer for peer in view.members() if peer != view.node_id and view.is_live(peer)]
@@ -152,7 +152,7 @@ class RoutedFetcher:
 
 
 def _fetched(url: str, answer: FetchAnswer, max_bytes: int, address: str) -> Fetched | None:
-    """What a site would have given, None where it is nothing that a site gives."""
+    """Return what a site would have given, None where it is nothing that a site gives."""
     if answer.status < 100:
         return None
     return Fetched(url, answer.status, answer.headers, answer.body[:max_bytes], answer.cut, answer.latency_s, address)

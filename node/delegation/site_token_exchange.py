@@ -1,8 +1,8 @@
-"""Several nodes crawl a big site that lies in many places, and the site sees one polite crawler.
+"""Lets several nodes crawl a big site that lies in many places, while the site sees one polite crawler.
 
-Who holds the lease of the site's first place keeps its clock (`crawl/politeness/site_tokens.py`); the holders of the
-others ask it for a ticket before each request, and say afterwards how long the site must rest. Where nobody holds that
-lease, nobody asks the site. robots.txt is read by each of them, with a ticket.
+Who holds the lease of the site's first place keeps its token (`crawl/politeness/site_tokens.py`); the holders of the
+others ask it for the token before each request, and say afterwards how long the site must rest. Where nobody holds that
+lease, nobody asks the site. robots.txt is read by each of them, with the token.
 """
 
 import logging
@@ -38,26 +38,26 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class AskTicket(Message, frozen=True, array_like=True):
-    """May I ask the site of this URL, which lies in a slot of mine, once?"""
+    """Asks for leave to ask the site of this URL, which lies in a slot of the sender's, once."""
 
     url: Url
 
 
 class Ticket(Message, frozen=True, array_like=True):
-    """Now (0.0), or ask again after so many seconds."""
+    """Grants it now (0.0), or says after how many seconds to ask again."""
 
     wait_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
 
 
 class TicketDone(Message, frozen=True, array_like=True):
-    """I have; leave the site alone for so many seconds."""
+    """Gives the leave back; the site is to be left alone for so many seconds."""
 
     url: Url
     rest_s: Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
 
 
 class SiteTokenExchange:
-    """The crawler's `SiteTokens`, and the clocks of the sites that are at home here."""
+    """The crawler's `SiteTokens`: asks for those of other sites, and keeps those of the sites at home here."""
 
     def __init__(self, overlay: Overlay, places: SiteShards, replicator: Replicator, clock: Clock) -> None:
         self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
@@ -103,7 +103,7 @@ class SiteTokenExchange:
                 log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), keeper.hex(), error)
 
     async def _recall(self, visit: Visit) -> Visit | None:
-        """What became of a URL that is new here, where its records lay before and may still lie."""
+        """Return what became of a URL that is new here, where its records lay before and may still lie."""
         if visit.state != VisitState.WAITING:
             return None
         for key in self._places.of(visit.url)[1:]:
@@ -122,7 +122,8 @@ class SiteTokenExchange:
         return Ticket(used.rest_s)
 
     def _epoch(self, peer: NodeId, url: str) -> int:
-        """Under which this node keeps the site's clock; raises BadMessage where it keeps none for this peer."""
+        """Return the epoch under which this node keeps the site's token; raises BadMessage where it keeps none for this
+        peer."""
         view = self._overlay.view
         if not is_canonical(url) or not self._places.depth(url):
             raise BadMessage(peer.hex(), "asks for a ticket where what is known here spreads no site")

@@ -1,5 +1,6 @@
-"""Would this URL be fetched, by whom, when, and why not: what this node can work out, and what the holder of the URL's
-slot says when asked.
+"""Explains whether a URL would be fetched, by whom, when, and why not.
+
+A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
 from collections.abc import Callable
@@ -39,13 +40,13 @@ Rest = Annotated[float, Meta(ge=0.0, le=MAX_REST_S)]
 
 
 class AskAbout(Message, frozen=True, array_like=True):
-    """What do you know of this URL, which lies in a slot that you hold?"""
+    """Asks what a node knows of this URL, which lies in a slot that it holds."""
 
     url: Url
 
 
 class ToldAbout(Message, frozen=True, array_like=True):
-    """`crawl/frontier/url_status.py` on the wire; numbers of states that the reader does not know are refused."""
+    """Carries `crawl/frontier/url_status.py`; numbers of states that the reader does not know are refused."""
 
     stand: Annotated[int, Meta(ge=0, le=3)] = 0
     ahead: Annotated[int, Meta(ge=0, le=1 << 32)] = 0
@@ -61,7 +62,7 @@ class ToldAbout(Message, frozen=True, array_like=True):
 
 
 class Explanations:
-    """Answers for any URL, and for peers those of the slots that this node holds."""
+    """Explains any URL to people, and to peers those of the slots that this node holds."""
 
     def __init__(
         self,
@@ -78,7 +79,7 @@ class Explanations:
         overlay.serve(AskAbout, self._tell)
 
     async def explain(self, text: str) -> Json:
-        """See Service."""
+        """Explain one URL, as it was typed; the shape of the answer is that of `Service.explain`."""
         try:
             url = canonical_url(text)
         except BadUrl as error:
@@ -94,7 +95,7 @@ class Explanations:
             visit=visit,
             holder=self._name(holder) if holder else "",
             asked=told is not None,
-            look=look_of(told) if told else UrlStatus(),
+            status=status_of(told) if told else UrlStatus(),
             is_refused=told is not None and told.is_refused,
         )
         answer, why = verdict(facts, now)
@@ -112,7 +113,7 @@ class Explanations:
             if holder
             else None,
             "known": _visit(visit),
-            "crawler": _look(told),
+            "crawler": _status_json(told),
         }
 
     def _holder(self, slot: Slot) -> NodeId | None:
@@ -135,20 +136,20 @@ class Explanations:
         return self._told(asked.url)
 
     def _told(self, url: str) -> ToldAbout:
-        look = self._crawler.inspect(url)
-        queued = look.position
+        status = self._crawler.inspect(url)
+        queued = status.position
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
             min(queued.host_rest_s, MAX_REST_S),
             queued.is_host_open,
-            int(look.robots),
-            look.robots_why[:MAX_REASON_CHARS],
-            min(look.crawl_delay_s, MAX_REST_S),
-            look.trap[:MAX_REASON_CHARS],
-            look.pause_reason[:MAX_REASON_CHARS],
+            int(status.robots),
+            status.robots_why[:MAX_REASON_CHARS],
+            min(status.crawl_delay_s, MAX_REST_S),
+            status.trap[:MAX_REASON_CHARS],
+            status.pause_reason[:MAX_REASON_CHARS],
             bool(self._refusals.reason(url)),
-            look.breaker_reason[:MAX_REASON_CHARS],
+            status.breaker_reason[:MAX_REASON_CHARS],
         )
 
     def _site(self, url: str) -> Json:
@@ -171,8 +172,8 @@ class Explanations:
         }
 
 
-def look_of(told: ToldAbout) -> UrlStatus:
-    """What a holder says, as a value."""
+def status_of(told: ToldAbout) -> UrlStatus:
+    """Return what a holder says as a value."""
     return UrlStatus(
         QueuePosition(UrlStage(told.stand), told.ahead, told.host_rest_s, told.is_host_open),
         RobotsAccess(told.robots),
@@ -215,7 +216,7 @@ def _visit(visit: Visit | None) -> Json | None:
     }
 
 
-def _look(told: ToldAbout | None) -> Json | None:
+def _status_json(told: ToldAbout | None) -> Json | None:
     if told is None:
         return None
     return {

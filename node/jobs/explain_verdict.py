@@ -1,4 +1,4 @@
-"""Would a URL be fetched, when, and why not: one answer out of all that is known of it.
+"""Gives one answer out of all that is known of a URL: would it be fetched, when, and why not?
 
 Pure: facts in, two texts out.
 """
@@ -15,28 +15,31 @@ LONG_S = 60.0  # a longer one is why nothing happens
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """`denied`: the rule or guard that stands against the URL; `holder`: who holds the lease of its slot, "" nobody,
-    and `asked` whether it answered; `look`: what it says; `is_refused`: whether its own operator refuses the URL."""
+    """All that is known of a URL.
+
+    `denied`: the rule or guard that stands against the URL; `holder`: who holds the lease of its slot, "" nobody, and
+    `asked` whether it answered; `status`: what it says; `is_refused`: whether its own operator refuses the URL.
+    """
 
     denied: str
     visit: Visit | None
     holder: str
     asked: bool
-    look: UrlStatus
+    status: UrlStatus
     is_refused: bool
 
 
 def verdict(facts: Facts, now: float) -> tuple[str, str]:
-    """("yes" | "later" | "now" | "no", why). `now`: Unix seconds."""
-    look, visit = facts.look, facts.visit
+    """Return ("yes" | "later" | "now" | "no", why). `now`: Unix seconds."""
+    status, visit = facts.status, facts.visit
     if facts.denied:
         return "no", f"{facts.denied} denies it" if facts.denied.startswith("rule") else facts.denied
-    if look.position.stage == UrlStage.OPEN:
+    if status.position.stage == UrlStage.OPEN:
         return "now", f"{facts.holder} has it in hand"
-    if look.robots == RobotsAccess.DISALLOWED:
+    if status.robots == RobotsAccess.DISALLOWED:
         return "no", "the site's robots.txt forbids it"
-    if look.trap and (visit is None or not visit.history.seen_at):
-        return "no", look.trap
+    if status.trap and (visit is None or not visit.history.seen_at):
+        return "no", status.trap
     if visit is None:
         return (
             "no",
@@ -48,21 +51,21 @@ def verdict(facts: Facts, now: float) -> tuple[str, str]:
 
 
 def _due(facts: Facts) -> tuple[str, str]:
-    """Of a URL whose time has come."""
-    look = facts.look
+    """Judge a URL whose time has come."""
+    status = facts.status
     if not facts.holder:
         return "later", "due, but no node holds the lease of its slot just now"
     if not facts.asked:
         return "yes", f"due; {facts.holder} holds the lease of its slot, but did not answer"
-    if look.pause_reason:
-        return "later", f"due, but {facts.holder} fetches nothing: {look.pause_reason}"
-    if look.breaker_reason:
-        wait = span(look.position.host_rest_s)
-        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {look.breaker_reason}"
-    if look.robots == RobotsAccess.BARRED:
-        return "later", f"due, but the site's robots.txt could not be read: {look.robots_why}"
-    if look.position.host_rest_s > LONG_S:
-        wait = span(look.position.host_rest_s)
+    if status.pause_reason:
+        return "later", f"due, but {facts.holder} fetches nothing: {status.pause_reason}"
+    if status.breaker_reason:
+        wait = span(status.position.host_rest_s)
+        return "later", f"due, but its host is asked once in a while alone, next in {wait}: {status.breaker_reason}"
+    if status.robots == RobotsAccess.BARRED:
+        return "later", f"due, but the site's robots.txt could not be read: {status.robots_why}"
+    if status.position.host_rest_s > LONG_S:
+        wait = span(status.position.host_rest_s)
         return (
             "later",
             f"{_so_far(facts)}due, but its host rests {wait} more: by its Crawl-delay, Retry-After or errors",
@@ -70,20 +73,20 @@ def _due(facts: Facts) -> tuple[str, str]:
     whom = f"by {facts.holder}"
     if facts.is_refused:
         whom = f"by another owner, ordered by {facts.holder}, whose operator refuses it"
-    return "yes", ", ".join([f"due, {whom}", *_waits(look)])
+    return "yes", ", ".join([f"due, {whom}", *_waits(status)])
 
 
 def _so_far(facts: Facts) -> str:
-    """What became of the last attempt, where that came to nothing."""
+    """Say what became of the last attempt, where that came to nothing."""
     visit = facts.visit
     return f"{visit.reason}; " if visit is not None and visit.state == VisitState.FAILED and visit.reason else ""
 
 
-def _waits(look: UrlStatus) -> Iterator[str]:
-    queued = look.position
+def _waits(status: UrlStatus) -> Iterator[str]:
+    queued = status.position
     if queued.stage == UrlStage.UNKNOWN:
         yield "which has yet to take it from its store"
-    if look.robots == RobotsAccess.UNKNOWN:
+    if status.robots == RobotsAccess.UNKNOWN:
         yield "after the site's robots.txt"
     if queued.is_host_open:
         yield "after the request to its host that is under way"
@@ -107,7 +110,7 @@ def _past(visit: Visit, now: float) -> str:
 
 
 def changes(text: str, url: str) -> Iterator[str]:
-    """What makes the canonical form differ from what was given."""
+    """Yield what makes the canonical form differ from what was given."""
     if text == url:
         return
     before, after = urlsplit(text), urlsplit(url)

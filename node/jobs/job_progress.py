@@ -1,4 +1,4 @@
-"""How far a crawl is that somebody handed in: the state of each URL, and what was found there to go on with.
+"""Says how far a crawl is that somebody handed in: the state of each URL, and what was found there to go on with.
 
 No list of jobs is kept anywhere. Whoever wants to know begins with the seeds and follows the stored pages' links as the
 crawler did, and what sitemaps listed: what a page led to was safe with its owners before its outcome was written, so a
@@ -40,15 +40,16 @@ class Followed(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class JobProgress:
-    """Answers for URLs anywhere in the network."""
+    """Answers what became of URLs anywhere in the network."""
 
     def __init__(
         self, known: UrlLookup, lists: SitemapListing, decide: Callable[[str], CrawlDecision], clock: Clock
     ) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
-    async def of(self, asked: Sequence[Followed]) -> list[Json]:
-        """In order: {url, state, reason, found: [{url, depth, scope}]}; state "unknown" where nobody knows a URL."""
+    async def answer(self, asked: Sequence[Followed]) -> list[Json]:
+        """Return, in order, {url, state, reason, found: [{url, depth, scope}]}; state "unknown" where nobody knows a
+        URL."""
         visits = await self._known.find([each.url for each in asked if is_canonical(each.url)])
         parents = [each.url for each in asked if each.depth > 0 and _state(visits.get(each.url)) == VisitState.FETCHED]
         pages = await self._known.documents(parents)

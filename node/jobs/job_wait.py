@@ -1,7 +1,7 @@
-"""What became so far of a crawl that was handed in, for the person who waits for it.
+"""Counts what became so far of a crawl that was handed in, for the person who waits for it.
 
-Pure: answers of `node/jobs/job_progress.py` in, counts out. Found URLs join what is waited for; one that nobody knows
-a while after its page was done was not taken (nofollow, a narrower crawl before this one) and is forgotten.
+Pure: answers of `node/jobs/job_progress.py` in, counts out. Found URLs join what is waited for; one that nobody knows a
+while after its page was done was not taken (nofollow, a narrower crawl before this one) and is forgotten.
 """
 
 import re
@@ -18,7 +18,7 @@ _COUNTS = re.compile(r"(?<=guard: )\d+ of \d+ |(?<=soft 404, )\d+ | within \d+ s
 
 
 class JobWait:
-    """Seeds and what they led to."""
+    """Follows seeds, and what they led to, until all of them have an outcome."""
 
     def __init__(self, seeds: Iterable[Json]) -> None:
         """`seeds`: {url, depth, scope} each."""
@@ -35,33 +35,34 @@ class JobWait:
 
     @property
     def is_done(self) -> bool:
+        """Tell whether every URL has an outcome."""
         return not self._pending
 
     @property
     def waiting(self) -> int:
-        """URLs without an outcome."""
+        """Return how many URLs have no outcome yet."""
         return len(self._pending)
 
     @property
     def followed(self) -> int:
-        """URLs heard of."""
+        """Return how many URLs were heard of."""
         return len(self._known)
 
     def ask(self, limit: int) -> list[Json]:
-        """The next URLs to ask for: who was asked last comes last."""
+        """Return the next URLs to ask for; who was asked last comes last."""
         asked = [self._pending.popleft() for _ in range(min(limit, len(self._pending)))]
         self._pending.extend(asked)
         return asked
 
     def take(self, asked: Sequence[Json], answers: Sequence[Mapping[str, Any]]) -> None:
-        """The answers for what `ask` gave last, in order."""
+        """Take the answers for what `ask` gave last, in order."""
         for _ in asked:
             self._pending.pop()
         for entry, answer in zip(asked, answers, strict=True):
             self._take(entry, answer)
 
     def line(self) -> str:
-        """For reading."""
+        """Return the counts as one line for people."""
         count = self.counts
         parts = [f"{count['fetched']:,} fetched", f"{self.waiting:,} waiting", f"{count['failed']:,} failed"]
         others = ((name, count[name]) for name in ("refused", "gone", "redirect") if count[name])

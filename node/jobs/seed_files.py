@@ -1,6 +1,6 @@
-"""Seeds from a file: one URL a line, or a WARC, of which the addresses of all responses are taken.
+"""Reads seeds from a file: one URL a line, or a WARC, of which the addresses of all responses are taken.
 
-Read piece by piece, so that a file may be larger than the memory.
+It is read piece by piece, so that a file may be larger than the memory.
 """
 
 import zlib
@@ -20,7 +20,7 @@ _GZIP = b"\x1f\x8b"
 
 @dataclass(eq=False)
 class BadSeedFile(InputError):
-    """A file that cannot be read as seeds."""
+    """A file cannot be read as seeds."""
 
     path: str
     reason: str
@@ -30,8 +30,8 @@ class BadSeedFile(InputError):
 
 
 def read_seeds(path: Path) -> Iterator[str]:
-    """The URLs of a file, in order, as they stand there; raises BadSeedFile. Empty lines and those that begin with #
-    are skipped."""
+    """Yield the URLs of a file, in order, as they stand there; raises BadSeedFile. Empty lines and those that begin
+    with # are skipped."""
     try:
         with path.open("rb") as file:
             start = file.peek(8)[:8]
@@ -58,7 +58,8 @@ def _line(path: Path, number: int, line: bytes) -> Iterator[str]:
 
 
 def _responses(path: Path) -> Iterator[str]:
-    """Source: ISO 28500, WARC-Type "response" and its WARC-Target-URI; some writers put it in angle brackets."""
+    """Yield the addresses of a WARC's responses. Source: ISO 28500, WARC-Target-URI; some writers put it in angle
+    brackets."""
     with path.open("rb") as file:
         try:
             is_empty = True

@@ -1,4 +1,4 @@
-"""URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
+"""Publishes URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
 
 A member takes URLs from strangers only as seeds: what the rules allow, few at a time, at a rate that all of them share.
 """
@@ -23,18 +23,18 @@ Scope = Annotated[str, Meta(max_length=MAX_SCOPE_CHARS)]
 
 
 class HandSeeds(Message, frozen=True, array_like=True):
-    """Find these (URL, depth) for me: write them to their owners. `ways`: none, or one for each."""
+    """Asks a member to write these (URL, depth) to their owners. `ways`: none, or one for each."""
 
     seeds: Annotated[tuple[tuple[Url, Annotated[int, Meta(ge=0, le=MAX_DEPTH)]], ...], Meta(max_length=MAX_SEEDS)]
     ways: Annotated[tuple[tuple[Scope, bool], ...], Meta(max_length=MAX_SEEDS)] = ()  # scope, and is it a sitemap?
 
 
 class SeedsTaken(Message, frozen=True, array_like=True):
-    """All of them are safe with their owners."""
+    """Answers that all of them are safe with their owners."""
 
 
 class SeedPublisher:
-    """Publishes seeds for one node. `discover` writes found URLs to their owners."""
+    """Publishes seeds for this node and for clients. `discover` writes found URLs to their owners."""
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""What a sitemap that was handed in has listed, asked of the owners of its slot, one of which read it."""
+"""Finds what a sitemap that was handed in has listed, by asking the owners of its slot, one of which read it."""
 
 from collections.abc import Callable
 from typing import Annotated
@@ -16,26 +16,27 @@ Url = Annotated[str, Meta(max_length=2048)]
 
 
 class AskListed(Message, frozen=True, array_like=True):
-    """Which URLs did this sitemap list, when you read it?"""
+    """Asks which URLs a sitemap listed when the receiver read it."""
 
     url: Url
 
 
 class ToldListed(Message, frozen=True, array_like=True):
-    """Pages and further sitemaps; none where it was not read here lately."""
+    """Lists pages and further sitemaps; none where it was not read here lately."""
 
     urls: Annotated[tuple[Url, ...], Meta(max_length=MAX_LISTED)] = ()
 
 
 class SitemapListing:
-    """Asks and answers. `local`: what this node's crawler has read."""
+    """Asks other nodes, and answers them. `local`: what this node's crawler has read."""
 
     def __init__(self, overlay: Overlay, lookup: UrlLookup, local: Callable[[str], tuple[str, ...]]) -> None:
         self._overlay, self._lookup, self._local = overlay, lookup, local
         overlay.serve(AskListed, self._tell)
 
     async def find(self, url: str) -> tuple[str, ...]:
-        """The URLs, as far as any of the slot's live owners tells: the lease may have gone on since; raises nothing."""
+        """Return the URLs, as far as any of the slot's live owners tells: the lease may have gone on since. Raises
+        nothing."""
         place, view = await self._lookup.place(url), self._overlay.view
         slot = slot_of(place, view.strategy.slot_bits)
         found = self._local(url)
@@ -55,7 +56,7 @@ class SitemapListing:
 
 
 def fitting(urls: tuple[str, ...], room: int = MAX_LISTED_BYTES) -> tuple[str, ...]:
-    """The first of them, as many as an answer may have."""
+    """Return the first of the URLs, as many as an answer may have."""
     taken = []
     for url in urls[:MAX_LISTED]:
         room -= len(url.encode()) + 3

@@ -1,6 +1,5 @@
-"""URLs that people hand in: each checked, given its scope, and handed to its owners; or only said what would become
-of it.
-"""
+"""Takes URLs that people hand in: checks each, gives it its scope, and hands it to its owners, or only says what would
+be done."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
@@ -29,8 +28,8 @@ GIVE_URL = "give an http or https URL such as https://example.org/"
 
 
 class Submission:
-    """The door for seeds. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`: what is
-    new behind seeds that are known."""
+    """Takes seeds from people. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`:
+    finds what is new behind seeds that are known."""
 
     def __init__(
         self,
@@ -47,9 +46,9 @@ class Submission:
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
     ) -> Json:
-        """Hand in pages and sitemaps: {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap, known}],
-        behind}. `known`: as what the seed is known, so that it is not fetched anew; `behind`: how many addresses behind
-        those are handed in, too, since no crawl before went so far. A dry run writes nothing."""
+        """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`:
+        `known` says what is known of a seed, which is then not fetched anew; `behind` counts addresses behind such
+        seeds that are handed in, too, since no crawl before went so far."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
@@ -79,7 +78,7 @@ class Submission:
         }
 
     def _refusal(self, url: str) -> str:
-        """Why a canonical URL is not handed in, "" where it is."""
+        """Say why a canonical URL is not handed in, "" where it is."""
         if refusal := self._refusals.reason(url):
             return f"refused by this node's {refusal}; another node takes it"
         return refusal_reason(url, self._decide(url), self._clock().wall)
@@ -90,7 +89,7 @@ def _seed(visit: Visit, known: Visit | None) -> Json:
 
 
 def _known_as(seed: Visit, known: Visit | None) -> str:
-    """As what a seed is known, so that handing it in changes nothing; "" where it is news."""
+    """Say what is known of a seed, so that handing it in changes nothing; "" where it is new."""
     if known is None or (known.state == VisitState.WAITING and reach(seed) > reach(known)):
         return ""
     return f"{known.state.name.lower()}: {known.reason}" if known.reason else known.state.name.lower()

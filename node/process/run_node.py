@@ -1,6 +1,6 @@
-"""A node as a process: sockets, files and parser processes around one `NodeCore`, until it is told to stop.
+"""Runs a node as a process: sockets, files and parser processes around one `NodeCore`, until it is told to stop.
 
-Everything is built by hand, in order, in `running_node`; `run_node` holds the loop and the signals.
+Everything is built by hand, in order, in `_running_core`; `run_node` holds the loop and the signals.
 """
 
 import asyncio
@@ -29,7 +29,7 @@ from dht import (
     when_told_to_stop,
 )
 from node.app.environment import NodeEnvironment
-from node.app.event_log import LOOK_EVERY_S, EventLog
+from node.app.event_log import COMPARE_EVERY_S, EventLog
 from node.app.node_core import NodeCore
 from node.app.node_service import NodeService
 from node.config.data_dir import DataDir
@@ -50,7 +50,7 @@ OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a p
 
 
 def run_node(config: Config) -> int:
-    """Run until SIGINT or SIGTERM; 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
+    """Run until SIGINT or SIGTERM; return 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
     raise_open_files()
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
@@ -92,7 +92,7 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 
 
 async def _serve(config: Config, data: DataDir, network: Network) -> None:
-    async with _running_daemon(config, data, network) as (node_core, overlay):
+    async with _running_core(config, data, network) as (node_core, overlay):
         answers = NodeService(node_core, overlay, network, config.store.quota_bytes, system_clock)
         card = CrawlerIdentity(
             config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url
@@ -102,11 +102,11 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(overlay.run(node_core.crawl.crawler), name="overlay")
-            tasks.create_task(node_core.run(), name="daemon")
+            tasks.create_task(node_core.run(), name="core")
             tasks.create_task(web.run(), name="web")
-            tasks.create_task(_keep_diary(node_core), name="diary")
+            tasks.create_task(_keep_event_log(node_core), name="event-log")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
-            tasks.create_task(rejoiner.run(), name="introducer")
+            tasks.create_task(rejoiner.run(), name="rejoiner")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
                 ports = UpnpMapping(listening(config.node), lambda: overlay.own_addresses)
                 tasks.create_task(ports.run(), name="portmap")
@@ -116,23 +116,23 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
 
 
 def spare_collector() -> None:
-    """What is there now stays for as long as the process: leave it out of looks for garbage, and look rarely."""
+    """Leave what is there now, which stays as long as the process, out of garbage collections, and have few of them."""
     gc.collect()
     gc.freeze()
     gc.set_threshold(*RARELY)
 
 
-async def _keep_diary(node_core: NodeCore) -> None:
+async def _keep_event_log(node_core: NodeCore) -> None:
     """Log what an operator would miss."""
-    diary = EventLog(await node_core.state())
+    events = EventLog(await node_core.state())
     while True:
-        await asyncio.sleep(LOOK_EVERY_S)
-        for line in diary.lines(await node_core.state(diary)):
+        await asyncio.sleep(COMPARE_EVERY_S)
+        for line in events.lines(await node_core.state(events)):
             log.info("%s", line)
 
 
 @asynccontextmanager
-async def _running_daemon(
+async def _running_core(
     config: Config, data: DataDir, network: Network
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
@@ -167,7 +167,7 @@ async def _running_daemon(
 
 
 def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
-    """Where peers reach this node: an endpoint for each family that is configured and that this machine has."""
+    """Return where peers reach this node: an endpoint for each family that is configured and that this machine has."""
     hosts = {4: config.listen_v4, 6: config.listen_v6}
     families = [family for family in sorted(config.families) if family == 4 or has_ipv6()]
     if not families:
@@ -176,7 +176,7 @@ def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
 
 
 def has_ipv6() -> bool:
-    """Whether a socket of that family can be bound here at all."""
+    """Tell whether a socket of that family can be bound here at all."""
     try:
         with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
             probe.bind(("::1", 0))

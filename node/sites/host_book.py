@@ -1,4 +1,4 @@
-"""What this node knows of sites by the host records it has read: how deep they are spread, and which are other names.
+"""Remembers what host records say of sites: how deep they are spread, and which are other names of others.
 
 Nobody looks a site up before placing a URL: nearly all are not spread, so a URL goes to its site's home slot, whose
 owners have the record. Whoever writes there what lies elsewhere by now is told so (`store.PutReply`), and whoever is

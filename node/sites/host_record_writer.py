@@ -17,7 +17,7 @@ RENEW_DAYS = 400  # before it would expire, a record is written again
 
 
 class HostRecordWriter:
-    """One node's."""
+    """Writes the host records of the sites whose home slots this node holds."""
 
     def __init__(self, store: RecordStore, replicator: Replicator, book: HostBook, clock: Clock) -> None:
         self._store, self._replicator, self._book, self._clock = store, replicator, book, clock
@@ -26,7 +26,7 @@ class HostRecordWriter:
     async def change(
         self, site: str, epoch: int, change: Callable[[HostRecord], HostRecord] = lambda host: host
     ) -> HostRecord | None:
-        """Write a site's record under the epoch of its home slot; None where the owners did not take it."""
+        """Change a site's record under the epoch of its home slot; None where the owners did not take it."""
         async with self._turn:
             known = self._store.find(Kind.HOST, host_name(site)[0])
             host = decode_host(known.body) if known is not None else HostRecord(host_url(site))

@@ -1,4 +1,4 @@
-"""Reads the host records of sites in doubt from the network, and takes over what records say of where sites lie."""
+"""Reads the host records of sites in doubt from the network, and takes over where they say that sites lie."""
 
 import asyncio
 from collections.abc import Callable, Iterable, Sequence

@@ -26,14 +26,14 @@ log = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class Sampling:
-    """How often, in seconds."""
+    """How often mirrors are looked for, and a URL of each is fetched, in seconds."""
 
     look_every_s: float = 5.0  # a mirror is fetched meanwhile: a page a second
     sample_every_s: float = SAMPLE_EVERY_S
 
 
 class MirrorFinder:
-    """One node's part."""
+    """Decides which sites at home here are mirrors of others, and writes that into their host records."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class MirrorFinder:
         self._clock, self._rng = clock, rng
 
     async def run(self) -> None:
-        """Look again and again, until cancelled."""
+        """Look for mirrors again and again, until cancelled."""
         while True:
             await asyncio.sleep(self._bounds.look_every_s * self._rng.uniform(0.75, 1.25))
             await self.step()
@@ -68,7 +68,7 @@ class MirrorFinder:
             self._control.refetch(url)
 
     async def _decide(self, question: MirrorCandidate) -> bool:
-        """Whether an origin's standing is another one now."""
+        """Decide what an origin is; return whether that is news."""
         site = site_of(question.origin)
         epoch = self._epoch(site)
         if epoch is None:
@@ -98,13 +98,13 @@ class MirrorFinder:
         return host is not None
 
     async def _twins(self, question: MirrorCandidate) -> Mapping[str, Visit]:
-        """What is known of the twins, as far as it matters."""
+        """Return what is known of the twins, as far as it matters."""
         first = self._mirrors.first_twins(question)
         found = await self._known.find(first) if first else {}
         rest = question.twins()[len(first) :] if found else []
         return {**found, **await self._known.find(rest)} if rest else found
 
     def _epoch(self, site: str) -> int | None:
-        """Under which this node holds a site's home slot."""
+        """Return the epoch under which this node holds a site's home slot, None where it does not."""
         view = self._overlay.view
         return view.leases().get(slot_of(host_name(site)[1], view.strategy.slot_bits))

@@ -38,7 +38,7 @@ ASK_WITHIN_S = 5.0
 
 
 class SiteSharder:
-    """One node's part."""
+    """Decides how deep the sites at home here are spread, and writes that into their host records."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class SiteSharder:
             await self.step()
 
     async def step(self) -> None:
-        """One look at all slots held, where the network is large enough."""
+        """Look at all slots held once, where the network is large enough."""
         view = self._overlay.view
         if len(view.members()) < self._bounds.nodes:
             return
@@ -72,7 +72,7 @@ class SiteSharder:
                 await self._consider(slot, epoch, url, pages)
 
     async def _big(self, slot: Slot) -> list[tuple[str, int]]:
-        """Sites that are at home in a slot and big enough to be looked at: a URL of each, and how many pages it has."""
+        """Return the sites at home in a slot that are big enough: a URL of each, and how many pages it has."""
         bits = self._overlay.view.strategy.slot_bits
         first, last = slot_range(slot, bits)
         spread = [site for site in self._records.book.sites if slot_of(host_name(site)[1], bits) == slot]
@@ -117,7 +117,7 @@ class SiteSharder:
             log.info("site spread site=%s places=%d pages=%d of=%d nodes=%d", site, 1 << depth, pages, documents, nodes)
 
     async def _sample(self, home: Slot, slots: int) -> list[int]:
-        """How many documents lie in some other slots, by the word of a ready replica of each."""
+        """Return how many documents lie in some other slots, as a ready replica of each says."""
         numbers = [s for s in range(slots) if s != home]
         asked: dict[NodeId, list[int]] = {}
         for number in self._rng.sample(numbers, min(SAMPLED, len(numbers))):

@@ -1,7 +1,7 @@
 """Figures of a change, by how well they are known."""
 
 from dht import NodeId, Rule, Slot, SlotMove, Strategy
-from node.app.strategy_impact import Counts, HostEffect, Kept, changes_json, moved
+from node.app.strategy_impact import HostEffect, KnownContents, SlotContents, changes_json, moved
 
 A, B, C = (NodeId(bytes([n]) * 20) for n in range(3))
 
@@ -17,7 +17,7 @@ def test_copies_are_counted_by_who_knows_them() -> None:
         SlotMove(Slot(2), (A,), (B, C)),
         SlotMove(Slot(3), (A, B), (B, C)),
     ]
-    counts = Counts({Slot(1): Kept(10, 30, 4000)}, {Slot(2): Kept(4, 6)})
+    counts = KnownContents({Slot(1): SlotContents(10, 30, 4000)}, {Slot(2): SlotContents(4, 6)})
     told = moved(placement_diff, counts)
     assert told["parts"] == {"all": 4, "changed": 3, "counted": 1, "reported": 1, "estimated": 1}
     assert told["copies"] == {"all": 6, "moved": 4, "share": 0.6667}
@@ -27,8 +27,8 @@ def test_copies_are_counted_by_who_knows_them() -> None:
 
 
 def test_nothing_known_moves_nothing() -> None:
-    assert moved([], Counts({}, {}))["documents"]["moved"] == 0
-    assert moved([SlotMove(Slot(0), (A,), (B,))], Counts({}, {}))["bytes"]["moved"] == 0
+    assert moved([], KnownContents({}, {}))["documents"]["moved"] == 0
+    assert moved([SlotMove(Slot(0), (A,), (B,))], KnownContents({}, {}))["bytes"]["moved"] == 0
 
 
 def test_urls_newly_denied_and_allowed_are_counted_by_host_and_rule() -> None:

@@ -102,7 +102,7 @@ def test_who_waits_sees_the_whole_crawl_from_any_node() -> None:
         track = JobWait({"url": s["url"], "depth": 20, "scope": s["scope"]} for s in handed["seeds"])
         while not track.is_done:
             batch = track.ask(250)
-            track.take(batch, await asked.jobs.progress.of([Followed(**entry) for entry in batch]))
+            track.take(batch, await asked.jobs.progress.answer([Followed(**entry) for entry in batch]))
             await world.pass_time(1.0)
         right = {u: s for u, s in world.web.outcomes().items() if u.startswith(url)}
         assert not await asked.store.lookup.find([other]), "out of scope"

@@ -14,7 +14,7 @@ LINKS = {"a": "bc", "b": "d", "c": "be", "d": "f", "e": "", "f": "g", "g": ""}
 
 
 class Network:
-    """Knows the pages named so far, and their links; a look takes a second."""
+    """Knows the pages named so far, and their links; a question takes a second."""
 
     def __init__(self, known: str) -> None:
         self.known, self.steady, self.asked = set(known), 0.0, list[str]()
@@ -22,7 +22,7 @@ class Network:
     def clock(self) -> Now:
         return Now(1e9 + self.steady, self.steady)
 
-    async def look(self, asked: Sequence[Followed]) -> list[dict[str, Any]]:
+    async def progress(self, asked: Sequence[Followed]) -> list[dict[str, Any]]:
         self.steady += 1.0
         self.asked += [each.url for each in asked]
         return [self._answer(each) for each in asked]
@@ -37,7 +37,7 @@ class Network:
         }
 
     async def news(self, *seeds: Visit) -> dict[str, int]:
-        found = await Resubmission(self.look, self.clock).find(seeds)
+        found = await Resubmission(self.progress, self.clock).find(seeds)
         assert all(visit.scope == seeds[0].scope for visit in found)
         return {visit.url: visit.depth for visit in found}
 
