@@ -17,6 +17,7 @@ ROOTS = frozenset(("rss", "feed", "RDF"))
 MAX_NAMED = 8  # feeds that one page may name; more are translations of one another
 MAX_URL_CHARS = 4_096
 _MAX_DATE_CHARS = 64
+_ENTRIES = ("item", "entry")
 _CHANGED, _PUBLISHED = frozenset(("updated", "modified")), frozenset(("pubDate", "date", "published", "issued"))
 
 
@@ -32,11 +33,13 @@ class FeedEntries:
         self._times: dict[str, str] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
-        if self._inside:
+        if self._inside and (self._inside > 1 or tag not in _ENTRIES):
             self._inside += 1
             if self._inside == 2:
                 self._start_inside(tag, attributes)
-        elif tag in ("item", "entry"):
+        elif tag in _ENTRIES:
+            if self._inside:  # the one before was left open
+                self._take()
             self._inside, self._links, self._times = 1, {}, {}
 
     def end(self, tag: str, text: str) -> None:
@@ -83,10 +86,8 @@ class _JsonFeed(msgspec.Struct):
 
 
 def read_feed(body: bytes, limit: int) -> FeedEntries:
-    """The entries of an XML feed, at most `limit`; a broken file gives what stands before the break."""
-    entries = FeedEntries(limit)
-    read_xml(body, entries)
-    return entries
+    """Return the entries of an XML feed, at most `limit`; of a broken one those that can be told."""
+    return read_xml(body, lambda: FeedEntries(limit))
 
 
 def read_json_feed(body: bytes, limit: int) -> FeedEntries:

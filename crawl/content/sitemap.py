@@ -3,6 +3,7 @@
 Pure: bytes in, URLs out. Source: sitemaps.org, which takes feeds for sitemaps, too; RFC 9309, 2.2.4.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime, time
@@ -14,6 +15,9 @@ from crawl.content.xml_events import Enough, read_xml
 from dht import site_of
 
 _MAX_LOC_CHARS = 4096
+_JUNK_BYTES = 4096  # warnings of a script may come before the list
+_MARKUP = re.compile(rb"<[?!a-zA-Z]")
+_ENTRIES = ("url", "sitemap")
 _GZIP_MAGIC = b"\x1f\x8b"
 
 
@@ -28,7 +32,7 @@ class Sitemap:
     is_cut: bool = False  # there was more than was read
 
 
-class _Reader:
+class _SitemapReader:
     """Collects what stands in <loc> and <lastmod>, entry by entry."""
 
     def __init__(self, limit: int) -> None:
@@ -37,34 +41,39 @@ class _Reader:
         self.lastmods: list[str] = []  # of the pages, "" without one
         self.is_feed = False
         self._limit = limit
-        self._entry: dict[str, str] | None = None
-        self._is_root = True
+        self._tag = ""  # of the entry
+        self._entry: dict[str, str] = {}
+        self._inside = 0  # elements that are open within an entry, with itself
 
     def start(self, tag: str, _attributes: dict[str, str]) -> None:
-        if self._is_root and tag in ROOTS:
+        if self._inside and (self._inside > 1 or tag not in _ENTRIES):
+            self._inside += 1
+        elif tag in _ENTRIES:
+            if self._inside:  # the one before was left open
+                self._take()
+            self._tag, self._entry, self._inside = tag, {}, 1
+        elif tag in ROOTS and not self._tag:
             self.is_feed = True
             raise Enough
-        self._is_root = False
-        if tag in ("url", "sitemap"):
-            self._entry = {}
 
     def end(self, tag: str, text: str) -> None:
-        if self._entry is None:
+        if self._inside == 2:
+            if tag in ("loc", "lastmod"):  # deeper ones are of images and videos
+                self._entry.setdefault(tag, text.strip()[:_MAX_LOC_CHARS])
+        elif self._inside == 1:
+            self._take()
+        elif not self._inside:
             return
-        if tag in ("loc", "lastmod"):
-            self._entry[tag] = text.strip()[:_MAX_LOC_CHARS]
-        elif tag in ("url", "sitemap"):
-            self._take(tag, self._entry)
-            self._entry = None
+        self._inside -= 1
 
-    def _take(self, tag: str, entry: dict[str, str]) -> None:
-        if "loc" not in entry:
+    def _take(self) -> None:
+        if not self._entry.get("loc"):
             return
-        if tag == "sitemap":
-            self.sitemaps.append(entry["loc"])
+        if self._tag == "sitemap":
+            self.sitemaps.append(self._entry["loc"])
         else:
-            self.pages.append(entry["loc"])
-            self.lastmods.append(entry.get("lastmod", ""))
+            self.pages.append(self._entry["loc"])
+            self.lastmods.append(self._entry.get("lastmod", ""))
         if len(self.pages) + len(self.sitemaps) >= self._limit:
             raise Enough
 
@@ -75,14 +84,13 @@ def is_gzip(body: bytes) -> bool:
 
 
 def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:
-    """Read one sitemap file, or a feed, found at a canonical URL; broken files give what stands before the break."""
+    """Read a sitemap or feed found at a canonical URL, at most `limit` entries; of a broken one what can be told."""
     start = body[:256].lstrip(b"\xef\xbb\xbf \t\r\n")[:1]
     if start == b"{":
         return _feed(read_json_feed(body, limit), url)
     lastmods: list[str] = []
-    if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")):
-        reader = _Reader(limit)
-        read_xml(body, reader)
+    if start == b"<" or body.startswith((b"\xfe\xff", b"\xff\xfe")) or _MARKUP.search(body, 0, _JUNK_BYTES):
+        reader = read_xml(body, lambda: _SitemapReader(limit))
         if reader.is_feed:
             return _feed(read_feed(body, limit), url)
         pages, sitemaps, lastmods = reader.pages, reader.sitemaps, reader.lastmods

@@ -14,6 +14,12 @@ def test_pages_of_the_site_are_listed_once() -> None:
     assert len(parse_sitemap(body, HERE, 1).pages) == 1
 
 
+def test_the_addresses_of_images_are_not_those_of_pages() -> None:
+    body = b"""<urlset xmlns:image="http://www.google.com/schemas/sitemap-image/1.1"><url><loc>http://a.test/1</loc>
+    <image:image><image:loc>http://a.test/1.png</image:loc></image:image></url></urlset>"""
+    assert parse_sitemap(body, HERE, 10).pages == ("http://a.test/1",)
+
+
 def test_an_index_lists_sitemaps_and_a_text_file_pages() -> None:
     index = b"<sitemapindex><sitemap><loc>http://a.test/s1.xml</loc></sitemap></sitemapindex>"
     assert parse_sitemap(index, HERE, 10) == Sitemap((), ("http://a.test/s1.xml",))
