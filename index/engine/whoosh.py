@@ -7,6 +7,7 @@ has no "at least n of these".
 
 import secrets
 import shutil
+from bisect import bisect_right
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
@@ -62,13 +63,14 @@ class WhooshEngine:
         self._open()
 
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
-        self._look()
-        return Counter(self._cells[place] >> (CELL_BITS - slot_bits) for place in select(node, self._find))
+        self._refresh()
+        found = map(self._documents.__getitem__, select(node, self._find))
+        return Counter(cell >> (CELL_BITS - slot_bits) for _, cell in found)
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
-        self._look()
-        shift = CELL_BITS - slot_bits
-        found = sorted(self._numbers[p] for p in select(query.root, self._find) if self._cells[p] >> shift in slots)
+        self._refresh()
+        shift, matching = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(query.root, self._find))
+        found = sorted(number for number, cell in matching if cell >> shift in slots)
         complete = len(found) <= limit
         return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
 
@@ -96,24 +98,57 @@ class WhooshEngine:
             raise IndexCorrupt(str(self._path), str(error), "delete this directory and restart") from None
         self._generation, self._seen = 0, -1
         self._searcher: Any = None
-        self._numbers: dict[int, int] = {}
-        self._cells: dict[int, int] = {}
+        self._documents = _DocumentTable()
 
-    def _look(self) -> None:
-        """A searcher of the last commit, made by the thread that reads; numbers and cells of its documents."""
+    @property
+    def documents_read(self) -> int:
+        """How many stored documents the reading thread has read so far, to know their numbers and cells."""
+        return self._documents.read_count
+
+    def _refresh(self) -> None:
+        """Open the last commit, where there is a new one; called by the thread that reads."""
         if self._seen == self._generation:
             return
         generation = self._generation
         if self._searcher is not None:
             self._searcher.close()
         self._searcher = self._index.searcher()
-        stored = {place: self._searcher.stored_fields(place) for place in self._searcher.reader().all_doc_ids()}
-        self._numbers = {place: kept["number"] for place, kept in stored.items()}
-        self._cells = {place: kept["cell"] for place, kept in stored.items()}
+        self._documents.refresh(self._searcher.reader())
         self._seen = generation
 
     def _find(self, leaf: Term | Phrase | SiteFilter | LanguageFilter) -> frozenset[int]:
         return frozenset(self._searcher.docs_for_query(_query(leaf)))
+
+
+class _DocumentTable:
+    """The number and cell of each document, by its place in whoosh's index.
+
+    A segment is written once and only loses documents, so each is read once, and a commit costs what it wrote.
+    """
+
+    def __init__(self) -> None:
+        self.read_count = 0
+        self._segments: dict[str, list[tuple[int, int]]] = {}
+        self._starts: list[int] = []  # the first place of each segment
+        self._parts: list[list[tuple[int, int]]] = []
+
+    def refresh(self, reader: Any) -> None:
+        """Take in the segments of a commit that are new, and forget those that it merged."""
+        leaves = [(leaf, start) for leaf, start in reader.leaf_readers() if leaf.doc_count_all()]
+        known, self._segments = self._segments, {}
+        for leaf, _ in leaves:
+            name = leaf.segment().segment_id()
+            self._segments[name] = known[name] if name in known else self._read(leaf)
+        self._starts, self._parts = [start for _, start in leaves], list(self._segments.values())
+
+    def __getitem__(self, place: int) -> tuple[int, int]:
+        segment = bisect_right(self._starts, place) - 1
+        return self._parts[segment][place - self._starts[segment]]
+
+    def _read(self, leaf: Any) -> list[tuple[int, int]]:
+        stored = [leaf.stored_fields(place) for place in range(leaf.doc_count_all())]
+        self.read_count += len(stored)
+        return [(kept["number"], kept["cell"]) for kept in stored]
 
 
 class _Memory(RamStorage):  # type: ignore[misc]

@@ -100,6 +100,22 @@ def test_what_was_committed_is_there_after_opening_again(name: str, tmp_path: Pa
     again.close()
 
 
+def test_a_commit_of_whoosh_costs_what_it_wrote_however_much_there_is() -> None:
+    texts, engine = dict(enumerate(corpus.web(random.Random(4), 240))), WhooshEngine(None)
+    engine.add([entry(number, texts[number]) for number in range(200)])
+    engine.commit()
+    check(engine, {number: texts[number] for number in range(200)})
+    assert engine.documents_read == 200
+    for number in range(200, 240):
+        engine.add([entry(number, texts[number])])
+        engine.remove([number - 200])
+        engine.commit()
+        engine.counts(parse_query("run").root, BITS)
+    assert engine.documents_read < 200 + 5 * 40, "small segments are merged now and then, the large one is read once"
+    check(engine, {number: texts[number] for number in range(40, 240)})
+    engine.close()
+
+
 @pytest.mark.parametrize("seed", range(8))
 def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
     rng = random.Random(seed)
