@@ -1,4 +1,4 @@
-"""Addresses of bootstrap peers, and when to knock there.
+"""Addresses of bootstrap peers, and when to try them.
 
 Pure: `now` and `rng` are arguments. While nobody is live the pauses double from 1 s to 60 s; with live peers an address
 that none of them has is tried each minute, which joins two networks that started apart. While nobody is live, the
@@ -17,7 +17,7 @@ PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
 
 
 class BootstrapRetry:
-    """Where to make first contact."""
+    """Chooses where to make first contact."""
 
     def __init__(self, families: frozenset[Family], rng: Rng) -> None:
         self._families = families
@@ -28,7 +28,7 @@ class BootstrapRetry:
         self.next_due = float("inf")
 
     def add(self, addresses: Iterable[Address], now: Now) -> None:
-        """Knock at these too, starting now."""
+        """Try these addresses too, starting now; the newest 64 are kept."""
         usable = [a for a in addresses if a.family in self._families]
         self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
         self._pause_s = PAUSE_FIRST_S
@@ -36,16 +36,16 @@ class BootstrapRetry:
             self.next_due = now.steady
 
     def remember(self, addresses: Iterable[Address], now: Now) -> None:
-        """Members were forgotten that were reached here; the newest are kept."""
+        """Remember where members were reached that are forgotten now; the newest 64 addresses are kept."""
         usable = [a for a in addresses if a.family in self._families]
         self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
         if self._former:
             self.next_due = min(self.next_due, now.steady + self._pause_s)
 
     def choose(self, known: set[Address], now: Now, *, alone: bool) -> list[Address]:
-        """Where to knock now; `known`: addresses of live peers and our own."""
+        """Return the addresses to try now; `known`: those of live peers and our own. `alone`: nobody is live."""
         self.next_due = now.steady + (self._pause_s if alone else PAUSE_MOST_S)
         self._pause_s = min(PAUSE_MOST_S, 2 * self._pause_s) if alone else PAUSE_FIRST_S
-        doors = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
-        silent = [a for a in doors if a not in known]
+        usable = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
+        silent = [a for a in usable if a not in known]
         return self._rng.sample(silent, min(AT_ONCE, len(silent)))

@@ -10,8 +10,8 @@ from collections.abc import Callable
 
 from dht.clock import Now
 from dht.keys import NodeId
+from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.table import MemberTable
 from dht.rate_limit import RateLimiter
 
 PREFIX_BYTES = 4
@@ -27,7 +27,10 @@ Ask = Callable[[Now, NodeId], None]
 
 
 class FailureDetector:
-    """Suspects peers for one node; `ask` sends a question whose failure comes back to `silent`."""
+    """Suspects peers for one node.
+
+    `ask` sends a question whose failure comes back to `silent`.
+    """
 
     def __init__(self, members: MemberTable, partners: PartnerSelection, ask: Ask) -> None:
         self._members = members
@@ -40,8 +43,10 @@ class FailureDetector:
         self._sweep_at = float("-inf")
 
     def silent(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
-        """A live peer did not answer what was asked from `since` on; True if it is suspected now. `was_well`: it had
-        answered the question before that. If not, and yet others hear it, it is the way to it that is broken."""
+        """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now.
+
+        `was_well`: it had answered the question before that. If not, and yet others hear it, the way to it is broken.
+        """
         if not was_well or not self._members.is_live(peer, now):
             return False
         self._members.suspect(peer, since)
@@ -53,7 +58,9 @@ class FailureDetector:
         return True
 
     def names(self, now: Now, partner: NodeId | None) -> bytes:
-        """Whom to name to a partner: the latest suspects that are near to it, ours and those that we are asking."""
+        """Return the id prefixes to name to a partner: the latest suspects near to it, ours and those that we are
+        asking.
+        """
         if partner is None or not (self._told or self._heard):
             return b""
         self._forget(now)
@@ -62,7 +69,7 @@ class FailureDetector:
         return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
 
     def rumour(self, now: Now, names: bytes) -> bool:
-        """A peer suspects these: ask those that we take for live; True if there was one."""
+        """Ask those whom a peer suspects and we take for live; True if there was one."""
         asked = False
         for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):
             peer = self._members.named(names[start : start + PREFIX_BYTES])
@@ -77,7 +84,7 @@ class FailureDetector:
         return asked
 
     def answered(self, peer: NodeId) -> None:
-        """It lives: what others say of it is told no further."""
+        """Note that a peer lives: what others say of it is told no further."""
         self._heard.pop(peer, None)
 
     def _sweep(self, now: Now) -> None:

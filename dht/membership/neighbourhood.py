@@ -24,7 +24,7 @@ class IdRange(NamedTuple):
     last: int
 
     def has(self, peer: bytes) -> bool:
-        """Whether an id, or any point of the key space, lies in it."""
+        """Tell whether an id, or any point of the key space, lies in the range."""
         return self.first <= int.from_bytes(peer[:4], "big") <= self.last
 
     @property
@@ -36,7 +36,7 @@ WHOLE = IdRange(0, PREFIXES - 1)
 
 
 def block_of(members: Sequence[NodeId], point: bytes) -> IdRange:
-    """The neighbourhood around a point; `members` sorted."""
+    """Return the neighbourhood around a point; `members` are sorted."""
     if len(members) <= SMALL_NETWORK:
         return WHOLE
     place = int.from_bytes(point[:4], "big")
@@ -54,6 +54,6 @@ def block_of(members: Sequence[NodeId], point: bytes) -> IdRange:
 
 
 def span(ids: Sequence[NodeId], block: IdRange) -> tuple[int, int]:
-    """Where the ids of a block begin and end in a sorted sequence."""
+    """Return where the ids of a range begin and end in a sorted sequence."""
     end = bisect_left(ids, (block.last + 1).to_bytes(4, "big")) if block.last + 1 < PREFIXES else len(ids)
     return bisect_left(ids, block.first.to_bytes(4, "big")), end

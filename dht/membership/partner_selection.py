@@ -10,8 +10,10 @@ from itertools import islice
 
 from dht.clock import Now
 from dht.keys import NodeId
+from dht.membership.known_peer import KnownPeer
+from dht.membership.liveness import LIVE_S
+from dht.membership.member_table import MEMBER_LIMIT, MemberTable
 from dht.membership.neighbourhood import SMALL_NETWORK, WHOLE
-from dht.membership.table import LIVE_S, MEMBER_LIMIT, KnownPeer, MemberTable
 from dht.rng import Rng
 from dht.wire.contact import Contact, Endpoint, Family
 
@@ -46,7 +48,7 @@ class PartnerSelection:
         self._version = self._far_version = -1
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
-        """Where to send to a peer: the other of two families after each failure; None where we share none."""
+        """Return where to send to a peer: the other of two families after each failure; None where we share none."""
         endpoints, fails = contact.endpoints, self._fails.get(contact.node_id)
         if fails is None and endpoints and endpoints[0].family in self._families:
             return endpoints[0]
@@ -54,12 +56,12 @@ class PartnerSelection:
         return usable[(fails[0] if fails else 0) % len(usable)] if usable else None
 
     def greet(self, peer: NodeId) -> None:
-        """A peer was not known before: let it hear from us soon."""
+        """Let a peer that was not known before hear from us soon."""
         if len(self._greet) < GREET_LIMIT:
             self._greet.append(peer)
 
     def choose(self, now: Now, count: int = 1) -> list[NodeId]:
-        """Up to `count` different peers to send a PING to."""
+        """Return up to `count` different peers to send a PING to."""
         self._survey(now)
         alive = self._near or self._far
         if self._silent and (not alive or self._rng.random() < SILENT_SHARE):
@@ -71,22 +73,22 @@ class PartnerSelection:
         )
 
     def overdue(self, now: Now) -> list[NodeId]:
-        """Near peers that would count as dead in a few seconds, the worst first: better ask."""
+        """Return near peers that would count as dead in a few seconds if nobody asked them, the worst first."""
         self._survey(now)
         return self._oldest(now, AT_ONCE, OVERDUE_S)
 
     def live_near(self, now: Now) -> list[NodeId]:
-        """Live peers of the neighbourhood that share a family with us; may be some seconds old."""
+        """Return the live near peers that share a family with us; the list may be some seconds old."""
         self._survey(now)
         return self._near
 
     def live_count(self, now: Now) -> int:
-        """How many there are in all."""
+        """Return how many live peers share a family with us, near and far."""
         self._survey(now)
         return len(self._near) + len(self._far)
 
     def failures(self, peer: NodeId) -> int:
-        """Questions in a row that it did not answer."""
+        """Return how many questions in a row a peer did not answer."""
         return self._fails.get(peer, (0, 0.0))[0]
 
     @property
@@ -95,7 +97,7 @@ class PartnerSelection:
         return bool(self._greet)
 
     def newcomer(self) -> list[NodeId]:
-        """The next new peer that we can reach, if there is one; who has answered us heard of us then."""
+        """Return the next new peer that we can reach, if there is one; whoever has answered us knows us already."""
         while self._greet:
             known = self._members.find(peer := self._greet.pop())
             if known and peer not in self._met and not self._families.isdisjoint(known.opened.families):
@@ -160,7 +162,7 @@ class PartnerSelection:
         if now.steady < self._survey_at and not changed:
             return
         self._survey_at = now.steady + SURVEY_S
-        old = members.lines.sent_before(*members.lines.span(members.near), now.steady + SURVEY_S - OLD_S)
+        old = members.digest_index.sent_before(*members.digest_index.span(members.near), now.steady + SURVEY_S - OLD_S)
         near = set(self._near)
         if self._version != members.version or any(now.steady - at > LIVE_S and peer in near for at, peer in old):
             self._version = members.version
@@ -178,7 +180,7 @@ class PartnerSelection:
         """Those of a family of ours that are live, and those that are not."""
         families = self._families
         usable = [pair for pair in peers.items() if not families.isdisjoint(pair[1].opened.families)]
-        live = self._members.live_of(usable, now)
+        live = [peer for peer, _ in self._members.liveness.live_of(usable, now)[0]]
         if len(live) == len(usable):
             return live, []
         alive = set(live)

@@ -1,5 +1,6 @@
-"""The long memory of peers: their last signed heartbeats in one small file, so that a node finds its network again
-without any bootstrap peer.
+"""The peer cache: the last signed heartbeats of all known peers, in one small file.
+
+With it a node finds its network again without any bootstrap peer.
 
 Only a cache: whatever is wrong with the file costs a log line, never a start. Heartbeats are verified again on loading.
 """
@@ -12,7 +13,7 @@ from pathlib import Path
 
 import msgspec
 
-from dht.membership.table import MEMBER_LIMIT
+from dht.membership.member_table import MEMBER_LIMIT
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
 log = logging.getLogger(__name__)
@@ -36,11 +37,14 @@ class PeerCache:
         self._path = path
 
     def load(self) -> tuple[bytes, ...]:
-        """The heartbeats that were saved last; none where there is no file or it is damaged."""
+        """Return the heartbeats that were saved last; none where there is no file or it is damaged."""
         return self._read().heartbeats
 
     def load_since(self) -> tuple[tuple[bytes, float], ...]:
-        """The same, each with when its author was first heard of; inf where an older file does not say."""
+        """Return the saved heartbeats, each with the wall time at which its author was first heard of.
+
+        The time is inf where an older file does not say it.
+        """
         found = self._read()
         sound = len(found.since) == len(found.heartbeats) and all(map(isfinite, found.since))
         return tuple(zip(found.heartbeats, found.since if sound else (inf,) * len(found.heartbeats), strict=True))

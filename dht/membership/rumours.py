@@ -5,7 +5,7 @@ it by comparing digests. Source: Demers et al. 1987 (rumour mongering, blind wit
 """
 
 from dht.keys import NodeId
-from dht.membership.table import MemberTable
+from dht.membership.member_table import MemberTable
 
 LIMIT = 64  # rumours at a time; the newest push out the oldest
 FEW_NEW = 3  # new peers in one packet; from here on it is we who are behind, and nobody needs to hear of them from us
@@ -13,21 +13,23 @@ FRAME_BYTES = 3  # msgpack frame of one heartbeat
 
 
 class Rumours:
-    """What one node still has to tell."""
+    """Keeps what one node still has to tell."""
 
     def __init__(self, members: MemberTable) -> None:
         self._members = members
         self._left: dict[NodeId, int] = {}  # how often it is to be told yet
 
     def add(self, peer: NodeId) -> None:
-        """There is news of a peer; told often enough, the chance that one of n nodes never hears it is small."""
+        """Tell the news of a peer from now on, so often that the chance that one of n nodes never hears it is small."""
         self._left.pop(peer, None)
         self._left[peer] = 1 + len(self._members).bit_length()
         if len(self._left) > LIMIT:
             del self._left[next(iter(self._left))]
 
     def tell(self, partner: NodeId | None, room: int, told: set[NodeId]) -> list[bytes]:
-        """The newest rumours that fit into `room` bytes, none about `partner` or those in `told`, which then grows."""
+        """Return the newest rumours that fit into `room` bytes; none is about `partner` or those in `told`, which
+        grows.
+        """
         found: list[bytes] = []
         for peer in list(reversed(self._left)):
             known = self._members.find(peer)

@@ -22,12 +22,12 @@ class Seniority:
         self._first_at = float("inf")
 
     def heard(self, peer: NodeId, at: float) -> None:
-        """A peer was there at that wall time; the earliest word of it counts."""
+        """Note that a peer was there at a wall time; the earliest counts."""
         self._since[peer] = min(at, self._since.get(peer, at))
         self._first_at = min(self._first_at, at)
 
     def heard_all(self, peers: Iterable[NodeId], at: float) -> None:
-        """The same of many that were not known before."""
+        """Note that many peers, none of them known before, were there at a wall time."""
         self._since.update(dict.fromkeys(peers, at))
         self._first_at = min(self._first_at, at)
 
@@ -35,12 +35,16 @@ class Seniority:
         self._since.pop(peer, None)
 
     def since(self, peer: NodeId) -> float:
-        """Wall time of the first word of a peer, or of any, for this node itself; inf where there was none."""
+        """Return the wall time at which a peer was first heard of, inf where it never was; for this node itself, when
+        it first heard of anybody."""
         return self._first_at if peer == self._own else self._since.get(peer, float("inf"))
 
     def seasoned(self, peers: Iterable[NodeId], now: Now, min_age_s: float, began_at: float) -> tuple[NodeId, ...]:
-        """Those of some peers that are old enough to decide; none where the strategy asks for no age, or where the
-        network, which began at that wall time, is younger."""
+        """Return those of some peers that are old enough to decide.
+
+        None are returned where the strategy asks for no age, or where the network, which began at the wall time
+        `began_at`, is younger than it.
+        """
         if not min_age_s or now.wall - began_at < min_age_s:
             return ()
         return tuple(peer for peer in peers if self._is_old(peer, now.wall - min_age_s))

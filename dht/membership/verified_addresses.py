@@ -1,35 +1,36 @@
 """At which addresses a peer has answered a question of ours: what makes an address more than a claim of a heartbeat.
 
 Pure: `now` is steady seconds. A question carries eight random bytes and goes to one address, so whoever answers it
-under the peer's key receives there. Bounded: one address a family and peer, those not met for longest are forgotten.
+under the peer's key receives there. Bounded: one address a family and peer, those not verified for longest are
+forgotten.
 """
 
 from dht.keys import NodeId
 from dht.wire.contact import Address, Family
 
-MET_LIMIT = 8192
-MET_S = 3600.0  # an address may be somebody else's by then; in a large network two peers meet this seldom
+ADDRESS_LIMIT = 8192
+VALID_S = 3600.0  # an address may be somebody else's by then; in a large network two peers meet this seldom
 
 
 class VerifiedAddresses:
-    """The addresses at which peers were met."""
+    """Remembers at which addresses peers have answered."""
 
     def __init__(self) -> None:
         self._at: dict[tuple[NodeId, Family], tuple[str, float]] = {}
 
     def note(self, peer: NodeId, address: Address, now: float) -> None:
-        """The peer answered what was sent to this address."""
+        """Note that a peer answered what was sent to this address."""
         where = peer, address.family
         self._at.pop(where, None)
         self._at[where] = (address.host, now)
-        if len(self._at) > MET_LIMIT:
+        if len(self._at) > ADDRESS_LIMIT:
             del self._at[next(iter(self._at))]
 
     def knows(self, peer: NodeId, family: Family, now: float) -> bool:
-        """Whether the peer answered at any address of the family within the last hour."""
-        return now - self._at.get((peer, family), ("", -MET_S - now))[1] <= MET_S
+        """Tell whether a peer answered at any address of a family within the last hour."""
+        return now - self._at.get((peer, family), ("", -VALID_S - now))[1] <= VALID_S
 
     def has(self, peer: NodeId, address: Address, now: float) -> bool:
-        """Whether the peer answered at this host within the last hour."""
+        """Tell whether a peer answered at this host within the last hour."""
         host, at = self._at.get((peer, address.family), ("", 0.0))
-        return host == address.host and now - at <= MET_S
+        return host == address.host and now - at <= VALID_S

@@ -10,7 +10,7 @@ from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
-from dht.membership.table import MemberTable
+from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.slot_announcements import SlotAnnouncements

@@ -14,9 +14,10 @@ from itertools import islice
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.digest_index import SEQUENCE, read_digest
+from dht.membership.known_peer import KnownPeer
+from dht.membership.member_table import MemberTable
 from dht.membership.neighbourhood import PREFIXES, SMALL_NETWORK, WHOLE, IdRange
 from dht.membership.rumours import FRAME_BYTES, Rumours
-from dht.membership.table import KnownPeer, MemberTable
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rng import Rng
 from dht.wire.packets import ROOM_BYTES, Ping
@@ -47,7 +48,7 @@ def make_ping(
     ask for others than near ones too."""
     near = partner is None or members.is_near(partner)
     block, first, end = _digested(members, rng, near=near and not behind)
-    digest = members.lines.digest(first, end) + own.mark  # whoever knows a newer heartbeat of ours tells us
+    digest = members.digest_index.digest(first, end) + own.mark  # whoever knows a newer heartbeat of ours tells us
     room = ROOM_BYTES - FIELDS_BYTES - len(digest) - len(suspects)
     news = [own.raw] if own.raw else []  # a client has none
     room -= sum(len(n) + FRAME_BYTES for n in news)
@@ -66,16 +67,16 @@ def make_answer(
     """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
     theirs = sorted(read_digest(ping.digest))  # as good as sorted already
     block = IdRange(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
-    first, end = members.lines.span(block)
+    first, end = members.digest_index.span(block)
     near = members.near if members.is_near(asker) else members.block_of(asker)
-    news = _worthwhile(members, members.lines.newer(first, end, theirs), near)
+    news = _worthwhile(members, members.digest_index.newer(first, end, theirs), near)
     own_line = int.from_bytes(own.mark, "big")
     place = bisect_left(theirs, own_line)  # the first line with our prefix that has this sequence or a later one
     if own.raw and not (place < len(theirs) and theirs[place] <= own_line | SEQUENCE):
         news.insert(0, own.raw)
     fitting = _fit(news, room - FIELDS_BYTES)
     room -= FIELDS_BYTES + sum(len(raw) + FRAME_BYTES for raw in fitting)
-    said = set(members.lines.ids(first, end)) if len(rumours) else set()
+    said = set(members.digest_index.ids(first, end)) if len(rumours) else set()
     return (*fitting, *rumours.tell(asker, room, said))
 
 
@@ -131,7 +132,7 @@ def _fit(heartbeats: list[bytes], room: int) -> tuple[bytes, ...]:
 
 def _digested(members: MemberTable, rng: Rng, *, near: bool) -> tuple[IdRange, int, int]:
     """What the digest is about: all, the neighbourhood, or an arc of the ids; and the range of lines in it."""
-    lines, block, most = members.lines, members.near, DIGEST_PEERS
+    lines, block, most = members.digest_index, members.near, DIGEST_PEERS
     if len(lines) <= DIGEST_PEERS:
         return WHOLE, 0, len(lines)
     if not near or block == WHOLE or rng.random() < FAR_SHARE:

@@ -16,8 +16,8 @@ from dht.errors import BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.table import MemberTable
 from dht.membership.verified_addresses import VerifiedAddresses
 from dht.protocol.events import Event, MembersChanged, StrategyAhead
 from dht.protocol.gossip import Gossip
@@ -170,10 +170,10 @@ class ProtocolEngine:
         listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is silent for longer
         than the grace."""
         if puzzle_bits > self.rules.puzzle_bits:
-            self.members.forget_idle(puzzle_bits)
+            self.members.forget_unproven(puzzle_bits)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
-        self.members.judge_by(graces)
+        self.members.set_graces(graces)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)

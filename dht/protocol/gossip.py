@@ -13,10 +13,11 @@ from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.failure_detector import PREFIX_BYTES, FailureDetector
+from dht.membership.known_peer import News
+from dht.membership.member_table import MemberTable
 from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.rumours import FEW_NEW, Rumours
-from dht.membership.table import MemberTable, News
 from dht.protocol.digest_exchange import make_answer, make_ping
 from dht.protocol.heartbeat_intake import HeartbeatIntake
 from dht.protocol.requester import Requester

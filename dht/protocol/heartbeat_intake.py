@@ -10,8 +10,9 @@ from dht.clock import Now
 from dht.errors import BadMessage, BadSignature, TooLittleWork
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.known_peer import News
+from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.table import MemberTable, News
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat, open_heartbeat_once

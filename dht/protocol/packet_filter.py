@@ -8,7 +8,7 @@ from functools import lru_cache
 from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity, node_id_of
-from dht.membership.table import MemberTable
+from dht.membership.member_table import MemberTable
 from dht.protocol.network_rules import NetworkRules
 from dht.rate_limit import RateLimiter
 from dht.wire.contact import Address, pack_host

@@ -11,7 +11,7 @@ from dht.clock import Now
 from dht.errors import RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import Key, NodeId
-from dht.membership.table import MemberTable
+from dht.membership.member_table import MemberTable
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
 from dht.routing.disjoint_paths import K_EACH, DisjointPaths

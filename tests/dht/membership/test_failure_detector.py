@@ -5,9 +5,9 @@ from random import Random
 from dht.clock import Now
 from dht.keys import NodeId
 from dht.membership.failure_detector import CROWD, NAMES_LIMIT, RUMOURS_BURST, TELL_S, FailureDetector
+from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
-from dht.membership.table import MemberTable
-from tests.dht.membership.test_table import NODES, OWN, at, beat
+from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
 

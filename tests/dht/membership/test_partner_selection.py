@@ -3,9 +3,9 @@
 from collections import Counter
 from random import Random
 
+from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import OLD_S, PartnerSelection
-from dht.membership.table import MemberTable
-from tests.dht.membership.test_table import NODES, OWN, at, beat
+from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
 

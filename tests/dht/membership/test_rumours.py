@@ -1,9 +1,9 @@
 import msgspec
 
+from dht.membership.member_table import MemberTable
 from dht.membership.rumours import LIMIT, Rumours
-from dht.membership.table import MemberTable
 from dht.wire.heartbeat import VerifiedHeartbeat
-from tests.dht.membership.test_table import NODES, OWN, at, beat
+from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 
 def heard(n: int) -> VerifiedHeartbeat:

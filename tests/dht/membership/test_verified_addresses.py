@@ -1,7 +1,7 @@
 """An address counts once somebody has answered there, for an hour."""
 
 from dht.keys import NodeId
-from dht.membership.verified_addresses import MET_LIMIT, MET_S, VerifiedAddresses
+from dht.membership.verified_addresses import ADDRESS_LIMIT, VALID_S, VerifiedAddresses
 from dht.wire.contact import Address
 
 A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
@@ -11,8 +11,8 @@ def test_only_where_and_who_answered_and_not_for_ever() -> None:
     met = VerifiedAddresses()
     met.note(A, Address("9.9.9.9", 1), 0.0)
     met.note(A, Address("2001:db8::1", 1), 0.0)
-    assert met.has(A, Address("9.9.9.9", 2), MET_S) and met.has(A, Address("2001:db8::1", 1), MET_S)
-    assert not met.has(A, Address("9.9.9.9", 1), MET_S + 1)
+    assert met.has(A, Address("9.9.9.9", 2), VALID_S) and met.has(A, Address("2001:db8::1", 1), VALID_S)
+    assert not met.has(A, Address("9.9.9.9", 1), VALID_S + 1)
     assert not met.has(A, Address("8.8.8.8", 1), 0.0)
     assert not met.has(B, Address("9.9.9.9", 1), 0.0)
 
@@ -22,6 +22,6 @@ def test_a_moved_peer_is_met_at_its_new_address_only_and_memory_is_bounded() -> 
     met.note(A, Address("9.9.9.9", 1), 0.0)
     met.note(A, Address("8.8.8.8", 1), 1.0)
     assert met.has(A, Address("8.8.8.8", 1), 1.0) and not met.has(A, Address("9.9.9.9", 1), 1.0)
-    for n in range(MET_LIMIT):
+    for n in range(ADDRESS_LIMIT):
         met.note(NodeId(n.to_bytes(20, "big")), Address("7.7.7.7", 1), 2.0)
     assert not met.has(A, Address("8.8.8.8", 1), 2.0)

@@ -9,7 +9,7 @@ import pytest
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
-from dht.membership.table import MemberTable
+from dht.membership.member_table import MemberTable
 from dht.ownership.rendezvous import NEAREST, Placement
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots

@@ -8,9 +8,9 @@ import pytest
 
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
+from dht.membership.member_table import MemberTable
 from dht.membership.neighbourhood import PREFIXES
 from dht.membership.rumours import Rumours
-from dht.membership.table import MemberTable
 from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
@@ -20,7 +20,7 @@ from dht.wire.heartbeat import Heartbeat, open_heartbeat, pack_endpoint, read_he
 from dht.wire.packets import ROOM_BYTES, Ping, body_size
 from node.simulation.forming import form
 from node.simulation.swarm import NETWORK, Swarm
-from tests.dht.membership.test_table import NODES, OWN, at, beat
+from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 HERALD = SimpleNamespace(raw=b"", mark=OWN[:4] + bytes(4))
 
@@ -84,7 +84,7 @@ def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
     seen: Counter[bytes] = Counter()
     for _ in range(rounds):
         block, first, end = _digested(members, rng, near=False)
-        arc = members.lines.ids(first, end)
+        arc = members.digest_index.ids(first, end)
         assert all(block.has(peer) for peer in arc)
         assert [peer for peer in ordered if block.has(peer)] == arc
         seen.update(arc)

@@ -1,0 +1,80 @@
+"""What is kept of a peer: its newest heartbeat, when that was sent, and what a newer one changes.
+
+Pure: heartbeats and `now` in, values out. When a heartbeat was sent is judged by this node's steady clock, against the
+quickest delivery of its author seen so far: clocks may differ by any amount, and a late copy of a dead peer's last
+heartbeat does not revive it.
+"""
+
+from enum import IntEnum
+
+import msgspec
+
+from dht.clock import Now
+from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
+
+DRIFT_S = 0.02  # by which an author's clock may fall behind ours in ten seconds: four times what NTP's slewing does
+SET_BACK_S = 20.0  # two heartbeats in a row so late say that their author's clock was set back; gossip is quicker
+INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as old as this
+
+
+class News(IntEnum):
+    """What a heartbeat told."""
+
+    OLD = 0  # nothing: this sequence or a newer one is known
+    SAME = 1  # still there
+    CHANGED = 2  # endpoints, readiness or strategy differ, or it was silent before
+    NEW = 3  # a peer that was not known
+
+
+class KnownPeer(msgspec.Struct, frozen=True, gc=False):
+    """A peer's newest heartbeat; `sent_steady`: when it was sent, on this node's steady clock, at the latest."""
+
+    opened: VerifiedHeartbeat
+    sent_steady: float
+    base: float  # least (steady receipt - sent_at) seen of this author
+    late_s: float  # by how much this heartbeat came later than that
+    turned: int  # sequence of the first heartbeat heard since its standing changed; 0 where we never saw it change
+
+
+def date_heartbeat(
+    opened: VerifiedHeartbeat, old: KnownPeer | None, now: Now, direct: bool
+) -> tuple[float, float, float]:
+    """Return when a heartbeat was sent, the author's base and how late it came, as `KnownPeer` has them.
+
+    `old`: what is known of its author. `direct`: the author itself sent it just now.
+    """
+    sent_at = opened.heartbeat.sent_at
+    delay = now.steady - sent_at
+    if old is None and not direct:  # no measure but the wall clocks: believe them for this once
+        age = max(0.0, now.wall - sent_at)
+        return now.steady - age, delay - min(age, INTERVAL_S), age
+    if old is None:
+        return now.steady, delay, 0.0
+    base = old.base + DRIFT_S
+    if delay < base:
+        base = delay
+    late_s = delay - base
+    if late_s > INTERVAL_S and (direct or min(late_s, old.late_s) > SET_BACK_S):  # the author's clock was set back
+        base = delay
+    return now.steady - (delay - base), base, late_s
+
+
+def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
+    """Tell whether peers should hear what changed between two heartbeats of one author.
+
+    Leases are left out: they move often, and nobody acts on a peer's word about its leases.
+    """
+    a, b = old.heartbeat, new.heartbeat
+    if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
+        return True
+    return (a.member, a.strategy_version, a.slot_bits) != (b.member, b.strategy_version, b.slot_bits)
+
+
+def changed_domains(a: Heartbeat, b: Heartbeat) -> bool:
+    """Tell whether two heartbeats of a member differ in what decides beside whom it keeps copies (failure_domains)."""
+    return a.operator != b.operator or (a.endpoints != b.endpoints and _prefixes(a) != _prefixes(b))
+
+
+def _prefixes(beat: Heartbeat) -> list[bytes]:
+    """The /24 or /48 of each address: a machine's address may change within it."""
+    return [host[:3] if len(host) == 4 else host[:6] for host, _, _ in beat.endpoints]
