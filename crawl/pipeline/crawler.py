@@ -137,7 +137,7 @@ class Crawler:
         self.observe(slot, visit)
         self._sites.recall(visit, (slot, self._frontier.epoch(slot)))
 
-    def renumber(self, slot_of: Callable[[str], Slot]) -> None:
+    def move_in_flight(self, slot_of: Callable[[str], Slot]) -> None:
         """Assign URLs in flight to the slots that `slot_of` names, after a slot resize; no slot is held just now."""
         self._frontier.move_in_flight(slot_of)
 

@@ -102,7 +102,7 @@ class FrontierSync:
             touched = {slot_of(prefix, bits) for site in moved for prefix in shards(site)}
             for slot in touched & self._held.keys():
                 self._release(slot)
-            self._crawler.renumber(lambda url: slot_of(self._places.place(url), bits))
+            self._crawler.move_in_flight(lambda url: slot_of(self._places.place(url), bits))
 
     def _follow_leases(self) -> None:
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
@@ -111,7 +111,7 @@ class FrontierSync:
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._release(slot)
         if is_replaced:
-            self._crawler.renumber(lambda url: slot_of(self._places.place(url), slot_bits))
+            self._crawler.move_in_flight(lambda url: slot_of(self._places.place(url), slot_bits))
         self._slot_bits, self._mark = slot_bits, self._places.mark
         self._follow_store()
         for slot in sorted(leases.keys() - self._held.keys()):

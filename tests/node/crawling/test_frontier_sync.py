@@ -77,7 +77,7 @@ class Frontier:
     def release(self, slot: int) -> None:
         del self.held[slot]
 
-    def renumber(self, slot_of: Callable[[str], int]) -> None:
+    def move_in_flight(self, slot_of: Callable[[str], int]) -> None:
         self.renumbered += 1
 
     def recall(self, slot: int, visit: Visit) -> None:
