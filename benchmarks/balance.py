@@ -1,4 +1,4 @@
-"""How even the due crawl work lies after β: the real decisions over a synthetic web, without any network.
+"""Measures how even the due crawl work lies after β: the real decisions over a synthetic web, without any network.
 
 Sites of Zipf sizes (the largest has 8.9 % of all pages), big ones spread over 2**d places, every page due. Owners and
 the order of preference are the real ones; every node looks once a minute at due work as told 20 s before.
@@ -33,7 +33,7 @@ DEFAULT = BalanceRules(_STRATEGY.balance_queue, _STRATEGY.balance_ratio)
 
 @dataclass(frozen=True, slots=True)
 class Balanced:
-    """Figures of one run. `after`: at the end of the hour; `worst`: at any minute of its second half."""
+    """Holds the figures of one run. `after`: at the end of the hour; `worst`: at any minute of its second half."""
 
     nodes: int
     slot_bits: int
@@ -46,7 +46,7 @@ class Balanced:
 
 
 def max_over_mean(nodes: int, seed: int = 1, rules: BalanceRules = DEFAULT) -> Balanced:
-    """Run one hour; the same arguments give the same figures."""
+    """Run one hour and return its figures; they follow from the arguments."""
     town = Town(nodes, seed, rules)
     before, worst = town.ratio(), 0.0
     for tick in range(int(HOUR_S / TICK_S)):
@@ -59,7 +59,7 @@ def max_over_mean(nodes: int, seed: int = 1, rules: BalanceRules = DEFAULT) -> B
 
 
 class Town:
-    """Who holds which slot, and who looks when."""
+    """Knows who holds which slot, and lets each node rebalance in its turn."""
 
     def __init__(self, nodes: int, seed: int, rules: BalanceRules) -> None:
         rng = Random(f"balance {nodes} {seed}")
@@ -83,19 +83,23 @@ class Town:
         self.slots_moved, self.work_moved = 0, 0
 
     def loads(self) -> dict[NodeId, int]:
+        """Return the due work of each node."""
         return {member: sum(self.work.get(slot, 0) for slot in self.held[member]) for member in self.members}
 
     def ratio(self) -> float:
+        """Return the load of the fullest node over the mean."""
         return max(self.loads().values()) * len(self.members) / self.total
 
     def tick(self, tick: int) -> None:
+        """Let those rebalance whose turn it is, and tell the loads to come."""
         now, told = tick * TICK_S, self.told[0]
         for member in self.members:
             if tick % int(BALANCE_EVERY_S / TICK_S) == self.turn[member]:
-                self.look(member, now, told)
+                self.rebalance(member, now, told)
         self.told = [*self.told[-int(TOLD_S / TICK_S) :], self.loads()]
 
-    def look(self, member: NodeId, now: float, told: Mapping[NodeId, int]) -> None:
+    def rebalance(self, member: NodeId, now: float, told: Mapping[NodeId, int]) -> None:
+        """Let one node give back what it need not keep, and move slots where the real decision says so."""
         balancer = self.balancers[member]
         over = sorted(s for s in self.held[member] if self.until.get(s, now) < now)
         homes = {slot: self.order[slot][0] for slot in over}
@@ -106,15 +110,16 @@ class Town:
             else:
                 del self.until[slot], self.giver[slot]
                 self.give(slot, member, self.order[slot][0])
-        lot = balancer.step(now, self.due(member, told), self.rules)
-        if lot is None:
+        move = balancer.step(now, self.due(member, told), self.rules)
+        if move is None:
             return
-        self.balancers[lot.peer].note_move(member, now)
-        for slot in lot.slots:
+        self.balancers[move.peer].note_move(member, now)
+        for slot in move.slots:
             self.until[slot], self.giver[slot] = now + MOVE_S, member
-            self.give(slot, member, lot.peer)
+            self.give(slot, member, move.peer)
 
     def due(self, member: NodeId, told: Mapping[NodeId, int]) -> LoadSnapshot:
+        """Return what a node knows of its own due work and of others'."""
         here = {slot: self.work.get(slot, 0) for slot in self.held[member]}
         there = {
             peer: told[peer] for peer in [*self.siblings[member], *self.rng.sample(self.members, 8)] if peer != member
@@ -124,6 +129,7 @@ class Town:
         )
 
     def give(self, slot: Slot, giver: NodeId, taker: NodeId) -> None:
+        """Move a slot from one node to another, and count it."""
         self.held[giver].discard(slot)
         self.held[taker].add(slot)
         self.slots_moved += 1
@@ -131,7 +137,7 @@ class Town:
 
 
 def work_by_slot(nodes: int, seed: int, slot_bits: int) -> dict[Slot, int]:
-    """Due pages by slot; a big site lies in 2**d places, none above a quarter of a node's mean load."""
+    """Return due pages by slot; a big site lies in 2**d places, none above a quarter of a node's mean load."""
     total = PAGES_PER_NODE * nodes
     scale = total / sum(1 / rank for rank in range(1, SITES + 1))
     work: dict[Slot, int] = defaultdict(int)
@@ -147,6 +153,7 @@ def work_by_slot(nodes: int, seed: int, slot_bits: int) -> dict[Slot, int]:
 
 
 def main(arguments: Sequence[str]) -> int:
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--nodes", type=int, nargs="+", default=sorted(GOALS))
     parser.add_argument("--seeds", type=int, default=5)

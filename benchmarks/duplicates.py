@@ -1,4 +1,4 @@
-"""Near-duplicate signatures: error rates on known pairs of real pages, beside simhash of the same text.
+"""Measures near-duplicate signatures: error rates on known pairs of real pages, beside simhash of the same text.
 
 Known pairs are a page and its mirror, or the page at another time: sites whose settings say `mirror_of`, `date_line` or
 `churn_per_hour` are rendered twice, six hours apart. Any other two pages of the web that are called near count as right
@@ -47,18 +47,20 @@ GOALS = {"precision": 0.97, "recall": 0.9}
 
 @dataclass(frozen=True)
 class PageTexts:
-    """What was read of all pages by name, and pairs that are known to be near."""
+    """Holds what was read of all pages by name, and pairs that are known to be near."""
 
     pages: dict[str, ParseResult]
     near: list[tuple[ParseResult, ParseResult]]
 
 
 def read(site: SampleSite, path: str, now: float) -> ParseResult:
+    """Read a page of the sample web as the crawler does, as it is at `now`."""
     body = site.answer(path, {}, ("", ""), now).bodies[""]
     return extract(ParseTask(f"http://{site.name}{path}", body, "text/html", "", 1, 400_000))
 
 
 def texts_of(root: Path, most: int) -> PageTexts:
+    """Read at most so many pages of each site in a folder, and the pairs that are known to be near."""
     sites = sites_of(root)
     pages: dict[str, ParseResult] = {}
     near: list[tuple[ParseResult, ParseResult]] = []
@@ -79,12 +81,13 @@ def texts_of(root: Path, most: int) -> PageTexts:
 
 
 def sites_of(root: Path) -> list[SampleSite]:
+    """Return the sites in a folder."""
     times = Times(time.time(), 1.0)
     return [SampleSite(f.name, root, times, "1", CacheBudget(0)) for f in sorted(root.iterdir()) if f.is_dir()]
 
 
 def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: SampleSite, path: str) -> Visit | None:
-    """What a crawl makes of a path; what the page names is noted, and its signature."""
+    """Return what a crawl makes of a path; note what the page names, and its signature."""
     url = f"http://{site.name}:{site.port}{path}"
     answer = site.answer(path, {}, ("", ""), 0.0)
     if answer.status == http.HTTPStatus.OK:
@@ -99,7 +102,7 @@ def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Sample
 
 
 def mirrors_found(sites: Sequence[SampleSite], most: int) -> dict[str, str]:
-    """Which origins a crawl of all sites takes for which others."""
+    """Map origins to others that a crawl of all sites takes them for."""
     aliases, visits, found = MirrorDetector(Random(1), 1.0), dict[str, Visit](), dict[str, str]()
     signatures: dict[str, bytes] = {}
     for site in sites:
@@ -116,6 +119,7 @@ def mirrors_found(sites: Sequence[SampleSite], most: int) -> dict[str, str]:
 
 
 def mirror_rows(sites: Sequence[SampleSite], most: int) -> list[Row]:
+    """Return the rows about whole mirrors."""
     known = {
         origin_of(f"http://{s.name}:{PORT}/"): origin_of(f"http://{s.settings.mirror_of}:{PORT}/")
         for s in sites
@@ -131,7 +135,7 @@ def mirror_rows(sites: Sequence[SampleSite], most: int) -> list[Row]:
 
 
 def simhash(text: str) -> bytes:
-    """64 bits: the sign of each bit's sum over the hashes of all runs of 8 bytes."""
+    """Return 64 bits: the sign of each bit's sum over the hashes of all runs of 8 bytes."""
     data = " ".join(text.lower().split()).encode()
     runs = np.ndarray((len(data) - SIMHASH_BYTES + 1,), dtype="<u8", buffer=data, strides=(1,)).copy()
     runs = (runs ^ (runs >> np.uint64(32))) * np.uint64(0x9E3779B97F4A7C15)
@@ -141,6 +145,7 @@ def simhash(text: str) -> bytes:
 
 
 def called_near(signatures: Sequence[bytes], most_bits: int) -> Iterator[tuple[int, int]]:
+    """Yield the positions of each two signatures that differ in at most so many bits."""
     numbers = [int.from_bytes(each, "big") for each in signatures]
     for one in range(len(numbers)):
         for other in range(one):
@@ -149,11 +154,13 @@ def called_near(signatures: Sequence[bytes], most_bits: int) -> Iterator[tuple[i
 
 
 def similarity(one: str, other: str) -> float:
+    """Return the Jaccard similarity of two texts' words in threes."""
     first, second = ({*zip(w, w[1:], w[2:], strict=False)} for w in (one.lower().split(), other.lower().split()))
     return len(first & second) / max(len(first | second), 1)
 
 
 def judge(texts: PageTexts, sign: Callable[[ParseResult], bytes], most_bits: int) -> dict[str, float]:
+    """Return precision and recall of a signature."""
     names = list(texts.pages)
     signatures = [sign(texts.pages[name]) for name in names]
     hits = sum(any(called_near([sign(one), sign(other)], most_bits)) for one, other in texts.near)
@@ -168,6 +175,7 @@ def judge(texts: PageTexts, sign: Callable[[ParseResult], bytes], most_bits: int
 
 
 def cost_us(texts: PageTexts, sign: Callable[[str], bytes]) -> float:
+    """Return the processor time of one signature in microseconds."""
     began = time.process_time()
     for page in texts.pages.values():
         sign(page.text)
@@ -175,6 +183,7 @@ def cost_us(texts: PageTexts, sign: Callable[[str], bytes]) -> float:
 
 
 def rows_of(texts: PageTexts) -> list[Row]:
+    """Return the rows about signatures."""
     ours = judge(texts, lambda page: page.signature, NEAR_BITS)
     peer = judge(texts, lambda page: simhash(page.text), SIMHASH_BITS)
     about = f"{len(texts.near)} known pairs among {len(texts.pages)} pages"
@@ -186,6 +195,7 @@ def rows_of(texts: PageTexts) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for(__doc__.splitlines()[0])
     parser.add_argument("--web", type=Path, help="a folder of sites, one subfolder a host; else the demo's sample web")
     options = parser.parse_args(arguments)

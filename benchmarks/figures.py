@@ -1,4 +1,4 @@
-"""What every benchmark prints: rows of figures beside their goals, on which machine and with which versions.
+"""Prints for every benchmark: rows of figures beside their goals, on which machine and with which versions.
 
 A benchmark is a program, `python -m benchmarks.NAME [--quick] [--json]`. It makes `Row`s and hands them to `show`; its
 exit code is 0 whether goals are met or not, because a figure is news, not a failure.
@@ -20,9 +20,9 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One figure. `ours`: the median over all seeds; `spread`: least and most over them. `peer`: what another program
-    does on the same input, or why it cannot. `ratio`: ours / peer. `met`: whether the worst seed meets the goal; None
-    without a goal."""
+    """Is one figure. `ours`: the median over all seeds; `spread`: least and most over them. `peer`: what another
+    program does on the same input, or why it cannot. `ratio`: ours / peer. `met`: whether the worst seed meets the
+    goal; None without a goal."""
 
     what: str
     ours: float | None
@@ -43,7 +43,7 @@ def row(
     at_least: bool = False,
     peer: Iterable[float] | str | None = None,
 ) -> Row:
-    """A row of one value a seed. `goal`: the value's upper bound, or its lower one (`at_least`)."""
+    """Make a row of one value a seed. `goal`: the value's upper bound, or its lower one (`at_least`)."""
     found = sorted(values)
     if isinstance(peer, str) or peer is None:
         other: float | str | None = peer
@@ -59,7 +59,7 @@ def row(
 
 
 def parser_for(description: str) -> argparse.ArgumentParser:
-    """A command line with `--quick` and `--json`; more may be added."""
+    """Return a parser with `--quick` and `--json`; more may be added."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument("--quick", action="store_true", help="fewer seeds and smaller networks; ends within 60 s")
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of a table")
@@ -67,7 +67,7 @@ def parser_for(description: str) -> argparse.ArgumentParser:
 
 
 def report(name: str, rows: Sequence[Row], packages: Sequence[str]) -> dict[str, object]:
-    """The JSON object of a benchmark."""
+    """Return the JSON object of a benchmark."""
     return {
         "name": name,
         "commit": commit(),
@@ -92,7 +92,7 @@ def show(name: str, rows: Sequence[Row], packages: Sequence[str], *, as_json: bo
 
 
 def machine() -> dict[str, object]:
-    """What the figures were taken on."""
+    """Describe the machine that the figures were taken on."""
     return {
         "system": f"{platform.system()} {platform.release()}",
         "processor": platform.processor() or platform.machine(),
@@ -102,7 +102,7 @@ def machine() -> dict[str, object]:
 
 
 def commit() -> str | None:
-    """The commit of this source tree, with + where files differ from it; None outside of git."""
+    """Return the commit of this source tree, with + where files differ from it; None outside of git."""
     try:
         git = ["git", "-C", str(ROOT)]
         head = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)

@@ -1,4 +1,5 @@
-"""How fresh the copies stay: the crawler's own frontier, estimator and pace on a virtual clock, against the optimum.
+"""Measures how fresh the copies stay: the crawler's own frontier, estimator and pace on a virtual clock, against the
+optimum.
 
 Some webs of pages that change by Poisson processes of their own rates. Every page was fetched once at the start,
 nothing else is known. For a week the frontier says which page is due; a visit sees whether the page has changed since
@@ -37,8 +38,8 @@ SLOT = Slot(0)
 
 
 def surveyed(rng: Random) -> float:
-    """Changes a second as Cho & Garcia-Molina found them on 720,000 pages: the shares that change within a day, a week,
-    a month, four months, and less often."""
+    """Draw changes a second as Cho & Garcia-Molina found them on 720,000 pages: the shares that change within a day, a
+    week, a month, four months, and less often."""
     kind = rng.choices(((0.1, 1.0), (1.0, 7.0), (7.0, 30.0), (30.0, 120.0), (120.0, 1000.0)), (23, 15, 16, 16, 30))[0]
     return math.exp(-rng.uniform(math.log(kind[0]), math.log(kind[1]))) / DAY_S
 
@@ -52,20 +53,21 @@ WEBS: dict[str, Callable[[Random], float]] = {
 
 
 @dataclass
-class World:
-    """Pages with the instants of their changes within the span."""
+class MadeUpWeb:
+    """Holds pages with the instants of their changes within the span."""
 
     rates: list[float]
     changes: list[list[float]]
 
     def fresh_s(self, page: int, since: float, until: float) -> float:
-        """How long a copy made at `since` stays fresh, up to `until`."""
+        """Return for how long a copy made at `since` stays fresh, up to `until`."""
         changes = self.changes[page]
         at = bisect_right(changes, since)
         return min(changes[at], until) - since if at < len(changes) else until - since
 
 
-def world(web: str, pages: int, seed: int) -> World:
+def made_up_web(web: str, pages: int, seed: int) -> MadeUpWeb:
+    """Make up so many pages that change as those of a kind of web do."""
     rng = Random(f"{web} {seed}")
     rates = [WEBS[web](rng) for _ in range(pages)]
     changes: list[list[float]] = []
@@ -74,18 +76,18 @@ def world(web: str, pages: int, seed: int) -> World:
         while times[-1] < SPAN_S:
             times.append(times[-1] + rng.expovariate(rate))
         changes.append(times)
-    return World(rates, changes)
+    return MadeUpWeb(rates, changes)
 
 
-def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
-    """Freshness under the crawler's own policy, and the visits that it took."""
-    pages = len(world.rates)
+def crawled(made_up_web: MadeUpWeb, config: CrawlConfig) -> tuple[float, int]:
+    """Return the freshness under the crawler's own policy, and the visits that it took."""
+    pages = len(made_up_web.rates)
     census = RevisitStatistics(config)
     sites = SiteQueues(AddressLimits(pages, 0.0))
     frontier = Frontier(pages, sites, census)
     for page in range(pages):  # looked at once, just now; the first revisits are spread as a crawl spreads first visits
         first, _ = outcome_of_reading(
-            Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(world, page, 0.0), START, census
+            Visit(f"http://h{page}.test/", 1), Visit("", 1), print_of(made_up_web, page, 0.0), START, census
         )
         due_at = START + (first.due_at - START) * Random(page).random()
         frontier.hold(Slot(page), 1, [replaced(first, due_at=due_at, visited_at=START)], Now(START, 0.0))
@@ -99,51 +101,55 @@ def crawled(world: World, config: CrawlConfig) -> tuple[float, int]:
             continue
         page = int(turn.slot)
         visits += 1
-        fresh_s += world.fresh_s(page, seen_at[page], now)
+        fresh_s += made_up_web.fresh_s(page, seen_at[page], now)
         seen_at[page] = now
         asked = replaced(turn.visit, visited_at=START + now, state=VisitState.FETCHED)
-        outcome, _ = outcome_of_reading(asked, turn.visit, print_of(world, page, now), START + now, census)
+        outcome, _ = outcome_of_reading(asked, turn.visit, print_of(made_up_web, page, now), START + now, census)
         sites.end_request(turn, now, 0.0)
         frontier.settle(turn, outcome, Now(START + now, now))
-    fresh_s += sum(world.fresh_s(page, seen_at[page], SPAN_S) for page in range(pages))
+    fresh_s += sum(made_up_web.fresh_s(page, seen_at[page], SPAN_S) for page in range(pages))
     return fresh_s / (pages * SPAN_S), visits
 
 
-def print_of(world: World, page: int, now: float) -> bytes:
-    """What a page says: how often it has changed."""
-    return bisect_right(world.changes[page], now).to_bytes(16, "big")
+def print_of(made_up_web: MadeUpWeb, page: int, now: float) -> bytes:
+    """Return what a page says: how often it has changed."""
+    return bisect_right(made_up_web.changes[page], now).to_bytes(16, "big")
 
 
 def replaced(visit: Visit, **fields: object) -> Visit:
+    """Return a visit with some fields replaced."""
     return msgspec.structs.replace(visit, **fields)
 
 
-def optimum(world: World, visits: int) -> float:
-    """Freshness of the best fixed intervals for the true rates with at most so many visits."""
+def optimum(made_up_web: MadeUpWeb, visits: int) -> float:
+    """Return the freshness of the best fixed intervals for the true rates with at most so many visits."""
     low, high = 1e-3, 1e9  # of the gain of one more visit, in seconds
     for _ in range(60):
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if planned(world, middle) > visits else (low, middle)
-    heap = [(interval(rate, high) * Random(-page).random(), page) for page, rate in enumerate(world.rates)]
+        low, high = (middle, high) if planned(made_up_web, middle) > visits else (low, middle)
+    heap = [(interval(rate, high) * Random(-page).random(), page) for page, rate in enumerate(made_up_web.rates)]
     heap = [(at, page) for at, page in heap if at < SPAN_S]
     heapq.heapify(heap)
-    fresh_s, seen_at = 0.0, [0.0] * len(world.rates)
+    fresh_s, seen_at = 0.0, [0.0] * len(made_up_web.rates)
     while heap:
         now, page = heapq.heappop(heap)
-        fresh_s += world.fresh_s(page, seen_at[page], now)
+        fresh_s += made_up_web.fresh_s(page, seen_at[page], now)
         seen_at[page] = now
-        if (again := now + interval(world.rates[page], high)) < SPAN_S:
+        if (again := now + interval(made_up_web.rates[page], high)) < SPAN_S:
             heapq.heappush(heap, (again, page))
-    fresh_s += sum(world.fresh_s(page, at, SPAN_S) for page, at in enumerate(seen_at))
-    return fresh_s / (len(world.rates) * SPAN_S)
+    fresh_s += sum(made_up_web.fresh_s(page, at, SPAN_S) for page, at in enumerate(seen_at))
+    return fresh_s / (len(made_up_web.rates) * SPAN_S)
 
 
-def planned(world: World, gain_s: float) -> float:
-    return sum(SPAN_S / interval(rate, gain_s) for rate in world.rates)
+def planned(made_up_web: MadeUpWeb, gain_s: float) -> float:
+    """Return how many visits the intervals take at which one more visit gains `gain_s`."""
+    return sum(SPAN_S / interval(rate, gain_s) for rate in made_up_web.rates)
 
 
 def interval(rate: float, gain_s: float) -> float:
-    """Where one more visit gains `gain_s`: (1 − (1 + λI)·e^−λI) / λ = gain_s, by bisection; ∞ where none does."""
+    """Return the interval at which one more visit gains `gain_s`: (1 − (1 + λI)·e^−λI) / λ = gain_s, by bisection; ∞
+    where none does.
+    """
     low, high = 0.0, 60.0 / rate
     if gain_s * rate >= 1.0:
         return math.inf
@@ -155,11 +161,11 @@ def interval(rate: float, gain_s: float) -> float:
 
 
 def rows_of(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequence[int]) -> list[Row]:
-    """Percent of fresh copies, ours and the optimum's, and by how much ours is behind at worst."""
+    """Return the percents of fresh copies, ours and the optimum's, and by how much ours is behind at worst."""
     config = CrawlConfig(revisit=strategy, revisit_s=revisit_s, min_revisit_s=600.0)  # type: ignore[arg-type]
     ours, peers, used = [], [], 0.0
     for seed in seeds:
-        each = world(web, pages, seed)
+        each = made_up_web(web, pages, seed)
         fresh, visits = crawled(each, config)
         budget = pages * SPAN_S / revisit_s
         ours.append(100 * fresh)
@@ -175,6 +181,7 @@ def rows_of(web: str, strategy: str, revisit_s: float, pages: int, seeds: Sequen
 
 
 def measure(quick: bool) -> list[Row]:
+    """Return the rows of all webs, strategies and rates of visits."""
     pages, seeds = (400, (1, 2)) if quick else (2_000, (1, 2, 3))
     runs = [(web, "gain", days) for web in WEBS for days in ((1,) if quick else (0.5, 1, 3))]
     runs += [("surveyed", "changed", 1), ("surveyed", "all", 1)]
@@ -182,6 +189,7 @@ def measure(quick: bool) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return 0 whether goals are met or not."""
     options = parser_for(__doc__.splitlines()[0]).parse_args(arguments)
     show("freshness", measure(options.quick), ["msgspec"], as_json=options.json)
     return 0

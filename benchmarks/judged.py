@@ -1,4 +1,5 @@
-"""How good the order is, on judged sets: nDCG@10 and hit rate of the real path, one node, all words joined by OR.
+"""Measures how good the order is, on judged sets: nDCG@10 and hit rate of the real path, one node, all words joined by
+OR.
 
 A set is a directory with docs.jsonl.gz and queries.jsonl.gz ({"id", "text"} a line) and qrels.tsv (query, document,
 relevance). `python -m benchmarks.judged --dir DIR [--json]`: one row a measure; also documents/s and ms a query.
@@ -29,7 +30,7 @@ Relevance = Mapping[str, Mapping[str, int]]
 
 @dataclass
 class Alone:
-    """The network of one node, and its store: Overlay, View and Feed in one."""
+    """Is the network of one node, and its store: Overlay, View and Feed in one."""
 
     texts: Sequence[Text]
     handlers: dict = field(default_factory=dict)
@@ -59,15 +60,18 @@ class Alone:
 
 
 def clock() -> Now:
+    """Return the time."""
     return Now(time.time(), time.monotonic())
 
 
 def lines(path: Path) -> dict[str, str]:
+    """Read texts by id."""
     with gzip.open(path, "rt", encoding="utf-8") as file:
         return {each["id"]: each["text"] for each in map(json.loads, file)}
 
 
 def judgements(path: Path) -> Relevance:
+    """Read the relevance of documents by query."""
     found: dict[str, dict[str, int]] = {}
     for line in path.read_text().splitlines():
         query, document, grade = line.split("\t")
@@ -76,7 +80,7 @@ def judgements(path: Path) -> Relevance:
 
 
 def as_query(text: str) -> str:
-    """Every word an alternative, as far as a query may go; typed as it is, all words would have to occur."""
+    """Make every word an alternative, as far as a query may go; typed as it is, all words would have to occur."""
     found = list(dict.fromkeys(terms(text)))[:MAX_LEAVES]
     while len(query := " OR ".join(f'"{term}"' for term in found)) > MAX_CHARS:
         found.pop()
@@ -84,6 +88,8 @@ def as_query(text: str) -> str:
 
 
 def ndcg(got: Sequence[str], judged: Mapping[str, int], k: int = 10) -> float:
+    """Return the normalized discounted cumulative gain of the first k (Järvelin & Kekäläinen 2002)."""
+
     def gain(grades: Sequence[int]) -> float:
         return sum((2 ** max(grade, 0) - 1) / math.log2(rank + 2) for rank, grade in enumerate(grades[:k]))
 
@@ -92,6 +98,7 @@ def ndcg(got: Sequence[str], judged: Mapping[str, int], k: int = 10) -> float:
 
 
 async def measure(directory: Path, engine: str, typed: bool) -> list[dict]:
+    """Index a judged set, ask its queries and return the rows."""
     documents = lines(directory / "docs.jsonl.gz")
     queries, relevance = lines(directory / "queries.jsonl.gz"), judgements(directory / "qrels.tsv")
     texts = []

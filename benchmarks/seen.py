@@ -1,4 +1,5 @@
-"""The memory of URLs handed over: bytes on disk, memory and look-ups a second, filled with 10⁸ URLs (10⁶ in --quick).
+"""Measures the memory of URLs handed over: bytes on disk, memory and look-ups a second, filled with 10⁸ URLs (10⁶ in
+--quick).
 
 URLs are added in batches of 1,000, as pages bring them; then batches of 1,000 are looked up, half of them known. Every
 answer is checked. Seconds are of CPU. The peer is a Python set of hashes, at 10⁶, by what it takes in memory.
@@ -22,17 +23,19 @@ IN_FILES = 16  # 10⁶ URLs would all stay in memory: all but a 16th of them lie
 
 
 def url(number: int) -> str:
+    """Make up a URL."""
     return f"https://www.site{number % 9973}.example/section/{number}.html"
 
 
 def resident_mb(peak: bool = False) -> float:
-    """Of this process, by the kernel: at most so far, or now."""
+    """Return this process's resident memory by the kernel: at most so far, or now."""
     field = "VmHWM" if peak else "VmRSS"
     line = next(line for line in Path("/proc/self/status").read_text().splitlines() if line.startswith(field))
     return int(line.split()[1]) / 1024
 
 
 def measure(count: int, folder: Path) -> list[Row]:
+    """Fill the memory with so many URLs, ask it and return the rows."""
     rng, before_mb = Random(1), resident_mb()
     with UrlSeenTest(folder, rng.randbytes(16), in_memory=min(IN_MEMORY, count // IN_FILES)) as seen:
         began = time.process_time()
@@ -62,6 +65,7 @@ def measure(count: int, folder: Path) -> list[Row]:
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for(__doc__.splitlines()[0])
     parser.add_argument("--count", type=int, help="so many URLs, instead of 10⁸ or 10⁶")
     parser.add_argument("--folder", type=Path, help="where the files go; else the system's folder for such")

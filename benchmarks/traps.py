@@ -1,4 +1,4 @@
-"""One node crawls a web full of traps until nothing waits: does it end, in which memory, and why was what not taken?
+"""Measures one node on a web full of traps: does it end, in which memory, and why was what not taken?
 
 A web is a folder with one subfolder per host (node/demo/sample_web.py), whose `_site.toml` may set calendars, facets,
 endless paths, session ids, bombs, drips, huge pages, redirect loops, lying charsets, slow, failing and limiting hosts.
@@ -52,8 +52,8 @@ NOT_REPEATS = ("/robots.txt",)  # read again where a host's first answer failed
 
 
 @dataclass
-class Crawl:
-    """What one run showed."""
+class TrapCrawl:
+    """Collects what one run showed."""
 
     seconds: float = 0.0
     ended: bool = False
@@ -69,9 +69,9 @@ class Crawl:
     hosts: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path) -> Crawl:
-    """Serve, crawl, and look at what is left."""
-    children, found = Children(folder), Crawl()
+async def crawl(web: Path | None, delay_s: float, within_s: float, folder: Path) -> TrapCrawl:
+    """Serve a web, crawl it, and read what is left."""
+    children, found = Children(folder), TrapCrawl()
     try:
         served = await start_web(children, web, folder, has_ipv6())
         found.hosts = served.hosts
@@ -104,8 +104,8 @@ async def _started(client: NodeClient, node: DemoNode) -> None:
     raise OSError(f"the node held no lease within {START_WITHIN_S:.0f} s")
 
 
-async def _watch(found: Crawl, client: NodeClient, node: DemoNode, pid: int, within_s: float) -> None:
-    """Until nothing waits, or the time is over."""
+async def _watch(found: TrapCrawl, client: NodeClient, node: DemoNode, pid: int, within_s: float) -> None:
+    """Watch until nothing waits, or the time is over."""
     began, quiet, said = time.monotonic(), 0, 0.0
     while found.seconds < within_s and quiet < QUIET_LOOKS:
         found.peak_pss_mb = max(found.peak_pss_mb, pss_mb(pid))
@@ -123,7 +123,7 @@ async def _watch(found: Crawl, client: NodeClient, node: DemoNode, pid: int, wit
     found.ended = quiet >= QUIET_LOOKS
 
 
-def _read_store(found: Crawl, folder: Path) -> None:
+def _read_store(found: TrapCrawl, folder: Path) -> None:
     store = RecordStore.open(folder, StoreConfig(), system_clock)
     try:
         for visit in _visits(store):
@@ -147,7 +147,7 @@ def _visits(store: RecordStore) -> Iterator[Visit]:
 
 
 def pss_mb(root: int) -> float:
-    """Memory of a process and its descendants, shared pages divided among who shares them. Linux alone."""
+    """Return the memory of a process and its descendants, shared pages divided among who shares them. Linux alone."""
     parents: dict[int, list[int]] = defaultdict(list)
     for entry in Path("/proc").iterdir():
         if entry.name.isdigit():
@@ -169,8 +169,8 @@ def pss_mb(root: int) -> float:
 
 
 def least_gap_s(rows: Iterable[Mapping[str, Any]], cut: Container[tuple[str, str]] = ()) -> float:
-    """From the end of a request to the start of the next one to the same host. That the node gave a body up (a drip, a
-    huge page: `cut`) the server learns some milliseconds later: those ends say nothing."""
+    """Return the least time from the end of a request to the start of the next one to the same host. That the node
+    gave a body up (a drip, a huge page: `cut`) the server learns some milliseconds later: those ends say nothing."""
     spans: dict[str, list[tuple[float, float, bool]]] = defaultdict(list)
     for each in rows:
         spans[each["host"]].append((each["t"], each["t"] + each["ms"] / 1000, (each["host"], each["path"]) in cut))
@@ -179,7 +179,7 @@ def least_gap_s(rows: Iterable[Mapping[str, Any]], cut: Container[tuple[str, str
 
 
 def most_open(rows: Iterable[Mapping[str, Any]], of: Mapping[str, str]) -> int:
-    """The most requests at once to one of the places that `of` names by host."""
+    """Return the most requests at once to one of the places that `of` names by host."""
     events: dict[str, list[tuple[float, int]]] = defaultdict(list)
     for each in rows:
         place = of.get(each["host"], each["host"])
@@ -194,14 +194,14 @@ def most_open(rows: Iterable[Mapping[str, Any]], of: Mapping[str, str]) -> int:
 
 
 def repeats(rows: Iterable[Mapping[str, Any]], cut: Container[tuple[str, str]] = ()) -> int:
-    """Whole answers below 400 beyond the first for one URL."""
+    """Count the whole answers below 400 beyond the first for each URL."""
     asked = ((r["host"], r["path"]) for r in rows if r["status"] < 400 and r["path"] not in NOT_REPEATS)
     answers = Counter(each for each in asked if each not in cut)
     return sum(count - 1 for count in answers.values())
 
 
-def figures(found: Crawl, delay_s: float) -> list[Row]:
-    """The rows."""
+def figures(found: TrapCrawl, delay_s: float) -> list[Row]:
+    """Return the rows."""
     places = {host: addresses[0] for host, addresses in found.hosts.items()}
     gap_s = least_gap_s(found.rows, found.cut)
     result = [
@@ -230,7 +230,7 @@ def figures(found: Crawl, delay_s: float) -> list[Row]:
 
 
 def main() -> int:
-    """0 whether goals are met or not."""
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for(__doc__ or "")
     parser.add_argument("--web", type=Path, help="folder with one subfolder per host; else the bundled sample")
     parser.add_argument("--delay", type=float, default=DELAY_S, help="seconds between two requests to a host")

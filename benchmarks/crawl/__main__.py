@@ -1,4 +1,4 @@
-"""Run the crawler's benchmark."""
+"""Runs the crawler's benchmark."""
 
 import sys
 from pathlib import Path
@@ -10,7 +10,7 @@ PACKAGES = ("scrapy", "twisted", "aiohttp", "uvloop", "selectolax", "msgspec", "
 
 
 def main() -> int:
-    """0 whether goals are met or not."""
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for("what a crawled page costs, beside Scrapy")
     parser.add_argument("--web", type=Path, help="folder with one subfolder per host; else the bundled sample")
     parser.add_argument("--part", choices=PARTS, help="these rows alone")

@@ -1,5 +1,6 @@
-"""Our client alone as a program: `python -m benchmarks.crawl.bare ORDER.json` fetches the order's seeds, one at a time
-of a host, with the order's rest between, and does nothing with them. Writes its processor time to ORDER's `report`."""
+"""Runs our client alone as a program: `python -m benchmarks.crawl.bare ORDER.json` fetches the order's seeds, one at a
+time of a host, with the order's rest between, and does nothing with them. Writes its processor time to ORDER's
+`report`."""
 
 import asyncio
 import json
@@ -15,7 +16,7 @@ from dht import site_of, system_clock
 
 
 async def fetch_all(order: dict[str, object], hosts: Path) -> float:
-    """Seconds of processor time."""
+    """Fetch an order's seeds and return the seconds of processor time."""
     config = CrawlConfig(allow_private=True, hosts_file=str(hosts), dns=False, agent="bare-fetch")
     by_site: dict[str, list[str]] = defaultdict(list)
     for url in order["seeds"]:  # type: ignore[attr-defined]

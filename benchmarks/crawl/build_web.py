@@ -1,4 +1,4 @@
-"""Assemble a local web of real pages from Debian's documentation packages.
+"""Assembles a local web of real pages from Debian's documentation packages.
 
     python -m benchmarks.crawl.build_web --cache CACHE --out DIR --tier small|medium|large
 
@@ -86,7 +86,7 @@ def unpack(job):
 
 
 def to_utf8(raw):
-    """Pages as UTF-8 (the serving side re-encodes them where a host's settings say so)."""
+    """Return a page as UTF-8 (the serving side re-encodes it where a host's settings say so)."""
     try:
         raw.decode("utf-8")
         return raw
@@ -101,7 +101,7 @@ def to_utf8(raw):
 
 
 def targets(raw, path):
-    """The same-host pages a page links to, in order."""
+    """Return the pages of its own host that a page links to, in order."""
     base = BASE.search(raw[:4000])
     base = (
         urljoin("http://h" + quote(path), base.group(1).decode("utf-8", "replace"))
@@ -122,7 +122,7 @@ def targets(raw, path):
 
 
 def order_host(job):
-    """(host, pages in breadth-first order, how many of them the front page reaches, front)."""
+    """Return (host, pages in breadth-first order, how many of them the front page reaches, front)."""
     host, root = job
     pages = {}
     for d, _, files in os.walk(root):
@@ -172,7 +172,7 @@ def order_host(job):
 
 
 def fill(sizes, total):
-    """The cap c for which min(size, c) over all hosts sums to about `total`."""
+    """Return the cap c for which min(size, c) over all hosts sums to about `total`."""
     low, high = 1, max(sizes)
     while low < high:
         mid = (low + high + 1) // 2
@@ -194,7 +194,7 @@ class Rewriter:
         )
 
     def outside(self, url):
-        """(local URL, host, path) for a well-known absolute URL, or None."""
+        """Return (local URL, host, path) for a well-known absolute URL, or None."""
         bare = url.split("://", 1)[1]
         for prefix, host, mount in self.aliases:
             if bare == prefix or bare.startswith((prefix + "/", prefix + "#", prefix + "?")):
@@ -212,7 +212,7 @@ class Rewriter:
         return None
 
     def page(self, host, path, raw):
-        """(new bytes, [(host, path) linked to], counts)."""
+        """Return (new bytes, [(host, path) linked to], counts) of a page."""
         out, counts, base = [], Counter(), targets(b"", path)[1]
         found = BASE.search(raw[:4000])
         base = urljoin(base, found.group(1).decode("utf-8", "replace")) if found else base
@@ -249,7 +249,7 @@ class Rewriter:
 
 
 def write_host(job):
-    """Write one host's pages; gives back its links, counts, bytes and page languages."""
+    """Write one host's pages; return its links, counts, bytes and page languages."""
     host, lang, root, out, order = job
     links, counts, size, langs, titles = [], Counter(), 0, Counter(), None
     for path in order:
@@ -278,12 +278,12 @@ def write_host(job):
 
 
 def toml(settings):
-    """A flat TOML table."""
+    """Write a flat TOML table."""
     return "".join(f"{k} = {json.dumps(v, ensure_ascii=False)}\n" for k, v in settings.items())
 
 
 def behaviours(hosts):
-    """Settings by host: a default for all, then the odd ones."""
+    """Choose the settings of each host: a default for all, then the odd ones."""
     every = {"robots": "User-agent: *\nDisallow: /search\n", "sitemap": True}
     table = {h: dict(every) for h in hosts}
 

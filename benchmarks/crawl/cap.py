@@ -1,4 +1,4 @@
-"""An equal cap on the processor time of several programs, each with its children: a control group for each.
+"""Caps the processor time of several programs alike, each with its children, by a control group for each.
 
 Version 1 of control groups with its controller `cpu`, which root may use; where there is none, nothing is capped and
 `can_cap` says so. Groups are made below the one that this program is in, and removed at the end.
@@ -16,7 +16,7 @@ PERIOD_US = 20_000  # the kernel's 100 ms would stop a node for longer than its 
 
 
 def can_cap() -> bool:
-    """Whether this machine lets us."""
+    """Tell whether this machine lets us cap programs."""
     return os.access(_ours(), os.W_OK) and (_ours() / "cpu.cfs_quota_us").is_file()
 
 
@@ -40,6 +40,6 @@ def capped(roots: Sequence[int], share: float) -> Iterator[None]:
 
 
 def _ours() -> Path:
-    """The group of this program."""
+    """Return the group of this program."""
     lines = [line.split(":", 2) for line in Path("/proc/self/cgroup").read_text().splitlines()]
     return MOUNT / next((path.lstrip("/") for _, names, path in lines if "cpu" in names.split(",")), "none")

@@ -1,4 +1,4 @@
-"""A node that counts what it says to other nodes:
+"""Runs a node that counts what it says to other nodes:
 
     python -m benchmarks.crawl.counted COUNTS ARGUMENTS…
 
@@ -38,7 +38,7 @@ def _write(path: Path) -> None:
 
 
 def main() -> int:
-    """COUNTS ARGUMENTS…"""
+    """Run `dse-node ARGUMENTS…` and write its counts to the file COUNTS."""
     _, counts, *arguments = sys.argv
     TlsClient.ask = _counting  # type: ignore[method-assign]
     threading.Thread(target=_write, args=(Path(counts),), daemon=True).start()

@@ -1,4 +1,4 @@
-"""Processor time of a process with all its descendants, dead ones included, as Linux counts it."""
+"""Reads the processor time of a process with all its descendants, dead ones included, as Linux counts it."""
 
 import os
 from collections.abc import Iterator
@@ -9,18 +9,18 @@ TICKS = os.sysconf("SC_CLK_TCK")
 
 
 def tree_s(root: int) -> float:
-    """Seconds of user and system time of a process and its descendants; what has ended counts where it was waited
-    for."""
+    """Return the seconds of user and system time of a process and its descendants; what has ended counts where it was
+    waited for."""
     return sum(_times(pid) for pid in tree(root))
 
 
 def process_s(pid: int) -> float:
-    """The same of one process alone, its threads that have ended included."""
+    """Return the seconds of user and system time of one process alone, its threads that have ended included."""
     return sum(map(int, _stat(PROC / str(pid) / "stat")[1][11:13])) / TICKS
 
 
 def pss_bytes(root: int) -> int:
-    """Memory of a process and its living descendants; what several of them share counts once, in parts."""
+    """Return the memory of a process and its living descendants; what several of them share counts once, in parts."""
     found = 0
     for pid in tree(root):
         try:
@@ -32,7 +32,7 @@ def pss_bytes(root: int) -> int:
 
 
 def threads_s(root: int) -> dict[str, float]:
-    """The same of the living threads of one process, by their names."""
+    """Return the seconds of user and system time of one process's living threads, by their names."""
     found: dict[str, float] = {}
     for task in (PROC / str(root) / "task").iterdir():
         try:
@@ -44,7 +44,7 @@ def threads_s(root: int) -> dict[str, float]:
 
 
 def tree(root: int) -> Iterator[int]:
-    """A process and its living descendants."""
+    """Yield a process and its living descendants."""
     children: dict[int, list[int]] = {}
     for folder in PROC.iterdir():
         if folder.name.isdigit():
@@ -69,6 +69,6 @@ def _times(pid: int) -> float:
 
 
 def _stat(path: Path) -> tuple[str, list[str]]:
-    """(command, fields from the third on): a command may hold spaces and brackets."""
+    """Split a stat file into (command, fields from the third on): a command may hold spaces and brackets."""
     head, _, tail = path.read_text().rpartition(")")
     return head.partition("(")[2], tail.split()

@@ -1,5 +1,5 @@
-"""Nodes of one network, each a program of its own, that crawl a made-up slow web: what the rows about many hosts and
-many nodes are measured on."""
+"""Runs nodes of one network, each a program of its own, that crawl a made-up slow web: what the rows about many
+hosts and many nodes are measured on."""
 
 import asyncio
 import json
@@ -34,7 +34,7 @@ DEPTH = 3
 
 @dataclass(frozen=True, slots=True)
 class Web:
-    """`hosts` hosts of `pages` pages each on so many addresses; each answer takes `latency_s`."""
+    """Describes a web of `hosts` hosts of `pages` pages each on so many addresses; each answer takes `latency_s`."""
 
     hosts: int
     addresses: int
@@ -44,8 +44,8 @@ class Web:
 
 
 @dataclass(frozen=True, slots=True)
-class Crawl:
-    """What came of one: seconds of processor time of all nodes, pages in their indexes (each counted where it lies)."""
+class FleetCrawl:
+    """Says what came of a crawl: CPU seconds of all nodes, pages in their indexes (each counted where it lies)."""
 
     cpu_s: float
     visitor: Visitor
@@ -64,7 +64,7 @@ async def crawl(
     within_s: float,
     replicas: int = REPLICAS,
     share: float | None = None,
-) -> Crawl:
+) -> FleetCrawl:
     """Crawl all of a web from its hosts' first pages. `share`: of one core, the most that each node may use."""
     children = Children(folder)
     log = folder / "web.jsonl"
@@ -92,11 +92,11 @@ async def crawl(
     addresses = {row["address"] for row in rows}
     at_one = max(most_open([row for row in rows if row["address"] == each]) for each in addresses)
     documents = sum(status["documents"] for status in statuses if status)
-    return Crawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
+    return FleetCrawl(cpu_s, visitor, most_open(rows), at_one, documents, *spoken)
 
 
 def most_open(rows: Sequence[dict[str, Any]]) -> int:
-    """Requests open at once, at most."""
+    """Return the most requests open at once."""
     turns = sorted([(row["t"], 1) for row in rows] + [(row["t"] + row["ms"] / 1000, -1) for row in rows])
     now = most = 0
     for _, step in turns:
@@ -139,7 +139,7 @@ async def _start(
 
 
 def lone_config(node: DemoNode, network: Path, crawl: str) -> str:
-    """What everybody has, but for loopback, ports and these lines about the crawl."""
+    """Write a config.toml that differs from the defaults by loopback, ports and these lines about the crawl."""
     return f"""[node]
 network = "{network}"
 families = [4]
@@ -161,7 +161,7 @@ def _cpu_s(pids: Sequence[int]) -> float:
 
 
 def _said(folder: Path, nodes: int) -> tuple[int, int]:
-    """Messages and bytes of all nodes so far."""
+    """Return the messages and bytes of all nodes so far."""
     found = [json.loads((folder / f"node-{n + 1}.counts").read_text()) for n in range(nodes)]
     return sum(each["messages"] for each in found), sum(each["message_bytes"] for each in found)
 

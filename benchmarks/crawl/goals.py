@@ -1,4 +1,4 @@
-"""The figures to reach; politeness is on in every row."""
+"""Holds the figures to reach; politeness is on in every row."""
 
 CPU_RATIO = 0.2  # processor time per page, of all processes, against tuned Scrapy
 CPU_RATIO_STRETCH = 0.125

@@ -1,4 +1,4 @@
-"""What the server's log says of one visitor.
+"""Judges one visitor by the server's log.
 
 Pure: rows in, figures out. Scrapy counts its delay from the start of one request to the start of the next, this node
 from the end of one to the start of the next; each is held to its own rule.
@@ -15,9 +15,10 @@ TOLERANCE = 0.1  # of the rule: between the server's clock and the wire
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """`pages`: (host, path) of all different HTML pages that were answered 200. `repeats`: answers below 400 beyond
-    the first of a URL. `gaps`: requests to a host sooner than the rule allows. `open_over_one`: requests that began
-    while another to the same host was open. `wall_s`: from the first request to the end of the last."""
+    """Says what one visitor did. `pages`: (host, path) of all different HTML pages that were answered 200. `repeats`:
+    answers below 400 beyond the first of a URL. `gaps`: requests to a host sooner than the rule allows.
+    `open_over_one`: requests that began while another to the same host was open. `wall_s`: from the first request to
+    the end of the last."""
 
     pages: frozenset[tuple[str, str]]
     requests: int
@@ -30,7 +31,7 @@ class Visitor:
 
 
 def judge(rows: Iterable[Mapping[str, Any]], agent: str, rule_s: float, *, from_start: bool) -> Visitor:
-    """Of the visitor whose User-Agent starts with `agent`."""
+    """Sum up what the visitor did whose User-Agent starts with `agent`."""
     mine = [row for row in rows if row["ua"].startswith(agent)]
     answers = Counter((row["host"], row["path"]) for row in mine if row["status"] < 400)
     pages = {(row["host"], row["path"]) for row in mine if row["status"] == 200 and not _is_other(row["path"])}
@@ -53,5 +54,5 @@ def judge(rows: Iterable[Mapping[str, Any]], agent: str, rule_s: float, *, from_
 
 
 def _is_other(path: str) -> bool:
-    """robots.txt and images are fetched, and are no pages."""
+    """Tell whether a path is no page: robots.txt and images are fetched, too."""
     return path == "/robots.txt" or path.lower().rpartition(".")[2] in ("png", "gif", "jpg", "jpeg", "svg")

@@ -1,4 +1,4 @@
-"""A million known URLs that wait: memory of the process tree, and state on disk beside the URLs themselves.
+"""Measures a million known URLs that wait: memory of the process tree, and state on disk beside the URLs.
 
 One node, with the settings that everybody has, is paused and given the URLs of a made-up web through its API, a
 thousand a request, as a seed list would be; each becomes a signed visit in its slot. Then all is measured as the system
@@ -37,13 +37,13 @@ WORDS += ("library", "village", "paper", "winter", "street", "open", "first", "a
 
 
 def rows(quick: bool, web: Path | None) -> list[Row]:
-    """One run; `web` is not needed."""
+    """Return the rows of one run; `web` is not needed."""
     with tempfile.TemporaryDirectory(prefix="dse-million-", ignore_cleanup_errors=True) as name:
         return asyncio.run(measured(Path(name), QUICK_URLS if quick else URLS))
 
 
 def made_up(count: int, rng: Random) -> Iterator[str]:
-    """Different URLs as they are found in the wild, about seventy characters each, hosts in the order of a crawl."""
+    """Make up different URLs as in the wild, about seventy characters each, hosts in the order of a crawl."""
     hosts = [f"{rng.choice(('www', 'www', 'blog', 'shop', 'en'))}.{rng.choice(WORDS)}-{n}.example"
              for n in range(max(1, count // PAGES_A_HOST))]  # fmt: skip
     for number in range(count):
@@ -53,7 +53,7 @@ def made_up(count: int, rng: Random) -> Iterator[str]:
 
 
 async def measured(folder: Path, count: int) -> list[Row]:
-    """Hand the URLs in, wait until nothing moves, measure."""
+    """Hand the URLs in, wait until nothing moves, and return the rows."""
     children = Children(folder)
     ports = free_ports(1, 18_190), free_ports(1, 19_190)
     node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
@@ -79,7 +79,7 @@ async def measured(folder: Path, count: int) -> list[Row]:
 
 
 async def _hand_in(session: aiohttp.ClientSession, node: DemoNode, urls: Iterator[str]) -> int:
-    """All URLs, a few requests at once; returns how long they are together."""
+    """Hand all URLs in, a few requests at once; return how long they are together."""
     waiting: asyncio.Queue[list[str]] = asyncio.Queue(AT_ONCE)
     total = 0
 

@@ -1,4 +1,4 @@
-"""A program whose threads bear their names for the operating system too, as Python does by itself from 3.14 on.
+"""Runs a program whose threads bear their names for the operating system too, as Python does from 3.14 on.
 
 python -m benchmarks.crawl.named MODULE ARGUMENTS…
 """
@@ -20,7 +20,7 @@ def _run_named(thread: threading.Thread) -> None:
 
 
 def main() -> None:
-    """MODULE ARGUMENTS…: as `python -m MODULE ARGUMENTS…`."""
+    """Run `python -m MODULE ARGUMENTS…`, given MODULE ARGUMENTS…"""
     threading.Thread.run = _run_named  # type: ignore[method-assign]
     _, module, *arguments = sys.argv
     sys.argv = [module, *arguments]

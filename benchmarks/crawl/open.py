@@ -1,4 +1,4 @@
-"""How many fetches one node holds open at once, on a web of many hosts at many addresses that answer late.
+"""Measures how many fetches one node holds open at once, on a web of many hosts at many addresses that answer late.
 
 Hosts share addresses, so the bounds of an address hold too; every setting is the default but for the delay, which is
 the default as well.
@@ -19,7 +19,7 @@ WITHIN_S = 600.0
 
 
 def rows(quick: bool, web: Path | None) -> list[Row]:
-    """One run; `web` is not needed."""
+    """Return the rows of one run; `web` is not needed."""
     served = QUICK_WEB if quick else WEB
     with tempfile.TemporaryDirectory(prefix="dse-open-", ignore_cleanup_errors=True) as name:
         found = asyncio.run(crawl(served, 1, DELAY_S, Path(name), WITHIN_S))

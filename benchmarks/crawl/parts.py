@@ -1,4 +1,4 @@
-"""The parts of the crawler's benchmark, and in which order they run."""
+"""Runs the parts of the crawler's benchmark in their order."""
 
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
@@ -16,12 +16,12 @@ LANES = (("ratio", "million"), ("open", "scaling"))
 
 
 def measured(parts: Sequence[str], quick: bool, web: Path | None) -> Mapping[str, Sequence[Row]]:
-    """The rows of these parts, one part after the other."""
+    """Return the rows of these parts, run one after the other."""
     return {name: PARTS[name].rows(quick, web) for name in parts}
 
 
 def side_by_side(web: Path | None) -> Mapping[str, Sequence[Row]]:
-    """The rows of all parts, small; each lane in a process of its own."""
+    """Return the rows of all parts, run small, each lane in a process of its own."""
     with ProcessPoolExecutor(len(LANES), get_context("spawn")) as pool:
         running = [pool.submit(measured, lane, True, web) for lane in LANES]
         return {name: rows for lane in running for name, rows in lane.result().items()}

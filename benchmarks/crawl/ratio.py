@@ -1,4 +1,4 @@
-"""Processor time per page beside Scrapy's, and what the server saw of both."""
+"""Measures processor time per page beside Scrapy's, and what the server saw of both."""
 
 import asyncio
 import json
@@ -22,8 +22,8 @@ FULL, BARE = "scrapy-full", "scrapy-bare"
 
 
 @dataclass(frozen=True, slots=True)
-class Round:
-    """One run of everything on one served web."""
+class MeasuredRound:
+    """Holds what one run of everything on one served web took and showed."""
 
     ours: Spent
     full: Spent | None  # None where Scrapy is not installed, as with bare
@@ -35,7 +35,7 @@ class Round:
 
 
 def rows(quick: bool, web: Path | None) -> list[Row]:
-    """Medians over the rounds."""
+    """Return the rows: medians over the rounds."""
     with tempfile.TemporaryDirectory(prefix="dse-crawl-", ignore_cleanup_errors=True) as name:
         if web is None and BUILT.is_dir() and not quick:
             web = BUILT
@@ -48,8 +48,8 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
     return list(rows_of(rounds, tier.name))
 
 
-async def one_round(tier: Tier, folder: Path) -> Round:
-    """Ours, then Scrapy in full, then both clients alone over the pages that ours found."""
+async def one_round(tier: Tier, folder: Path) -> MeasuredRound:
+    """Run ours, then Scrapy in full, then both clients alone over the pages that ours found."""
     log = folder / "web.jsonl"
     async with served(tier, folder) as web:
         spent = await sides.ours(web, folder, DELAY_S)
@@ -61,7 +61,7 @@ async def one_round(tier: Tier, folder: Path) -> Round:
         fetch = await sides.bare(folder, DELAY_S, urls)
         await flushed(log)
     visits = [_judged(log, agent, from_start=agent != "dse-node") for agent in ("dse-node", FULL, BARE)]
-    return Round(spent, full, bare, fetch, *visits)
+    return MeasuredRound(spent, full, bare, fetch, *visits)
 
 
 def _judged(log: Path, agent: str, *, from_start: bool) -> Visitor:
@@ -69,13 +69,13 @@ def _judged(log: Path, agent: str, *, from_start: bool) -> Visitor:
         return judge(map(json.loads, lines), agent, DELAY_S, from_start=from_start)
 
 
-def rows_of(rounds: Sequence[Round], tier: str) -> list[Row]:
-    """The table; every row names the web and the delay that it was taken with."""
+def rows_of(rounds: Sequence[MeasuredRound], tier: str) -> list[Row]:
+    """Return the table; every row names the web and the delay that it was taken with."""
     where = f"{tier}, {len(rounds[0].our_visit.pages)} pages, {DELAY_S} s a host"
     return [*_costs(rounds, where), *_manners(rounds, where)]
 
 
-def _costs(rounds: Sequence[Round], where: str) -> list[Row]:
+def _costs(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:
     ours = [_us(r.ours.cpu_s, r.our_visit) for r in rounds]
     without = [_us(r.ours.cpu_s - r.ours.index_s, r.our_visit) for r in rounds]
     full = [_us(r.full.cpu_s, r.full_visit) for r in rounds if r.full]
@@ -99,14 +99,14 @@ def _costs(rounds: Sequence[Round], where: str) -> list[Row]:
 
 
 def _compared(what: str, ours: Sequence[float], scrapys: Sequence[float]) -> Row:
-    """Ours over Scrapy's of each round; without Scrapy there is no figure, and so no goal that is missed."""
+    """Return ours over Scrapy's of each round; without Scrapy there is no figure, and so no goal that is missed."""
     if not scrapys:
         return row(what, [], "×", peer=MISSING)
     return row(what, _over(ours, scrapys), "×", goal=goals.CPU_RATIO)
 
 
-def _manners(rounds: Sequence[Round], where: str) -> list[Row]:
-    """By the server's log; Scrapy's gaps count from start to start, as its delay does."""
+def _manners(rounds: Sequence[MeasuredRound], where: str) -> list[Row]:
+    """Return the rows of manners by the server's log; Scrapy's gaps count from start to start, as its delay does."""
 
     def counted(what: str, count: Callable[[Visitor], int], unit: str, goal: float | None) -> Row:
         theirs = [count(r.full_visit) for r in rounds if r.full] or MISSING
@@ -126,12 +126,12 @@ def _manners(rounds: Sequence[Round], where: str) -> list[Row]:
     ]
 
 
-def _both(each: Round) -> tuple[Visitor, Visitor]:
+def _both(each: MeasuredRound) -> tuple[Visitor, Visitor]:
     return each.our_visit, each.full_visit
 
 
 def has_scrapy() -> bool:
-    """Whether the peer is there to be measured."""
+    """Tell whether Scrapy is there to be measured."""
     return find_spec("scrapy") is not None
 
 

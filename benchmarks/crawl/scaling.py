@@ -1,4 +1,4 @@
-"""Pages per second of processor time with 1, 2, 4 and 8 nodes of one network, all processes of all nodes counted.
+"""Measures pages per second of processor time with 1, 2, 4 and 8 nodes, all processes of all nodes counted.
 
 One made-up web, crawled from nothing each time. With r replicas each page is stored and indexed by up to r nodes, so
 the rows are taken twice: with r as the network's tool sets it, and with r = 1, which leaves the cost of being many.
@@ -15,7 +15,7 @@ from pathlib import Path
 
 from benchmarks.crawl import goals
 from benchmarks.crawl.cap import can_cap
-from benchmarks.crawl.fleet import Crawl, Web, crawl
+from benchmarks.crawl.fleet import FleetCrawl, Web, crawl
 from benchmarks.figures import Row, row
 from node.demo.network import REPLICAS
 
@@ -30,7 +30,7 @@ SHARE = 0.15  # of a core: eight nodes take 1.2 of two
 
 
 def rows(quick: bool, web: Path | None) -> list[Row]:
-    """One run of each size; `web` is not needed."""
+    """Return the rows of one run of each size; `web` is not needed."""
     if quick:
         return _series(QUICK_WEB, [(n, REPLICAS) for n in QUICK_NODES])
     found = _series(WEB, [*((n, REPLICAS) for n in NODES), *((n, 1) for n in NODES[1:])])
@@ -38,7 +38,7 @@ def rows(quick: bool, web: Path | None) -> list[Row]:
 
 
 def _series(served: Web, sizes: Iterable[tuple[int, int]]) -> list[Row]:
-    """Rows of numbers of nodes and of replicas, one node first."""
+    """Return the rows of these numbers of nodes and of replicas, one node first."""
     found: list[Row] = []
     one = 0.0
     for nodes, replicas in sizes:
@@ -49,7 +49,7 @@ def _series(served: Web, sizes: Iterable[tuple[int, int]]) -> list[Row]:
 
 
 def _capped(served: Web) -> list[Row]:
-    """Pages a second by the clock, each node with the same share of a core."""
+    """Return the rows of pages a second by the clock, each node with the same share of a core."""
     found: list[Row] = []
     one = 0.0
     for nodes in NODES:
@@ -62,13 +62,13 @@ def _capped(served: Web) -> list[Row]:
     return found
 
 
-def _run(served: Web, nodes: int, replicas: int, share: float | None = None) -> Crawl:
+def _run(served: Web, nodes: int, replicas: int, share: float | None = None) -> FleetCrawl:
     with tempfile.TemporaryDirectory(prefix="dse-scaling-", ignore_cleanup_errors=True) as name:
         return asyncio.run(crawl(served, nodes, DELAY_S, Path(name), WITHIN_S, replicas=replicas, share=share))
 
 
-def rows_of(done: Crawl, nodes: int, replicas: int, one: float, served: Web) -> list[Row]:
-    """Of one size; `one`: pages a CPU second of one node."""
+def rows_of(done: FleetCrawl, nodes: int, replicas: int, one: float, served: Web) -> list[Row]:
+    """Return the rows of one size; `one`: pages a CPU second of one node."""
     pages = len(done.visitor.pages)
     where = _where(nodes, replicas) + ("" if served.pages <= WEB.pages else f", {served.hosts * served.pages:,} pages")
     pages_of = f"{served.hosts * served.pages:,} pages of {served.hosts} hosts, {DELAY_S} s a host"
@@ -90,5 +90,5 @@ def _where(nodes: int, replicas: int) -> str:
     return f"{nodes} nodes, r = {min(replicas, nodes)}" if nodes > 1 else "1 node"
 
 
-def _rate(done: Crawl) -> float:
+def _rate(done: FleetCrawl) -> float:
     return len(done.visitor.pages) / done.cpu_s

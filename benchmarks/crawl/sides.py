@@ -1,4 +1,4 @@
-"""The programs that crawl, each as processes of its own: this node, Scrapy, and our client alone."""
+"""Runs the programs that crawl, each as processes of its own: this node, Scrapy, and our client alone."""
 
 import asyncio
 import json
@@ -26,8 +26,8 @@ INDEX_THREADS = ("index-write", "index-read", "thrd-tantivy", "merge_thread", "s
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """Seconds of processor time while a side crawled; `index_s` of it by threads that only index, `parsers_s` by
-    other processes of the side."""
+    """Holds the seconds of processor time while a side crawled; `index_s` of it by threads that only index,
+    `parsers_s` by other processes of the side."""
 
     cpu_s: float
     index_s: float = 0.0
@@ -35,11 +35,11 @@ class Spent:
 
 
 class SideFailed(Exception):
-    """A side did not finish; the text is the plain reason."""
+    """Says that a side did not finish; the text is the plain reason."""
 
 
 async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
-    """A network of one node crawls from the front pages until nothing waits and all is indexed."""
+    """Let a network of one node crawl from the front pages until nothing waits and all is indexed."""
     children = Children(folder)
     ports = free_ports(1, 18_090), free_ports(1, 19_090)
     node = DemoNode("node-1", (4,), ports[0][0], ports[1][0], folder / "node-1")
@@ -65,7 +65,7 @@ async def ours(web: ServedWeb, folder: Path, delay_s: float) -> Spent:
 
 
 async def scrapy(web: ServedWeb, folder: Path, delay_s: float, agent: str, seeds: Sequence[str] | None) -> Spent:
-    """Scrapy from the front pages, with all that ours does, or over `seeds`, with none of it."""
+    """Let Scrapy crawl from the front pages, with all that ours does, or over `seeds`, with none of it."""
     order = {
         "seeds": list(start_urls(web) if seeds is None else seeds),
         "hosts": {host: addresses[0] for host, addresses in web.hosts.items()},
@@ -99,7 +99,7 @@ async def _program(module: str, order: dict[str, object], path: Path) -> Spent:
 
 
 def _write(order: dict[str, object], path: Path) -> Path:
-    """Write an order; returns where its report will be."""
+    """Write an order; return where its report will be."""
     report = path.with_suffix(".report.json")
     path.write_text(json.dumps(order | {"report": str(report)}))
     return report

@@ -1,4 +1,4 @@
-"""A made-up web whose every answer takes a while, as a program: `python -m benchmarks.crawl.slowweb ORDER.json`.
+"""Serves a made-up web whose every answer takes a while: `python -m benchmarks.crawl.slowweb ORDER.json`.
 
 An order: {hosts, pages, latency_s, words, log, ready}. Host n lies at an address of its own in 127/8, or
 shares it; each has `pages` pages that link to one another, and an empty robots.txt. The log has the lines of the demo's
@@ -21,8 +21,8 @@ WORDS = ("river", "paper", "garden", "winter", "letter", "harbour", "market", "s
 FOREIGN = 8  # links of a page to other hosts
 
 
-class Order(msgspec.Struct, frozen=True):
-    """See above."""
+class WebOrder(msgspec.Struct, frozen=True):
+    """Is what the program is told in ORDER.json."""
 
     hosts: int
     pages: int
@@ -33,18 +33,18 @@ class Order(msgspec.Struct, frozen=True):
 
 
 def host_name(number: int) -> str:
-    """The n-th host."""
+    """Return the name of the n-th host."""
     return f"h{number}.example"
 
 
 def address_of(number: int, addresses: int) -> str:
-    """Where it lies: one of so many loopback addresses; Linux binds all of 127/8."""
+    """Return the address of the n-th host, one of so many on loopback; Linux binds all of 127/8."""
     place = number % addresses
     return f"127.0.{1 + place // 250}.{1 + place % 250}"
 
 
 def page(host: str, number: int, hosts: int, pages: int, words: int, port: str) -> str:
-    """A page that links to all others of its host, and to a few of others."""
+    """Write a page that links to all others of its host, and to a few of others."""
     rng = Random(f"{host}/{number}")
     there = [f"http://{host_name(rng.randrange(hosts))}{port}/p{rng.randrange(pages)}" for _ in range(FOREIGN)]
     targets = [f"/p{n}" for n in range(pages) if n != number] + there
@@ -56,11 +56,11 @@ def page(host: str, number: int, hosts: int, pages: int, words: int, port: str) 
 class SlowWeb:
     """Answers for all hosts and writes a line about each answer."""
 
-    def __init__(self, order: Order, log: TextIO) -> None:
+    def __init__(self, order: WebOrder, log: TextIO) -> None:
         self._order, self._log = order, log
 
     async def handle(self, request: web.BaseRequest) -> web.StreamResponse:
-        """Serve one request, late."""
+        """Answer one request, late."""
         began_at, path = time.time(), request.path
         host, _, port = request.host.partition(":")
         await asyncio.sleep(self._order.latency_s)
@@ -79,8 +79,8 @@ class SlowWeb:
         return answer
 
 
-async def serve(order: Order, log: TextIO) -> None:
-    """Until the process is ended."""
+async def serve(order: WebOrder, log: TextIO) -> None:
+    """Serve until the process is ended."""
     slow = SlowWeb(order, log)
     runner = web.ServerRunner(web.Server(slow.handle, keepalive_timeout=300.0), handle_signals=True)
     await runner.setup()
@@ -92,13 +92,13 @@ async def serve(order: Order, log: TextIO) -> None:
 
 
 def lines_of(hosts: Sequence[str], addresses: int) -> str:
-    """A hosts file for them."""
+    """Write the hosts file of these hosts."""
     return "".join(f"{address_of(n, addresses)} {host}\n" for n, host in enumerate(hosts))
 
 
 def main() -> None:
-    """Serve an order."""
-    order = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=Order)
+    """Serve the web that an order asks for."""
+    order = msgspec.json.decode(Path(sys.argv[1]).read_bytes(), type=WebOrder)
     with open(order.log, "w", buffering=1) as log:
         asyncio.run(serve(order, log))
 

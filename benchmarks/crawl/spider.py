@@ -1,4 +1,5 @@
-"""Scrapy as a program: `python -m benchmarks.crawl.spider ORDER.json`. Writes its processor time to ORDER's `report`.
+"""Runs Scrapy as a program: `python -m benchmarks.crawl.spider ORDER.json`. Writes its processor time to ORDER's
+`report`.
 
 An order: {seeds, hosts: {name: address}, delay_s, agent, follow, sink, report, settings}. With `follow` each page is
 parsed with selectolax, its links are followed, its text is fingerprinted and all of it goes into one zstd file;
@@ -67,7 +68,7 @@ SETTINGS: dict[str, Any] = {
 }
 
 
-class Pages(scrapy.Spider):
+class BenchSpider(scrapy.Spider):
     """Fetches what the order names, and what its pages link to."""
 
     name = "pages"
@@ -111,7 +112,7 @@ class Pages(scrapy.Spider):
                     yield scrapy.Request(url, dont_filter=True)
 
     def closed(self, reason: str) -> None:
-        """Tell what all this took, from the first request on."""
+        """Write what all this took, from the first request on."""
         if self._sink is not None:
             self._sink.close()
         now, began = os.times(), self._began
@@ -139,14 +140,14 @@ def _charset(parameters: str) -> str:
 
 
 def main() -> None:
-    """Run an order."""
+    """Crawl what an order asks for."""
     order = json.loads(Path(sys.argv[1]).read_text())
     for host, address in order["hosts"].items():
         dnscache[host] = address
     process = AsyncCrawlerProcess(
         settings=SETTINGS | {"USER_AGENT": order["agent"], "DOWNLOAD_DELAY": order["delay_s"]} | order["settings"]
     )
-    process.crawl(Pages, order=order)
+    process.crawl(BenchSpider, order=order)
     process.start()
 
 

@@ -1,4 +1,4 @@
-"""The web that both crawl: which pages, and a server for them in a process of its own.
+"""Serves the web that both crawl: which pages, and a server for them in a process of its own.
 
 The medium tier (about 10,000 pages of 235 hosts) where `--web` names its folder or it lies where build_web.py was told
 to put it, in BUILT; else the demo's bundled sample, each host of it under several names, so that enough hosts are there
@@ -25,14 +25,14 @@ BUILT = Path(user_cache_dir("dse-node")) / "web-medium"  # --out of build_web.py
 
 @dataclass(frozen=True, slots=True)
 class Tier:
-    """A folder with one subfolder per host, and what a row calls it."""
+    """Names a folder with one subfolder per host, and says what a row calls it."""
 
     root: Path
     name: str
 
 
 def find_tier(given: Path | None, folder: Path, names: int = NAMES) -> Tier:
-    """The folder given, or the sample, unpacked into `folder`, each host under so many names."""
+    """Return the folder given, or the sample, unpacked into `folder`, each host under so many names."""
     if given is not None:
         manifest = given / "manifest.json"
         told = json.loads(manifest.read_text("utf-8")).get("tier", "") if manifest.is_file() else ""

@@ -1,4 +1,4 @@
-"""How fast lookups are, how soon nodes agree, what that costs: the overlay's figures, by the core of a real node.
+"""How fast are lookups, how soon do nodes agree, and what does that cost? Figures by the core of a real node.
 
 `python -m benchmarks.overlay [--quick] [--json] [--part NAME]`. Read goals, then lookups (with stock beside it),
 crowd, leases (over rounds), cuts, balance and sockets: one part each. docs/overlay.md has the table.

@@ -1,4 +1,4 @@
-"""Run the overlay's benchmark."""
+"""Runs the overlay's benchmark."""
 
 import argparse
 import sys
@@ -19,7 +19,7 @@ PARTS = {
 
 
 def main() -> int:
-    """0 whether goals are met or not."""
+    """Run the benchmark; return 0 whether goals are met or not."""
     parser = parser_for("the overlay's figures")
     parser.add_argument("--part", choices=PARTS, help="these rows alone")
     parser.add_argument("--seeds", type=parse_seeds, metavar="A-B", help="these in place of a part's own")

@@ -1,4 +1,4 @@
-"""How evenly documents lie, and what moves when a node joins or slots double: pure computation with the real placement.
+"""Computes how evenly documents lie, and what moves when a node joins or slots double, with the real placement.
 
 Sites by Zipf's law, the largest with 8.9 % of all pages, pages placed by `placement_key`, copies on the three owners of
 their slot. "Spread": a site of more than a quarter of a node's mean load, in a web so large that this is above 10,000
@@ -20,7 +20,7 @@ DEPTH_MOST = 8
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of placement."""
+    """Return all figures of placement."""
     quick, (seeds, _) = extent.quick, extent.of((range(1, 3), 0), (range(1, 6), 0))
     found = []
     for nodes, goal in goals.MAX_OVER_MEAN.items():
@@ -42,13 +42,13 @@ def rows(extent: Extent) -> list[Row]:
 
 
 def pages_of(seed: int, pages: int) -> Counter[int]:
-    """Pages of each site."""
+    """Draw how many pages each site has."""
     rng = Random(f"zipf {seed}")
     return Counter(rng.choices(range(SITES), [1 / (rank + 1) for rank in range(SITES)], k=pages))
 
 
 def max_over_mean(seed: int, nodes: int, *, spread: bool, quick: bool) -> float:
-    """Documents on the fullest node over the mean."""
+    """Return the documents on the fullest node over the mean."""
     pages = PAGES // 4 if quick else PAGES
     bits, held = slot_bits_for(nodes), Counter[int]()
     for site, count in pages_of(seed, pages).items():
@@ -62,13 +62,13 @@ def max_over_mean(seed: int, nodes: int, *, spread: bool, quick: bool) -> float:
 
 
 def depth_for(share: float, nodes: int) -> int:
-    """How deep a site with this share of all pages is spread."""
+    """Return how deep a site with this share of all pages is spread."""
     quarter = 1 / nodes / 4  # of a node's mean load, as a share of all pages
     return next((d for d in range(DEPTH_MOST) if share / 2**d <= quarter), DEPTH_MOST)
 
 
 def modulo(seed: int, nodes: int, *, quick: bool) -> float:
-    """The same pages by hash of the host modulo n."""
+    """Return max/mean where pages are placed by hash of the host modulo n."""
     load: Counter[int] = Counter()
     for site, count in pages_of(seed, PAGES // 4 if quick else PAGES).items():
         load[int.from_bytes(placement_key(f"http://s{site}.{seed}.test/")[:8], "big") % nodes] += count
@@ -76,12 +76,13 @@ def modulo(seed: int, nodes: int, *, quick: bool) -> float:
 
 
 def members(seed: int, nodes: int) -> tuple[NodeId, ...]:
+    """Draw the ids of so many nodes, sorted."""
     rng = Random(f"members {seed}")
     return tuple(sorted(NodeId(rng.randbytes(20)) for _ in range(nodes)))
 
 
 def moved_by_join(seed: int, nodes: int) -> float:
-    """Share of all copies that get another owner when one node joins."""
+    """Return the share of all copies that get another owner when one node joins."""
     ids, bits = members(seed, nodes), slot_bits_for(nodes)
     newcomer = NodeId(Random(f"newcomer {seed}").randbytes(20))
     before, after = Placement(ids, bits, REPLICAS), Placement(tuple(sorted((*ids, newcomer))), bits, REPLICAS)
@@ -91,7 +92,7 @@ def moved_by_join(seed: int, nodes: int) -> float:
 
 
 def moved_by_doubling(seed: int, nodes: int) -> float:
-    """Share of all copies that get another owner when each slot becomes two."""
+    """Return the share of all copies that get another owner when each slot becomes two."""
     ids, bits = members(seed, nodes), slot_bits_for(nodes)
     before, after = Placement(ids, bits, REPLICAS), Placement(ids, bits + 1, REPLICAS)
     slots = range(2 << bits)

@@ -1,6 +1,6 @@
-"""What it costs to live in a network of 1,000, how soon all agree after a crash, how soon a strategy has reached all.
+"""Measures what life in a network of 1,000 costs, how soon all agree after a crash, and how soon a strategy spreads.
 
-One story a seed: formed with everybody's heartbeats, 40 s on, then traffic, a strategy, and a crash of 30 %.
+One scenario a seed: formed with everybody's heartbeats, 40 s on, then traffic, a strategy, and a crash of 30 %.
 """
 
 from collections import Counter
@@ -23,7 +23,7 @@ NO_PEER = "cannot: it has none"
 
 @dataclass(frozen=True, slots=True)
 class Lived:
-    """One seed's figures."""
+    """Holds the figures of one seed."""
 
     heartbeats: float
     spread_s: float
@@ -32,7 +32,7 @@ class Lived:
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of a crowd."""
+    """Return all figures of a crowd."""
     seeds, nodes = extent.of((range(1, 2), 100), (range(1, 6), 1_000))
     lived = [live(seed, nodes) for seed in seeds]
     upkeep = [lookup_packets(seed, nodes, QUICK_REFRESH_S if extent.quick else REFRESH_S) for seed in seeds]
@@ -58,7 +58,7 @@ def rows(extent: Extent) -> list[Row]:
 
 
 def live(seed: int, nodes: int) -> Lived:
-    """The story."""
+    """Run the scenario of one seed and return its figures."""
     swarm, bits = Swarm(seed), slot_bits_for(nodes)
     swarm.add(nodes)
     form(swarm)
@@ -80,7 +80,7 @@ def live(seed: int, nodes: int) -> Lived:
 
 
 def lookup_packets(seed: int, nodes: int, seconds: float = REFRESH_S) -> float:
-    """Packets per node and second that keep the tables filled: of nodes that do nothing else."""
+    """Return the packets per node and second that keep the tables filled, of nodes that do nothing else."""
     swarm = Swarm(seed)
     swarm.add(nodes)
     form(swarm, members=False)
@@ -91,5 +91,5 @@ def lookup_packets(seed: int, nodes: int, seconds: float = REFRESH_S) -> float:
 
 
 def sent(swarm: Swarm) -> Counter[str]:
-    """Packets that all cores sent so far, by kind."""
+    """Count the packets that all cores sent so far, by kind."""
     return sum((bee.core.sent for bee in swarm.bees), start=Counter())

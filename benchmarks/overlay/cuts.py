@@ -1,4 +1,4 @@
-"""How soon two halves are one network again after a cut."""
+"""Measures how soon two halves are one network again after a cut."""
 
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
@@ -12,7 +12,7 @@ ASKS = 30
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of cuts."""
+    """Return all figures of cuts."""
     found = []
     for seconds, told in ((300.0, "5 min"), (3600.0, "1 h")):
         seeds, nodes = extent.of((range(1, 2), 12 if seconds > 1000 else 24), (range(1, 6), 64))
@@ -23,8 +23,8 @@ def rows(extent: Extent) -> list[Row]:
 
 
 def joined_again(seed: int, nodes: int, cut_s: float) -> float:
-    """Seconds after healing until all nodes see all others as live, and lookups find whoever is nearest on either
-    side; WITHIN_S if that takes longer."""
+    """Return the seconds after healing until all nodes see all others as live, and lookups find whoever is nearest on
+    either side; WITHIN_S if that takes longer."""
     swarm = Swarm(seed)
     swarm.add(nodes)
     form(swarm)
@@ -45,6 +45,6 @@ def joined_again(seed: int, nodes: int, cut_s: float) -> float:
 
 
 def sees_all(swarm: Swarm) -> bool:
-    """Whether every node takes every other for live."""
+    """Tell whether every node takes every other for live."""
     ids = [bee.node_id for bee in swarm.bees]
     return all(bee.core.members.is_live(peer, swarm.now) for bee in swarm.bees for peer in ids if peer != bee.node_id)

@@ -1,4 +1,4 @@
-"""What a cut of ten minutes costs the web: URLs that both sides fetch, since neither can know of the other.
+"""Measures what a cut of ten minutes costs the web: URLs that both sides fetch, since neither can know of the other.
 
 Whole nodes on a scripted web, in the middle of a crawl that is not over when the cut heals. A third of the nodes is on
 the smaller side. Counted by the sites' log, which no node writes.
@@ -15,14 +15,14 @@ from node.simulation.world import World, WorldPlan, simulate
 
 START_S, CUT_S, QUICK_CUT_S, AFTER_S = 60.0, 600.0, 60.0, 120.0  # crawl before, cut, and look on afterwards
 SETTLED_S = 30.0  # after the cut; from then on nothing is fetched twice
-HOSTS, PAGES = 3, 600  # at one fetch a second and host, more than the whole story takes
+HOSTS, PAGES = 3, 600  # at one fetch a second and host, more than the whole scenario takes
 NO_PEER = "cannot: it has none"
 
 
 @dataclass(frozen=True, slots=True)
 class Doubled:
-    """One seed's figures: URLs that both sides fetched in the cut, fetches of the smaller side then, fetches that
-    repeat an earlier one, begun once the network had settled; and those that do not."""
+    """Holds the figures of one seed: URLs that both sides fetched in the cut, fetches of the smaller side then,
+    fetches that repeat an earlier one, begun once the network had settled; and those that do not."""
 
     both: int
     smaller: int
@@ -31,7 +31,7 @@ class Doubled:
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of the doubles."""
+    """Return all figures of double fetches."""
     seeds, nodes = extent.of((range(1, 2), 6), (range(1, 6), 9))
     cut_s = QUICK_CUT_S if extent.quick else CUT_S
     found, told = [doubled(seed, nodes, cut_s) for seed in seeds], f"a cut of {cut_s:.0f} s, {nodes} whole nodes"
@@ -45,7 +45,7 @@ def rows(extent: Extent) -> list[Row]:
 
 
 def doubled(seed: int, nodes: int, cut_s: float) -> Doubled:
-    """The story."""
+    """Run the scenario of one seed and return its figures."""
 
     async def scenario(world: World) -> None:
         up = await world.add(nodes)

@@ -1,4 +1,4 @@
-"""The figures to reach, with a median round trip of 50 ms, lognormal; the worst seed counts."""
+"""Holds the figures to reach, with a median round trip of 50 ms, lognormal; the worst seed counts."""
 
 LOOKUP_MS = {1_000: (320.0, 520.0), 10_000: (400.0, 620.0)}  # p50, p95
 DEAD_LOOKUP_MS = (800.0, 1_100.0)  # right after 30 % died at once

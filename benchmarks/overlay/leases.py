@@ -1,9 +1,9 @@
-"""What leases and heartbeats cost together in a network of 1,000, how soon the slots of the dead are taken, and whether
-a slot ever has two holders.
+"""Measures what leases and heartbeats cost together in a network of 1,000, how soon the slots of the dead are taken,
+and whether a slot ever has two holders.
 
-One story a seed: formed; all hear of each other; every slot gets its holder; then traffic; then a few nodes die without
-a word and others take their slots; then a tenth of all packets is lost, while nodes die, some with teammates, and come
-back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as many nodes in a
+One scenario a seed: formed; all hear of each other; every slot gets its holder; then traffic; then a few nodes die
+without a word and others take their slots; then a tenth of all packets is lost, while nodes die, some with teammates,
+and come back. Holders are counted each second. A quick run has 125 nodes: as many slots a node, and as many nodes in a
 neighbourhood, as 1,000 have.
 """
 
@@ -14,7 +14,7 @@ from random import Random
 from benchmarks.figures import Row, row
 from benchmarks.overlay import goals
 from benchmarks.overlay.extent import Extent
-from benchmarks.overlay.rounds import Rounds
+from benchmarks.overlay.rounds import LeaseRounds
 from dht import NodeId, Slot
 from node.simulation.forming import form
 from node.simulation.observations import slot_bits_for
@@ -29,7 +29,7 @@ GOSSIP = ("Ping", "Pong")
 
 @dataclass(slots=True)
 class Leased:
-    """One seed's figures. `packets` and `kbytes` per node and second, by what they are for."""
+    """Holds the figures of one seed. `packets` and `kbytes` per node and second, by what they are for."""
 
     packets: dict[str, float] = field(default_factory=dict)
     kbytes: dict[str, float] = field(default_factory=dict)
@@ -39,7 +39,7 @@ class Leased:
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of leases."""
+    """Return all figures of leases."""
     seeds, nodes = extent.of((range(1, 2), 125), (range(1, 4), 1_000))
     bits, found = slot_bits_for(nodes), [leased(seed, nodes) for seed in seeds]
     told, unit = f"{nodes:,} nodes, slot_bits {bits}", "packets/node/s"
@@ -58,11 +58,11 @@ def rows(extent: Extent) -> list[Row]:
 
 
 def leased(seed: int, nodes: int) -> Leased:
-    """The story."""
+    """Run the scenario of one seed and return its figures."""
     swarm, bits, told = Swarm(seed), slot_bits_for(nodes), Leased()
     swarm.add(nodes)
     form(swarm)
-    rounds, rng = Rounds(swarm, bits), Random(f"deaths {seed}")
+    rounds, rng = LeaseRounds(swarm, bits), Random(f"deaths {seed}")
     swarm.run(MEET_S)
     rounds.begin()
     _live(swarm, rounds, SETTLE_S, told)
@@ -82,15 +82,15 @@ def leased(seed: int, nodes: int) -> Leased:
     return told
 
 
-def _live(swarm: Swarm, rounds: Rounds, seconds: float, told: Leased) -> None:
-    """Let time pass; look each second for slots with two holders."""
+def _live(swarm: Swarm, rounds: LeaseRounds, seconds: float, told: Leased) -> None:
+    """Let time pass; count each second the slots with two holders."""
     for _ in range(round(seconds)):
         swarm.run(swarm.time + 1.0)
         told.doubles += sum(len(holders) > 1 for holders in rounds.holders().values())
 
 
-def _take(swarm: Swarm, rounds: Rounds, victims: list[Bee], told: Leased) -> list[float]:
-    """Kill some; for each slot that they held the seconds until somebody else holds it, TAKEN_WITHIN_S if longer."""
+def _take(swarm: Swarm, rounds: LeaseRounds, victims: list[Bee], told: Leased) -> list[float]:
+    """Kill some; return for each slot of theirs the seconds until it has a holder again, at most TAKEN_WITHIN_S."""
     dead = {bee.node_id for bee in victims}
     left = {slot for slot, holders in rounds.holders().items() if dead & {*holders}}
     swarm.kill(*victims)
@@ -103,8 +103,8 @@ def _take(swarm: Swarm, rounds: Rounds, victims: list[Bee], told: Leased) -> lis
     return found + [TAKEN_WITHIN_S] * len(left)
 
 
-def _kill_for_a_while(swarm: Swarm, rounds: Rounds, rng: Random) -> None:
-    """One in a hundred dies and is back soon, on an empty memory; half of them are teammates of each other."""
+def _kill_for_a_while(swarm: Swarm, rounds: LeaseRounds, rng: Random) -> None:
+    """Choose one in a hundred, to die and be back soon on an empty memory; half of them are teammates of each other."""
     count = max(2, len(swarm.bees) // 100)
     up = {bee.node_id: bee for bee in swarm.running()}
     chosen: set[NodeId] = set()
@@ -116,8 +116,8 @@ def _kill_for_a_while(swarm: Swarm, rounds: Rounds, rng: Random) -> None:
         swarm.later(DEAD_S, _bring_back, swarm, rounds, up[peer])
 
 
-def _bring_back(swarm: Swarm, rounds: Rounds, bee: Bee) -> None:
-    """Start it again with what its peer cache held."""
+def _bring_back(swarm: Swarm, rounds: LeaseRounds, bee: Bee) -> None:
+    """Start a node again with what its peer cache held."""
     remembered = [known.opened.raw for _, known in bee.core.members.known()]
     swarm.restart(bee)
     bee.core.remember(swarm.now, remembered)
@@ -125,8 +125,8 @@ def _bring_back(swarm: Swarm, rounds: Rounds, bee: Bee) -> None:
     rounds.restart(bee)
 
 
-def _sent(swarm: Swarm, rounds: Rounds) -> Counter[str]:
-    """What was sent so far: packets and bytes."""
+def _sent(swarm: Swarm, rounds: LeaseRounds) -> Counter[str]:
+    """Count what was sent so far: packets and bytes."""
     kinds: Counter[str] = sum((bee.core.sent for bee in swarm.bees), start=Counter())
     return Counter(
         {

@@ -1,4 +1,4 @@
-"""Lookups and gets of our cores in a swarm that is there at once, and of the stock package on the same network."""
+"""Measures lookups and gets of our cores in a swarm that is there at once, and of the stock package beside it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +21,7 @@ PACE_S, PATIENCE_S = 0.02, 10.0  # between two lookups; for the last one's end
 
 @dataclass(frozen=True, slots=True)
 class Taken:
-    """Milliseconds of one seed's lookups."""
+    """Holds the milliseconds of one seed's lookups."""
 
     p50: float
     p95: float
@@ -29,7 +29,7 @@ class Taken:
 
 
 def rows(extent: Extent) -> list[Row]:
-    """All figures of lookups."""
+    """Return all figures of lookups."""
     seeds, least = extent.of((range(1, 3), 300), (range(1, 6), 1_000))
     asks, gets = (60, 15) if extent.quick else (300, 40)
     sizes = [least] if extent.quick or extent.nodes else [1_000, 10_000]
@@ -53,7 +53,7 @@ def rows(extent: Extent) -> list[Row]:
 
 @cache
 def looked_up(seed: int, asks: int, nodes: int = 1_000, dead: float = 0.0, loss: float = 0.0) -> Taken:
-    """Random lookups by random nodes, the first right after the deaths."""
+    """Time random lookups by random nodes, the first right after the deaths."""
     swarm = _swarm(seed, nodes, loss)
     swarm.kill(*Random(seed).sample(swarm.bees, int(nodes * dead)))
     lookups = LookupTrial(swarm, seed)
@@ -66,7 +66,7 @@ def looked_up(seed: int, asks: int, nodes: int = 1_000, dead: float = 0.0, loss:
 
 
 def gets_right(seed: int, dead: float, count: int, nodes: int = 1_000) -> float:
-    """Share of the records, each written twice, of which a random survivor reads the second version."""
+    """Return the share of the records, each written twice, of which a random survivor reads the second version."""
     swarm, rng, author = _swarm(seed, nodes, 0.0), Random(f"gets {seed}"), Identity(bytes(32))
     keys = [Key(rng.randbytes(20)) for _ in range(count)]
     for sequence in (1, 2):

@@ -1,4 +1,4 @@
-"""Lease rounds over a swarm of bare cores: the view and the leases of a real node, moved as
+"""Runs lease rounds over a swarm of bare cores: the view and the leases of a real node, moved as
 `dht/leases/lease_service.py` does.
 
 Requests and answers take the swarm's delays and are lost as its packets are, each way, without TCP's repetitions. What
@@ -35,7 +35,7 @@ ENCODER = msgspec.msgpack.Encoder()
 
 @dataclass(slots=True, eq=False)
 class Tenant:
-    """One node's leases. `life`: of the bee, to which this object belongs."""
+    """Holds the leases of one node. `life`: that of the bee to which this object belongs."""
 
     bee: Bee
     view: OverlayView
@@ -50,11 +50,12 @@ class Tenant:
 
     @property
     def is_up(self) -> bool:
+        """Tell whether the node still lives the life that these leases are of."""
         return self.bee.up and self.bee.life == self.life
 
 
-class Rounds:
-    """The leases of a whole swarm: all are ready for what they own from now on, and hold slots once they `begin`.
+class LeaseRounds:
+    """Runs the leases of a whole swarm: all are ready for what they own from now on, and hold slots once they `begin`.
     `packets` and `bytes` count what they sent."""
 
     def __init__(self, swarm: Swarm, slot_bits: int) -> None:
@@ -74,15 +75,15 @@ class Rounds:
             self._announce(bee, frozenset())
 
     def begin(self) -> None:
-        """Views have settled: ask for leases."""
+        """Let all ask for leases, once views have settled."""
         self.tenants = {bee.node_id: self._move_in(bee) for bee in self._swarm.bees}
 
     def restart(self, bee: Bee) -> None:
-        """A node that was killed and started again: its votes are forgotten, so it abstains."""
+        """Start a killed node's leases again: its votes are forgotten, so it abstains."""
         self.tenants[bee.node_id] = self._move_in(bee, self._swarm.time + VOTE_S)
 
     def holders(self) -> Mapping[Slot, list[NodeId]]:
-        """Who may crawl each leased slot at this moment."""
+        """Return who may crawl each leased slot at this moment."""
         found: dict[Slot, list[NodeId]] = {}
         for peer, tenant in self.tenants.items():
             for slot in tenant.leases.held(self._swarm.now) if tenant.is_up else ():
@@ -100,7 +101,7 @@ class Rounds:
         return tenant
 
     def _announce(self, bee: Bee, held: frozenset[Slot]) -> None:
-        """What a node leases is told in its heartbeat at once, as `dht/overlay/service.py` does."""
+        """Tell what a node leases in its heartbeat at once, as `dht/overlay/service.py` does."""
         ready = encode_slots(self._ready[bee.node_id])
         bee.core.own.announce(ready=ready, leased=encode_slots(held), due=0, slot_bits=self._bits)
         self._swarm.kick(bee)
@@ -120,7 +121,7 @@ class Rounds:
             self._go_on(tenant, tenant.open)
 
     def _go_on(self, tenant: Tenant, asked: QuorumRound) -> None:
-        """All have answered, or had their time: ask those left out, then finish."""
+        """Ask those left out, then finish, once all have answered or had their time."""
         if tenant.open is not asked or not tenant.is_up:
             return
         if not tenant.fell_back:
@@ -156,7 +157,7 @@ class Rounds:
             self._ended(asker, asked, ended)
 
     def _ended(self, tenant: Tenant, asked: QuorumRound, ended: list[bool]) -> None:
-        """A question has its answer, or will get none."""
+        """Note that a question has its answer, or will get none."""
         if ended:
             return
         ended.append(True)
@@ -180,7 +181,7 @@ class Rounds:
             self._release(tenant, peer, release, again=False)
 
     def _send(self, tenant: Tenant, peer: NodeId, message: object, arrive: Callable[[], None]) -> None:
-        """One message one way: counted, late, perhaps lost."""
+        """Carry one message one way: counted, late, perhaps lost."""
         swarm, there = self._swarm, self.tenants[peer]
         size = MESSAGE_BYTES + (len(ENCODER.encode(message)) if message is not None else 1)
         self.bytes += size
@@ -200,7 +201,7 @@ class Rounds:
 
 
 def network_of(slot_bits: int) -> Network:
-    """A network whose first strategy has so many slots."""
+    """Make a network whose first strategy has 2**slot_bits slots."""
     publisher = Identity(Random("publisher").randbytes(32))
     first = Strategy(network="", version=1, effective_at=0, next_at=10**10, expires_at=2 * 10**10, slot_bits=slot_bits)
     return load_network(new_network("a swarm", [publisher], first))

@@ -1,4 +1,4 @@
-"""What a question and its answer cost on real sockets over loopback: processor time of both sides, in one process.
+"""Measures what a question and its answer cost on real sockets over loopback: processor time of both sides.
 
 Two cores that know each other only; each of their lookups is one FIND and one FOUND. Beside it the stock package's
 `find_node`, on its own transport.
@@ -24,7 +24,7 @@ NETWORK = b"network of loopback."
 
 
 def rows(extent: Extent) -> list[Row]:
-    """One figure: microseconds of processor time for both sides."""
+    """Return one figure: microseconds of processor time for both sides."""
     count, runs = (1_000, 3) if extent.quick else (6_000, 5)
     ours = [asyncio.run(ours_us(count, seed)) for seed in range(runs)]
     peer = [asyncio.run(stock_us(count)) for _ in range(runs)]
@@ -33,7 +33,7 @@ def rows(extent: Extent) -> list[Row]:
 
 
 async def ours_us(count: int, seed: int) -> float:
-    """Of our cores behind real sockets, as a node drives them."""
+    """Return the microseconds of our cores behind real sockets, as a node drives them."""
     config = DhtConfig(allow_private=True, address_packets_s=100_000.0, peer_packets_s=100_000.0)
     rng, policy = Random(seed), AddressPolicy(allow_private=True)
     cores, drivers = [], []
@@ -68,7 +68,7 @@ async def ours_us(count: int, seed: int) -> float:
 
 
 async def stock_us(count: int) -> float:
-    """Of the stock package."""
+    """Return the microseconds of the stock package."""
     logging.getLogger("kademlia").setLevel(logging.CRITICAL)
     servers = [Server(), Server()]
     for server in servers:
@@ -86,7 +86,7 @@ async def stock_us(count: int) -> float:
 
 
 async def _timed(ask: Callable[[], Awaitable[None]], count: int) -> float:
-    """Processor microseconds of one call, AT_ONCE at a time, after some to warm up."""
+    """Return the processor microseconds of one call, AT_ONCE at a time, after some to warm up."""
 
     async def work(calls: int) -> None:
         for _ in range(calls):

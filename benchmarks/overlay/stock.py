@@ -1,4 +1,4 @@
-"""The unmodified `kademlia` package on the simulated network of ours: same ids, delays, losses and deaths.
+"""Runs the unmodified `kademlia` package on our simulated network: the ids, delays, losses and deaths of our cores.
 
 It is asyncio over datagram endpoints, so it runs on the virtual-time loop, whose endpoints are the simulated network.
 Its tables begin with the same contacts as ours, through its own `add_contact`.
@@ -26,7 +26,7 @@ ASKS, PACE_S = 40, 0.5
 
 
 class StockLoop(SimLoop):
-    """The virtual-time loop with a network below its datagram endpoints."""
+    """Is the virtual-time loop with a network below its datagram endpoints."""
 
     def __init__(self, seed: int, loss: float) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class StockLoop(SimLoop):
 
 
 class Wire(asyncio.DatagramTransport):
-    """One endpoint."""
+    """Is one datagram endpoint of the simulated network."""
 
     def __init__(self, loop: StockLoop, own: tuple[str, int]) -> None:
         super().__init__()
@@ -71,10 +71,10 @@ class Wire(asyncio.DatagramTransport):
 
 @cache
 def looked_up(seed: int, nodes: int = 1_000, dead: float = 0.0, loss: float = 0.0) -> tuple[float, float]:
-    """p50 and p95 of random lookups, ms, the first right after the deaths."""
+    """Return p50 and p95 of random lookups in ms, the first right after the deaths."""
     took: list[float] = []
 
-    async def story(loop: StockLoop, servers: list[Server]) -> None:
+    async def scenario(loop: StockLoop, servers: list[Server]) -> None:
         rng = Random(f"stock asks {seed}")
         up = kill(loop, servers, dead, rng)
 
@@ -89,15 +89,15 @@ def looked_up(seed: int, nodes: int = 1_000, dead: float = 0.0, loss: float = 0.
                 tasks.create_task(ask())
                 await asyncio.sleep(PACE_S)
 
-    run(seed, nodes, loss, story)
+    run(seed, nodes, loss, scenario)
     return quantile(took, 0.5) or 0.0, quantile(took, 0.95) or 0.0
 
 
 def gets_right(seed: int, dead: float, count: int, nodes: int = 1_000) -> float:
-    """Share of the values, each set twice, of which a random survivor gets the second."""
+    """Return the share of the values, each set twice, of which a random survivor gets the second."""
     right: list[bool] = []
 
-    async def story(loop: StockLoop, servers: list[Server]) -> None:
+    async def scenario(loop: StockLoop, servers: list[Server]) -> None:
         rng = Random(f"stock gets {seed}")
         for value in ("version 1", "version 2"):
             for n in range(count):
@@ -109,12 +109,12 @@ def gets_right(seed: int, dead: float, count: int, nodes: int = 1_000) -> float:
             except ValueError:  # all that it knew are dead
                 right.append(False)
 
-    run(seed, nodes, 0.0, story)
+    run(seed, nodes, 0.0, scenario)
     return sum(right) / count
 
 
-def run(seed: int, nodes: int, loss: float, story: Callable[[StockLoop, list[Server]], Any]) -> None:
-    """Form a network of servers and run a story in it."""
+def run(seed: int, nodes: int, loss: float, scenario: Callable[[StockLoop, list[Server]], Any]) -> None:
+    """Form a network of servers and run a scenario in it."""
     for name in ("kademlia", "rpcudp", "asyncio"):
         logging.getLogger(name).setLevel(logging.CRITICAL)
     loop = StockLoop(seed, loss)
@@ -126,13 +126,13 @@ def run(seed: int, nodes: int, loss: float, story: Callable[[StockLoop, list[Ser
             await server.listen(PORT, interface=place(index, 4).host)
         _introduce(seed, servers)
         await asyncio.sleep(20.0)  # its tables ping whoever stands first in a full bucket
-        await story(loop, servers)
+        await scenario(loop, servers)
 
     loop.run(main())
 
 
 def kill(loop: StockLoop, servers: list[Server], share: float, rng: Random) -> list[Server]:
-    """Take some off the network without a word; returns the others."""
+    """Take some off the network without a word; return the others."""
     gone = set(rng.sample(range(len(servers)), int(share * len(servers))))
     for index in gone:
         servers[index].transport.close()
