@@ -8,10 +8,10 @@ import asyncio
 
 from crawl import CrawlConfig, CrawlControl, FetchHours, MirrorDetector
 from index import IndexConfig
-from node.app.announcer import Announcer
 from node.app.environment import NodeEnvironment
 from node.app.event_log import EventLog, NodeState
 from node.app.fetch_pause import FetchPause
+from node.app.readiness_announcer import ReadinessAnnouncer
 from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
 from node.crawling.operator_pause import OperatorPause
 from node.crawling.settlement import LocalReport, Settlement
@@ -35,7 +35,7 @@ class NodeCore:
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
         report = LocalReport(env.overlay, env.store, replicator, local, crawler, self.crawl.frontier_sync)
         self.settlement = Settlement(env.overlay, report.now)
-        self._announcer = Announcer(env, replicator, local, crawler, store.quota_bytes)
+        self._announcer = ReadinessAnnouncer(env, replicator, local, crawler, store.quota_bytes)
 
     async def run(self) -> None:
         """Run everything but the overlay, until cancelled."""

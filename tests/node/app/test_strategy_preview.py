@@ -34,8 +34,8 @@ def drafted(node: SimNode, wishes: DraftRequest) -> Strategy:
 
 
 async def previewed(node: SimNode, after: Strategy) -> Json:
-    previews = StrategyPreview(node.node_core.store, node.overlay, node.clock)
-    return await previews.preview(encode_document(after))
+    preview = StrategyPreview(node.node_core.store, node.overlay, node.clock)
+    return await preview.preview(encode_document(after))
 
 
 def copies_to_make(world: World, before: Strategy, after: Strategy) -> tuple[int, int]:

@@ -116,28 +116,28 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
     places = SimpleNamespace(mark=0, place=placement_key)
-    holding = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
+    sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
     assert mine != foreign
     waiting = Visit(url, 2)
     await put(store, drafted(waiting, 0, 2, DAY + 9), drafted(Visit(other, 2), 0, 2, DAY + 9))
     leases[mine] = 5
-    assert not holding.is_current, "what lies in the store is not in the frontier yet"
-    holding.step()
-    assert holding.is_current
+    assert not sync.is_current, "what lies in the store is not in the frontier yet"
+    sync.step()
+    assert sync.is_current
     assert frontier.held == {mine: 5}
     assert frontier.seen == [(mine, url, VisitState.WAITING)]
     frontier.seen.clear()
     done = replace_state(waiting, VisitState.FETCHED)
     await put(store, drafted(done, 5, 7, DAY + 9), drafted(replace_state(Visit(other, 2), VisitState.GONE), 5, 7, DAY))
-    holding.step()
+    sync.step()
     assert frontier.seen == [(mine, url, VisitState.FETCHED)], "a slot that is not held does not concern this node"
     leases[mine] = 6
-    holding.step()
+    sync.step()
     assert frontier.held == {mine: 6}, "another epoch is another hold"
     del leases[mine]
-    holding.step()
+    sync.step()
     assert frontier.held == {}
     store.close()
 

@@ -12,30 +12,30 @@ def strategy(**fields: Any) -> Strategy:
 
 def test_a_fork_of_the_same_version_brings_its_own_rules() -> None:
     in_force = strategy()
-    ruling = StrategyPolicy(lambda: in_force)
-    assert ruling.decide("http://a.test/").allowed
+    policy = StrategyPolicy(lambda: in_force)
+    assert policy.decide("http://a.test/").allowed
     in_force = strategy(rules=(Rule(action="deny", host="a.test"),))
-    decision = ruling.decide("http://a.test/")
+    decision = policy.decide("http://a.test/")
     assert not decision.allowed and decision.reason == "rule 1 of strategy 7"
-    assert ruling.decide("http://b.test/").allowed
+    assert policy.decide("http://b.test/").allowed
 
 
 def test_caps_reach_the_crawler() -> None:
     peer = "ab" * 20
     rules = (Rule(action="prefer", host="a.test", peer=peer, max_depth=2, min_delay_s=90.0),)
-    ruling = StrategyPolicy(lambda: strategy(rules=rules, min_delay_s=2.0, max_delay_s=30.0))
-    said = ruling.decide("http://a.test/")
+    policy = StrategyPolicy(lambda: strategy(rules=rules, min_delay_s=2.0, max_delay_s=30.0))
+    said = policy.decide("http://a.test/")
     assert (said.max_depth, said.min_delay_s, said.max_delay_s) == (2, 90.0, 90.0)
     assert said.preferred is not None and said.preferred.hex() == peer
-    other = ruling.decide("http://b.test/")
+    other = policy.decide("http://b.test/")
     assert (other.max_depth, other.min_delay_s, other.max_delay_s, other.preferred) == (None, 2.0, 30.0, None)
 
 
 def test_what_depends_on_the_url_is_not_said_of_its_host() -> None:
     rules = (Rule(action="deny", host="a.test", pattern="/private/"), Rule(action="deny", host="b.test"))
-    ruling = StrategyPolicy(lambda: strategy(rules=rules))
+    policy = StrategyPolicy(lambda: strategy(rules=rules))
     for _ in range(2):
-        assert not ruling.decide("http://a.test/private/").allowed
-        assert ruling.decide("http://a.test/").allowed
-        assert not ruling.decide("http://b.test/private/").allowed
-        assert ruling.decide("http://c.test/private/").allowed
+        assert not policy.decide("http://a.test/private/").allowed
+        assert policy.decide("http://a.test/").allowed
+        assert not policy.decide("http://b.test/private/").allowed
+        assert policy.decide("http://c.test/private/").allowed

@@ -57,30 +57,30 @@ async def carry(peer: NodeId, order: FetchOrder) -> FetchAnswer:
 
 
 def run(town: Town, seconds: float, *, paused: bool = False) -> ClientWorker:
-    polls = ClientWorker(town, carry, Random(1), lambda: "paused" if paused else "")  # type: ignore[arg-type]
+    worker = ClientWorker(town, carry, Random(1), lambda: "paused" if paused else "")  # type: ignore[arg-type]
 
     async def main() -> None:
         async with asyncio.TaskGroup() as tasks:
-            task = tasks.create_task(polls.run())
+            task = tasks.create_task(worker.run())
             await asyncio.sleep(seconds)
             task.cancel()
 
     SimLoop().run(main())
-    return polls
+    return worker
 
 
 def test_work_is_found_done_and_brought() -> None:
     town = Town([FetchOrder(f"http://a.test/{n}", (), 100) for n in range(20)])
-    polls = run(town, 200.0)
+    worker = run(town, 200.0)
     assert sorted(d.answer.body for d in town.done) == sorted(b"http://a.test/%d" % n for n in range(20))
-    assert polls.carried == 20
+    assert worker.carried == 20
 
 
 def test_what_must_not_be_fetched_is_said_at_once() -> None:
     town = Town([FetchOrder("http://a.test/secret", (), 100)])
-    polls = run(town, 200.0)
+    worker = run(town, 200.0)
     assert [(d.number, "not allowed" in d.answer.failure) for d in town.done] == [(0, True)]
-    assert polls.carried == 0
+    assert worker.carried == 0
 
 
 def test_few_polls_are_open_and_a_dead_peer_is_not_hurried() -> None:

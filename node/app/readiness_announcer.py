@@ -14,7 +14,7 @@ ANNOUNCE_EVERY_S = 1.0  # how soon a slot that the index has caught up with is a
 LOAD_EVERY_S = 5.0  # between two announcements of load and due work
 
 
-class Announcer:
+class ReadinessAnnouncer:
     """Announces one node's state; a slot is ready when it is reconciled and the index has caught up with it."""
 
     def __init__(
