@@ -19,6 +19,7 @@ from dht.wire.contact import Contact, Family
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
+CLOCK_OFF_S = 10.0  # worth a warning; signed requests are refused beyond 120 s
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 
@@ -60,6 +61,14 @@ class Messenger:
         name, body = type(message).__name__, self._encoder.encode(message)
         heard = await self._transport.ask(Route(contact), name, body, timeout_s=timeout_s)
         return _decode(contact.node_id, heard, answer)
+
+    def warnings(self) -> tuple[str, ...]:
+        """Return a sentence for the operator where this machine's clock and those of its peers differ too much."""
+        ahead_s = self._transport.clock_offset_s()
+        if abs(ahead_s) <= CLOCK_OFF_S:
+            return ()
+        how = "behind" if ahead_s > 0 else "ahead of"
+        return (f"this machine's clock is {abs(ahead_s):.0f} s {how} those of its peers; set it, by NTP for example",)
 
     async def run(self) -> None:
         """Receive messages and relay, until cancelled."""

@@ -143,8 +143,8 @@ class OverlayService:
         return self._leases.balance() if self._leases is not None else BalanceReport(BalanceOutlook())
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what an operator should know of the strategy, one sentence each."""
-        return self.strategies.warnings(self._clock())
+        """Return what an operator should know of the strategy and of this machine's clock, one sentence each."""
+        return self.strategies.warnings(self._clock()) + self._messenger.warnings()
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message with what the handler returns."""

@@ -1,6 +1,7 @@
 """The TLS channel of a node: a server and a client that share identity, network and clock.
 
-It is the `Transport` of real nodes; the simulator has its own. One TCP port, the peers' port, on each family.
+It is the `Transport` of real nodes; the simulator has its own. Each family of addresses has one TCP port, the same on
+which peers send datagrams.
 """
 
 import random
@@ -35,5 +36,5 @@ class TlsChannel:
         return await self._client.ask(route, name, body, timeout_s=timeout_s)
 
     def clock_offset_s(self) -> float:
-        """How far ahead of this node's wall clock its peers' are; more than a few seconds is worth a warning."""
+        """Return how far ahead of this node's wall clock those of its peers are; 0 before three have answered."""
         return self._client.clock_offset_s()

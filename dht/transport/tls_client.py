@@ -1,4 +1,4 @@
-"""The asking end of the TLS channel.
+"""The asking end of the TLS channel between nodes.
 
 Connections are kept and shared; each is checked against the peer's node id before a byte of a request leaves. Where
 peer and node share no family, aiohttp opens a CONNECT tunnel through the relay and runs the same check inside it. A
@@ -9,6 +9,7 @@ import asyncio
 import random
 import statistics
 from collections.abc import Iterator
+from itertools import islice
 from typing import TypeVar
 
 import aiohttp
@@ -30,13 +31,14 @@ MAX_CONNECTIONS = 256
 MAX_CONNECTIONS_TO_ONE = 8
 MAX_PEERS = 4096
 MAX_REASON_BYTES = 1000
+LEAST_CLOCKS, MOST_CLOCKS = 3, 15  # peers, those that answered last, whose clocks ours is compared with
 
 K = TypeVar("K")
 V = TypeVar("V")
 
 
 class TlsClient:
-    """Asks peers over TLS."""
+    """Asks peers over TLS, on connections that are kept and shared."""
 
     def __init__(
         self, identity: Identity, network: str, clock: Clock, rng: random.Random, families: frozenset[Family]
@@ -53,15 +55,19 @@ class TlsClient:
         self._offsets: dict[NodeId, float] = {}
 
     async def close(self) -> None:
-        """Close all connections."""
+        """Close all connections; whatever is asked after that raises PeerTimeout."""
         self._closed = True
         if self._session is not None:
             await self._session.close()
             self._session = None
 
     def clock_offset_s(self) -> float:
-        """How far ahead of this node's wall clock its peers' are: the median of their last answers."""
-        return statistics.median(self._offsets.values()) if self._offsets else 0.0
+        """Return how far ahead of this node's wall clock those of its peers are; 0 before enough have answered.
+
+        It is the median of what the last peers said with their answers: one of them with a wrong clock moves it little.
+        """
+        last = list(islice(reversed(self._offsets.values()), MOST_CLOCKS))
+        return statistics.median(last) if len(last) >= LEAST_CLOCKS else 0.0
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""

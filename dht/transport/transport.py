@@ -1,7 +1,7 @@
-"""What carries a node's messages: the TLS channel between machines, the simulator's network in memory.
+"""The transport of a node's messages: the TLS channel between machines, or the simulator's network in memory.
 
-Pure: a protocol and the values it needs. `OverlayService` decides whom to ask, by which way, and what an answer means;
-a carrier only moves bytes, proves who is at both ends, and says how it failed.
+Pure: a protocol and the values it needs. `Messenger` (dht/overlay) decides whom to ask, by which way, and what an
+answer means; a transport only moves bytes, proves who is at both ends, and says how it failed.
 """
 
 from collections.abc import Awaitable, Callable
@@ -16,7 +16,7 @@ MAX_BODY_BYTES = 8 << 20  # two packages of 4 MiB, the size at which TLS runs at
 
 Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
 """(verified asker, message name, body, address that it came from) → body of the answer. A RemoteError or InputError is
-sent back as text; any other error is this machine's and stops the carrier."""
+sent back as text; any other error is this machine's and stops the transport."""
 
 
 MayRelay = Callable[[NodeId, str, int], bool]
@@ -39,7 +39,7 @@ class PeerRefused(BadMessage):
 
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Whom to ask, and through whom where no family is shared."""
+    """Names whom to ask, and through whom where no family is shared."""
 
     peer: Contact
     relay: Contact | None = None
@@ -54,12 +54,15 @@ class Transport(Protocol):
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""
 
+    def clock_offset_s(self) -> float:
+        """Return how far ahead of this node's wall clock those of its peers are; 0 where that is not known."""
+
 
 class Driver(Protocol):
-    """Drives the overlay's core: hands it what arrives, sends what it returns, polls it when it is due."""
+    """Drives the protocol engine: hands it what arrives, sends what it returns, polls it when it is due."""
 
     async def run(self) -> None:
-        """Carry until cancelled. Raises LocalError where the port cannot be used."""
+        """Drive until cancelled. Raises LocalError where the port cannot be used."""
 
     def kick(self) -> None:
-        """The core was told something: let it act now."""
+        """Let the engine act now on what it was told."""

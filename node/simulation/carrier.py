@@ -54,6 +54,10 @@ class SimCarrier:
         finally:
             self._network.leave(self._own, answer)
 
+    def clock_offset_s(self) -> float:
+        """Return 0: all nodes of a world share one clock."""
+        return 0.0
+
     async def ask(self, route: SimRoute, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message and return its answer; raises PeerTimeout or BadMessage."""
         host = self._network.host_of(self._name, route.peer.families)

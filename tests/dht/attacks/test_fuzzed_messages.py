@@ -137,6 +137,9 @@ class Liar:
     async def run(self, answerer: object, may_relay: object) -> None:
         await asyncio.Event().wait()
 
+    def clock_offset_s(self) -> float:
+        return 0.0
+
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         return self.said
 

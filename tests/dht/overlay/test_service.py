@@ -15,6 +15,7 @@ import pytest
 from bootstrap.networks import load_network, new_network
 from dht import Address, BadMessage, Endpoint, Identity, Message, Network, NodeId, PeerTimeout, Slot, Strategy
 from dht import system_clock as clock
+from dht.clock import Clock, Now
 from dht.config import DhtConfig
 from dht.overlay.assembly import OverlaySettings, open_overlay
 from dht.overlay.service import OverlayService
@@ -71,11 +72,13 @@ class House:
         self.tasks: dict[NodeId, asyncio.Task[None]] = {}
         self.group = asyncio.TaskGroup()
 
-    def open(self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, **place: Any) -> OverlayService:
+    def open(
+        self, seed: int, hosts: tuple[str, ...], folder: Path | None = None, reads: Clock = clock, **place: Any
+    ) -> OverlayService:
         endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
         where = OverlaySettings(endpoints, folder, **place)
         rng = random.Random(seed)
-        overlay = open_overlay(Identity(bytes([seed]) * 32), self.network, CONFIG, where, clock, rng, self.executor)
+        overlay = open_overlay(Identity(bytes([seed]) * 32), self.network, CONFIG, where, reads, rng, self.executor)
 
         async def answer(asker: NodeId, message: Hello) -> HelloBack:
             return HelloBack(message.text[::-1], asker)
@@ -129,6 +132,24 @@ async def test_a_network_of_one_works_at_once(tmp_path: Path):
         assert alone.view.owners(Slot(3)) == (alone.node_id,)
         assert alone.view.ready(Slot(3)) == (alone.node_id,)
         assert (await alone.ask(alone.node_id, Hello("abc"), HelloBack, timeout_s=1)).text == "cba"
+
+
+async def test_a_clock_that_is_off_is_named_to_its_operator_and_to_nobody_else():
+    def slow() -> Now:
+        now = clock()
+        return Now(now.wall - 40.0, now.steady)
+
+    async with house() as h:
+        first = h.start(h.open(22, ("127.0.0.1",)))
+        others = [first, *(h.start(h.open(n, ("127.0.0.1",)), first) for n in (23, 24, 25))]
+        late = h.start(h.open(26, ("127.0.0.1",), reads=slow), first)
+        await until(lambda: len(late.view.live()) == 5, 5.0)
+        for one, other in [(a, b) for a in (*others, late) for b in (*others, late) if a is not b]:
+            await one.ask(other.node_id, Hello("abc"), HelloBack, timeout_s=5)
+        assert late.warnings() == (
+            "this machine's clock is 40 s behind those of its peers; set it, by NTP for example",
+        )
+        assert not any(overlay.warnings() for overlay in others)
 
 
 @needs_ipv6
