@@ -57,7 +57,7 @@ _ESCAPES = {
 
 
 def canonical_url(text: str, base: str | None = None) -> str:
-    """The canonical form of an absolute URL, or of a reference found at `base`; raises BadUrl."""
+    """Return the canonical form of an absolute URL, or of a reference found at `base`; raises BadUrl."""
     if len(text) > _MAX_INPUT_CHARS:
         raise BadUrl(text, f"longer than {_MAX_INPUT_CHARS} characters")
     try:
@@ -71,7 +71,7 @@ def canonical_url(text: str, base: str | None = None) -> str:
 
 
 def find_url(text: str, base: str) -> str | None:
-    """The canonical form of a link's reference, or None where it is nothing that we fetch."""
+    """Return the canonical form of a link's reference, None where it is nothing that we fetch."""
     if text[:1] not in _OF_ITS_PAGE:  # pages of one folder share their menus
         base = base[: base.partition("?")[0].rfind("/") + 1] or base
     return _found(text, base)
@@ -89,7 +89,7 @@ def _found(text: str, base: str) -> str | None:
 
 
 def is_canonical(url: str) -> bool:
-    """Whether a stranger's URL is in the one form that has a place."""
+    """Tell whether a stranger's URL is in canonical form."""
     return find_url(url, url) == url
 
 

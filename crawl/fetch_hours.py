@@ -14,7 +14,7 @@ _RANGE = re.compile(r"([01]?\d|2[0-3]):([0-5]\d)\s*-\s*([01]?\d|2[0-4]):([0-5]\d
 
 @dataclass(frozen=True, slots=True)
 class FetchHours:
-    """Ranges of minutes of the day, [from, to); one that ends before it begins goes over midnight. None: always."""
+    """Ranges of minutes of the day, [from, to); one that ends before it begins goes over midnight. No range: always."""
 
     text: str
     ranges: tuple[tuple[int, int], ...]
@@ -32,7 +32,7 @@ class FetchHours:
         return cls(text, tuple(ranges))
 
     def closed(self, clock: time) -> str:
-        """Why nothing is fetched at this time of the day, "" where it may be."""
+        """Explain why nothing is fetched at this time of the day, "" where it may be."""
         minute = clock.hour * 60 + clock.minute
         if not self.ranges or any(_holds(each, minute) for each in self.ranges):
             return ""

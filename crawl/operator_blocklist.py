@@ -17,7 +17,7 @@ MAX_TOLD = 16  # hashes in a heartbeat: its bytes are few
 
 
 class OperatorBlocklist:
-    """The entries, checked and compiled. Raises ValueError naming the entry that is none."""
+    """Holds the entries, checked and compiled. Raises ValueError naming the entry that is none."""
 
     def __init__(self, entries: Sequence[str]) -> None:
         if len(entries) > MAX_ENTRIES:
@@ -29,7 +29,7 @@ class OperatorBlocklist:
         return len(self._patterns) + len(self._hosts)
 
     def reason(self, url: str) -> str:
-        """Which entry names a canonical URL, ready to be shown; "" where none does."""
+        """Name the entry that covers a canonical URL, ready to be shown; "" where none does."""
         if not self:
             return ""
         host = split_url(url).host
@@ -39,17 +39,17 @@ class OperatorBlocklist:
 
     @property
     def public_hashes(self) -> bytes:
-        """Hashes of the first hosts, one after the other: what heartbeats say."""
+        """Return the hashes of the first hosts, one after the other, as heartbeats tell them."""
         return b"".join(host_hash(text) for text in self._hosts[:MAX_TOLD])
 
 
 def host_hash(entry: str) -> bytes:
-    """The public form of an entry that names a host."""
+    """Return the public form of an entry that names a host."""
     return blake2b(entry.encode(), digest_size=HASH_BYTES, person=b"dse-node refuse").digest()
 
 
 def hashes_cover(told: bytes, url: str) -> bool:
-    """Whether what a peer tells covers a URL's host; by chance once in 10⁸ times where it does not."""
+    """Tell whether a peer's public hashes cover a URL's host; wrongly once in 10⁸ times."""
     if not told:
         return False
     hashes = {told[at : at + HASH_BYTES] for at in range(0, len(told), HASH_BYTES)}
@@ -60,6 +60,7 @@ def hashes_cover(told: bytes, url: str) -> bool:
 
 
 def is_pattern(text: str) -> bool:
+    """Tell whether an entry is a pattern, not a host."""
     return len(text) > 2 and text.startswith("/") and text.endswith("/")
 
 

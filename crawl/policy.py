@@ -12,7 +12,8 @@ from dht import NodeId
 
 @dataclass(frozen=True, slots=True)
 class CrawlDecision:
-    """`reason` is "" where the URL is allowed. `min_delay_s`: rest of its host; `max_depth`: None for no bound.
+    """What the rules allow for a URL. `reason` is "" where it is allowed. `min_delay_s`: rest of its site; `max_depth`:
+    None for no bound.
 
     `allowed` is for the whole network; `refused_here` is the wish of one node's operator."""
 

@@ -25,13 +25,13 @@ WHOLE = ""
 
 @cache
 def public_suffixes() -> PublicSuffixList:
-    """The list that came with its package; it never goes online. Reading it takes 0.2 s, once."""
+    """Return the list of public suffixes that came with its package. Reading it takes 0.2 s, once."""
     return PublicSuffixList()
 
 
 def scope_for(kind: ScopeKind, url: str) -> str:
-    """The scope of a seed, a canonical URL. A prefix reaches to the last "/" of its path; a host that is an address,
-    or itself a public suffix, is its own domain."""
+    """Return the scope of a seed, a canonical URL. A prefix reaches to the last "/" of its path; a host that is an
+    address, or itself a public suffix, is its own domain."""
     parts = urlsplit(url)
     host = parts.hostname or ""
     if kind == "host":
@@ -45,7 +45,7 @@ def scope_for(kind: ScopeKind, url: str) -> str:
 
 
 def is_within(scope: str, url: str) -> bool:
-    """Whether a canonical URL lies in a scope."""
+    """Tell whether a canonical URL lies in a scope."""
     if not scope:
         return True
     if "/" in scope:
@@ -54,15 +54,15 @@ def is_within(scope: str, url: str) -> bool:
 
 
 def breadth(scope: str) -> int:
-    """Wider scopes have greater numbers: prefix 0, host 1, domain 2, whole 3."""
+    """Return a number that is greater for wider scopes: prefix 0, host 1, domain 2, whole 3."""
     if not scope:
         return 3
     return 0 if "/" in scope else 2 if scope.startswith("*.") else 1
 
 
 def scope_after_redirect(scope: str, url: str, target: str) -> str:
-    """The scope behind a redirect. A site that sends its visitors to its name with "www.", or without, is still that
-    site: the scope moves along. Any other redirect leaves it as it is."""
+    """Return the scope behind a redirect. A site that sends its visitors to its name with "www.", or without, is still
+    that site: the scope moves along. Any other redirect leaves it as it is."""
     host, other = urlsplit(url).hostname or "", urlsplit(target).hostname or ""
     if other not in (f"www.{host}", host.removeprefix("www.")) or is_within(scope, target):
         return scope

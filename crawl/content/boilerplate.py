@@ -34,7 +34,7 @@ _SPACED = bytes({*range(256)} - {0xE0, 0xE1, *range(0xE3, 0xEA), 0xEF})  # those
 
 @dataclass(slots=True)
 class TextBlocks:
-    """The lines of a page that are not empty, a list for each thing that is known of them: lists cost a third of a
+    """The lines of a page that are not empty, in a list for each thing that is known of them: lists cost a third of a
     value for each line."""
 
     texts: list[str] = field(default_factory=list)
@@ -48,7 +48,7 @@ class TextBlocks:
 
 @dataclass(frozen=True, slots=True)
 class PageTexts:
-    """What an engine read, without marks; lines end in a line feed."""
+    """The texts of a page without marks; lines end in a line feed."""
 
     main: str
     boilerplate: str
@@ -56,8 +56,8 @@ class PageTexts:
 
 
 def read_texts(marked: str, max_chars: int) -> PageTexts:
-    """The texts of a page that an engine marked; main text and boilerplate have `max_chars` together, each of the
-    three at most so many."""
+    """Part the text that an engine marked; main text and boilerplate have `max_chars` together, each of the three at
+    most so many."""
     blocks = blocks_of(marked)
     main, rest = _parted(blocks, judge(blocks))
     inner, asides = "\n".join(blocks.texts), ""
@@ -71,7 +71,7 @@ def read_texts(marked: str, max_chars: int) -> PageTexts:
 
 
 def judge(blocks: TextBlocks) -> list[bool]:
-    """For each block whether it is main text: the decision tree, then the runs that it leaves open."""
+    """Tell for each block whether it is main text: the decision tree, then the runs that it leaves open."""
     words, menus = blocks.words, blocks.are_menu
     unlinked = [count * (1 - linked) for count, linked in zip(words, blocks.linked, strict=True)]
     found = [
@@ -90,7 +90,7 @@ def judge(blocks: TextBlocks) -> list[bool]:
 
 
 def blocks_of(marked: str) -> TextBlocks:
-    """The lines of a marked text that are not empty."""
+    """List the lines of a marked text that are not empty."""
     for space in _SPACES:
         marked = marked.replace(space, " ")
     lines = [  # few lines need a look at each of their words
@@ -117,7 +117,7 @@ def blocks_of(marked: str) -> TextBlocks:
 
 
 def _take_asides(lines: list[str], words: list[int]) -> list[bool]:
-    """Whether each line is in an element for boilerplate; those marks are taken out."""
+    """Tell for each line whether it is in an element for boilerplate; those marks are taken out."""
     asides, depth = [], 0
     for place, line in enumerate(lines):
         if OPEN in line or CLOSE in line:
@@ -128,7 +128,7 @@ def _take_asides(lines: list[str], words: list[int]) -> list[bool]:
 
 
 def _take_links(lines: list[str], words: list[int]) -> list[float]:
-    """The share of each line's characters that are links; those marks are taken out."""
+    """Return the share of each line's characters that are links; those marks are taken out."""
     linked, in_link = [], False
     for place, line in enumerate(lines):
         if LINK not in line:
@@ -150,8 +150,8 @@ def _rewrite(lines: list[str], words: list[int], place: int, line: str) -> None:
 
 
 def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked: Sequence[float], most: int) -> None:
-    """Runs of undecided blocks become main text: at most so many between main blocks, or those that make a text
-    together, most of it outside links."""
+    """Make runs of undecided blocks main text: at most so many between main blocks, or those that make a text together,
+    most of it outside links."""
     for start, end in _gaps(decided):
         is_between = start > 0 and end < len(found) and found[start - 1] and found[end] and end - start <= most
         if is_between or sum(unlinked[start:end]) > max(RUN_WORDS, sum(words[start:end]) / 2):
@@ -159,7 +159,7 @@ def _fill(found: list[bool], decided: list[bool], words: Sequence[int], unlinked
 
 
 def _gaps(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
-    """Where runs of False begin and end."""
+    """Yield where runs of False begin and end."""
     closed = [*flags, True, False]
     start = closed.index(False)
     while start < len(flags):
@@ -169,5 +169,5 @@ def _gaps(flags: Sequence[bool]) -> Iterator[tuple[int, int]]:
 
 
 def _parted(blocks: TextBlocks, flags: Sequence[bool]) -> tuple[str, str]:
-    """The lines whose flag is set, and the others."""
+    """Join the lines whose flag is set, and the others."""
     return "\n".join(compress(blocks.texts, flags)), "\n".join(compress(blocks.texts, map(not_, flags)))

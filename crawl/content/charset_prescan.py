@@ -26,7 +26,7 @@ class _End(Exception):
 
 
 def declared_charset(body: bytes) -> str:
-    """The charset of the first declaration that counts, "" without one."""
+    """Return the charset of the first declaration that counts, "" without one."""
     body = body[:PRESCAN_BYTES]
     for mark, charset in ((b"<\0?\0x\0", "utf-16-le"), (b"\0<\0?\0x", "utf-16-be")):
         if body.startswith(mark):
@@ -61,7 +61,7 @@ def _declared(body: bytes) -> Iterator[str]:
 
 
 def _meant(attributes: dict[str, str]) -> str:
-    """What a meta element says."""
+    """Return the charset that a meta element declares, "" where it declares none."""
     if "charset" in attributes:
         return known_charset(attributes["charset"])
     if attributes.get("http-equiv") != "content-type":
@@ -71,7 +71,7 @@ def _meant(attributes: dict[str, str]) -> str:
 
 
 def _attributes(body: bytes, at: int) -> tuple[dict[str, str], int]:
-    """The attributes of a tag, each name once, all in lower case; and where the tag ends."""
+    """Read the attributes of a tag, each name once, all in lower case; return them and where the tag ends."""
     found: dict[str, str] = {}
     while True:
         at = _end(_SPACE, body, at)
@@ -94,7 +94,7 @@ def _value(body: bytes, at: int) -> tuple[bytes, int]:
 
 
 def _end(pattern: re.Pattern[bytes], body: bytes, at: int) -> int:
-    """Where what is matched here ends, which must be before the bytes do."""
+    """Return where a match at this place ends, which must be before the bytes do."""
     found = pattern.match(body, at)
     if found is None or found.end() >= len(body):
         raise _End

@@ -64,17 +64,17 @@ _MEANS = {label: name for name, labels in _LABELS.items() for label in (name, *l
 
 
 def known_charset(label: str) -> str:
-    """The name that a label means, "" for one that we do not decode."""
+    """Return the name of the charset that a label means, "" for one that we do not decode."""
     return _MEANS.get(label.strip("\t\n\f\r ").lower(), "")
 
 
 def decode(body: bytes, charset: str) -> str:
-    """The text of bytes in a charset of `known_charset`; broken ones become U+FFFD."""
+    """Decode bytes in a charset of `known_charset`; broken ones become U+FFFD."""
     return body.decode(_CODECS.get(charset, charset), "jis-rows" if charset == "euc-jp" else "replace")
 
 
 def _other_rows(error: UnicodeError) -> tuple[str, int]:
-    """EUC-JP as it is used has the rows of Windows (circled digits, units, names), which Python's codec lacks."""
+    """Decode the rows of EUC-JP that Windows added (circled digits, units, names) and Python's codec lacks."""
     assert isinstance(error, UnicodeDecodeError)
     first, second = (*error.object[error.start : error.start + 2], 0, 0)[:2]
     if first < 0xA1 or second < 0xA1:

@@ -26,8 +26,8 @@ _TOLD = frozenset((*_PUBLISHED, *_MODIFIED))
 
 
 def find_dates(linked_data: str, named: Iterable[tuple[str, str]]) -> tuple[float, float]:
-    """(published, modified) in Unix seconds, 0.0 unknown. `named`: lower-case name and text of meta elements and of
-    time elements, the latter called "datepublished", "datemodified" or "time"."""
+    """Return when a page was published and modified, in Unix seconds, 0.0 unknown. `named`: lower-case name and text of
+    meta elements and of time elements, the latter called "datepublished", "datemodified" or "time"."""
     found: dict[str, float] = {}
     for name, text in (*((match[1].lower(), match[2]) for match in _LINKED.finditer(linked_data)), *named):
         if name in _TOLD and name not in found and (instant := find_date(text)):
@@ -38,7 +38,8 @@ def find_dates(linked_data: str, named: Iterable[tuple[str, str]]) -> tuple[floa
 
 
 def find_date(text: str) -> float:
-    """Unix seconds of an ISO 8601 or RFC 5322 date; without a zone it is UTC, without a time midnight; 0.0: none."""
+    """Read an ISO 8601 or RFC 5322 date into Unix seconds; without a zone it is UTC, without a time midnight; 0.0:
+    none."""
     text = " ".join(text[: 2 * _MAX_CHARS].split())[:_MAX_CHARS].replace("/", "-")
     for parse in (datetime.fromisoformat, parsedate_to_datetime):
         try:

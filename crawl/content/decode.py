@@ -41,7 +41,7 @@ _EVERYDAY = re.compile("[\u3000-\u303f\u3040-\u30ff\uac00-\ud7a3\uff01-\uff60]")
 
 
 def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
-    """The text of a page and the name of its charset. Never fails: broken bytes become U+FFFD."""
+    """Return the text of a page and the name of its charset. Never fails: broken bytes become U+FFFD."""
     for mark, charset in _BOMS:
         if body.startswith(mark):
             return decode(body[len(mark) :], charset), charset
@@ -67,7 +67,7 @@ def decode_text(body: bytes, header_charset: str = "") -> tuple[str, str]:
 
 
 def _claims(body: bytes, header_charset: str) -> Iterator[str]:
-    """Charsets to try, the most believable first."""
+    """Yield the charsets to try, the most believable first."""
     header = known_charset(header_charset)
     if header and header != "windows-1252":
         yield header
@@ -81,7 +81,7 @@ def _claims(body: bytes, header_charset: str) -> Iterator[str]:
 
 
 def _bears_out(text: str) -> bool:
-    """True where the decoded text shows no sign of a wrong charset."""
+    """Tell whether the decoded text shows no sign of a wrong charset."""
     bad = text.count("\ufffd")
     if not bad:
         return True
@@ -113,8 +113,8 @@ def _second_opinion(body: bytes, text: str, charset: str) -> tuple[str, str]:
 
 
 def _everyday(text: str) -> float:
-    """The share of characters beyond ASCII that people write every day: kana, Hangul, and the first levels of the
-    national standards, which hold 99 % of all Chinese characters in running text."""
+    """Return the share of characters beyond ASCII that people write every day: kana, Hangul, and the first levels of
+    the national standards, which hold 99 % of all Chinese characters in running text."""
     beyond = [character for character in text if character > "\x7f"][:_LOOKED_AT]
     return sum(map(_is_everyday, beyond)) / max(1, len(beyond))
 

@@ -116,7 +116,7 @@ def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
 
 
 def _read_links(reading: RawHtml, nodes: list[LexborNode], most: int) -> list[LexborNode]:
-    """Read at most so many links, each its reference, text and relations; and return those that have a text."""
+    """Read at most so many links, each its reference, text and relations; return those that have a text."""
     worded = []
     for node in nodes:
         if "href" not in (values := node.attributes):
@@ -159,7 +159,7 @@ def _linked_data(scripts: list[LexborNode]) -> str:
 
 
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
-    """A text/plain page: its first line is the best title that it has."""
+    """Read a text/plain page; its first line is the best title that it has."""
     lines = _lines(text.split("\n"), task.max_text_chars)
     title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
     return ParseResult(
@@ -175,7 +175,7 @@ def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
 
 
 def _pdf(task: ParseTask) -> ParseResult:
-    """A PDF file; its first line is the best title where it has none."""
+    """Read a PDF file; its first line is the best title where it has none."""
     reading, published_at, modified_at = read_pdf(
         task.body, task.max_text_chars, MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
     )
@@ -196,7 +196,7 @@ def _pdf(task: ParseTask) -> ParseResult:
 
 
 def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
-    """Judge what an engine found: bounds, canonical URLs, the page's wishes."""
+    """Judge what an engine found: bounds, canonical URLs, directives for robots."""
     texts = read_texts(reading.text, task.max_text_chars)
     title = " ".join(reading.title.split())[:MAX_TITLE_CHARS]
     base = (find_url(reading.base, task.url) if reading.base else None) or task.url
@@ -222,14 +222,14 @@ def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:
 
 
 def _description(metas: list[tuple[str, str]]) -> str:
-    """What the page says of itself in one paragraph."""
+    """Return what the page says of itself in one paragraph."""
     said = dict(reversed(metas))  # of several the first
     text = said.get("description") or said.get("og:description") or ""
     return " ".join(text.split())[:MAX_DESCRIPTION_CHARS]
 
 
 def _links(found: Iterable[tuple[str, str, str]], base: str, task: ParseTask) -> tuple[Link, ...]:
-    """Each target once, in order; the first anchor text that is not empty; followed if any link to it may be."""
+    """List each target once, in order, with the first anchor text that is not empty; followed if any link may be."""
     links: dict[str, Link] = {}
     urls: dict[str, str | None] = {}  # by reference: one in three stands twice, or differs by its fragment
     for reference, raw, rel in found:
@@ -251,6 +251,6 @@ def _links(found: Iterable[tuple[str, str, str]], base: str, task: ParseTask) ->
 
 
 def _lines(raws: Iterable[str], max_chars: int) -> str:
-    """White space collapsed, empty lines dropped, cut at a bound."""
+    """Collapse white space, drop empty lines, and cut at a bound."""
     lines = [line for raw in raws if (line := " ".join(raw.split()))]
     return "\n".join(lines)[:max_chars]

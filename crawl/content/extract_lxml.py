@@ -26,7 +26,7 @@ _MAX_ITEMS = 200
 
 
 def read_lxml(text: str, max_links: int) -> RawHtml:
-    """What lxml finds, before any judgement; an unparsable page gives an empty reading."""
+    """Return what lxml finds in a page, before any judgement; nothing where the page cannot be parsed."""
     reading = RawHtml()
     parser = html.HTMLParser(encoding="utf-8", remove_comments=True, remove_pis=True)
     try:
@@ -67,7 +67,7 @@ def _take(node: html.HtmlElement, reading: RawHtml, max_links: int) -> None:
 
 
 def _text(root: html.HtmlElement) -> str:
-    """The visible text, blocks on lines of their own; a walk without recursion."""
+    """Return the visible text, blocks on lines of their own; a walk without recursion."""
     out: list[str] = []
     hidden = 0
     for event, node in etree.iterwalk(root, events=("start", "end")):

@@ -26,10 +26,9 @@ _BROKEN = (ValueError, TypeError, KeyError, IndexError, AttributeError, Overflow
 
 
 def read_pdf(body: bytes, max_chars: int, max_pages: int) -> tuple[RawHtml, float, float]:
-    """What a file says, and when it was made and changed (Unix seconds, 0.0 unknown).
+    """Return what a file says, and when it was made and changed (Unix seconds, 0.0 unknown).
 
-    Raises ValueError, or what pypdf raises, which is anything, where the file is none; a broken page ends the text.
-    """
+    Raises ValueError, or what pypdf raises, which is anything, where the file is none; a broken page ends the text."""
     from pypdf import PdfReader, apply_configuration
 
     logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # it warns about every second file
@@ -61,7 +60,7 @@ def _text(reader: PdfReader, max_chars: int, max_pages: int) -> str:
 
 
 def _page_text(page: PageObject) -> str | None:
-    """None for a page that is broken."""
+    """Return the text of a page, None where the page is broken."""
     from pypdf.errors import PyPdfError
 
     try:
@@ -71,7 +70,7 @@ def _page_text(page: PageObject) -> str | None:
 
 
 def _whole(text: str) -> str:
-    """Without lone surrogates, which fonts that lie may give."""
+    """Replace lone surrogates, which fonts that lie may give."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
@@ -86,7 +85,7 @@ def _title(reader: PdfReader) -> str:
 
 
 def _dates(reader: PdfReader) -> tuple[float, float]:
-    """Of its making and of its last change."""
+    """Return when the file was made and last changed, in Unix seconds, 0.0 unknown."""
     from pypdf.errors import PyPdfError
 
     try:

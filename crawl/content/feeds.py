@@ -22,7 +22,7 @@ _CHANGED, _PUBLISHED = frozenset(("updated", "modified")), frozenset(("pubDate",
 
 
 class FeedEntries:
-    """Takes XML events; `pages` and `dates` ("" unknown) side by side."""
+    """Collects the pages of a feed's entries and their dates ("" unknown), side by side, from XML events."""
 
     def __init__(self, limit: int) -> None:
         self.pages: list[str] = []
@@ -91,7 +91,7 @@ def read_feed(body: bytes, limit: int) -> FeedEntries:
 
 
 def read_json_feed(body: bytes, limit: int) -> FeedEntries:
-    """The entries of a JSON feed; none of other JSON."""
+    """Return the entries of a JSON feed, at most `limit`; other JSON has none."""
     entries = FeedEntries(limit)
     try:
         feed = msgspec.json.decode(body, type=_JsonFeed)
@@ -105,6 +105,6 @@ def read_json_feed(body: bytes, limit: int) -> FeedEntries:
 
 
 def feeds_of(alternates: Iterable[tuple[str, str]], base: str) -> tuple[str, ...]:
-    """The feeds among a page's alternate forms (media type, reference), by canonical URL."""
+    """List the feeds among a page's alternate forms (media type, reference), by canonical URL."""
     named = (find_url(href, base) for kind, href in alternates if kind.partition(";")[0].strip().lower() in FEED_TYPES)
     return tuple(dict.fromkeys(url for url in named if url))[:MAX_NAMED]

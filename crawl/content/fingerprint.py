@@ -19,7 +19,7 @@ _NAMES = re.compile(  # each begins with a capital letter, by which all but a fe
 
 
 def fingerprint(title: str, text: str, main: str) -> bytes:
-    """16 bytes, of all the text and of the letters and marks of its steady part, each with the title."""
+    """Hash a page into 16 bytes: 8 of the title and all its text, 8 of the title and the steady part of `main`."""
     said = _encoded(f"{title}\n{main}")
     steady = _NAMES.sub(b"", said).translate(None, _COUNTERS)
     if 4 * len(steady) < len(said):  # perhaps a table of numbers: they are the page
@@ -29,17 +29,17 @@ def fingerprint(title: str, text: str, main: str) -> bytes:
 
 
 def steady_text(fingerprint: bytes) -> bytes:
-    """The hash of what a reader would call the page."""
+    """Return the part of a fingerprint that is the hash of what a reader would call the page."""
     return fingerprint[HASH_BYTES:]
 
 
 def is_same(fingerprint: bytes, other: bytes) -> bool:
-    """Nothing at all has changed."""
+    """Tell whether nothing at all has changed."""
     return bool(fingerprint) and fingerprint == other
 
 
 def says_the_same(fingerprint: bytes, other: bytes) -> bool:
-    """Nothing has changed that a reader would call a change."""
+    """Tell whether nothing has changed that a reader would call a change."""
     return bool(fingerprint) and fingerprint[HASH_BYTES:] == other[HASH_BYTES:]
 
 

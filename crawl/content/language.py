@@ -64,7 +64,7 @@ for _code, _words in _SMALL_WORDS.items():
 
 
 def guess_language(declared: str, text: str) -> str:
-    """The language of a text. A declaration loses only where the script contradicts it beyond doubt."""
+    """Guess the language of a text. A declaration loses only where the script contradicts it beyond doubt."""
     match = _CODE.match(declared[:40])
     said = match[1].lower() if match else ""
     start = max(0, len(text) // 4)  # past the navigation at the top
@@ -93,7 +93,7 @@ def _script_language(sample: str) -> str:
 
 
 def _script_counts(text: str) -> Counter[str]:
-    """Characters of each script."""
+    """Count the characters of each script."""
     points = np.frombuffer(text.encode("utf-32-le"), dtype="<u4")
     between = np.bincount(np.searchsorted(_EDGES, points, side="right"), minlength=len(_EDGES))
     counts = Counter(dict.fromkeys(_SCRIPTS, 0))
@@ -103,7 +103,7 @@ def _script_counts(text: str) -> Counter[str]:
 
 
 def _latin_language(sample: str) -> str:
-    """The language whose small words are most frequent, if they clearly are."""
+    """Return the language whose small words are most frequent, "" where none clearly is."""
     small = Counter(filter(_LANGUAGES_OF.get, _words_of(sample.lower())))
     votes: Counter[str] = Counter()
     for word, count in small.items():
@@ -116,7 +116,7 @@ def _latin_language(sample: str) -> str:
 
 
 def _words_of(sample: str) -> list[bytes]:
-    """Runs of letters, in UTF-8."""
+    """Return the runs of letters, in UTF-8."""
     for other in set(_beyond_ascii(sample)):
         if not other.isalnum() or other.isdecimal():
             sample = sample.replace(other, " ")

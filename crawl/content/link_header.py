@@ -30,12 +30,12 @@ class HeaderLink:
 
     @property
     def is_feed(self) -> bool:
-        """Whether it lists the site's newest pages."""
+        """Tell whether the link leads to a list of the site's newest pages."""
         return "alternate" in self.rels and self.media_type in FEED_TYPES
 
 
 def links_of(headers: Iterable[tuple[str, str]], url: str) -> list[HeaderLink]:
-    """The links of the response found at a canonical URL that lead to something that can be fetched."""
+    """List the links of the response found at a canonical URL that lead to something that can be fetched."""
     found: list[HeaderLink] = []
     for name, value in headers:
         if len(name) != 4 or name.lower() != "link":
@@ -52,13 +52,13 @@ def links_of(headers: Iterable[tuple[str, str]], url: str) -> list[HeaderLink]:
 
 
 def canonical_of(links: Iterable[HeaderLink], url: str) -> str:
-    """The URL that a response names as its own, where that is another one; "" without one."""
+    """Return the URL that a response names as its own, where that is another one; "" without one."""
     named = next((link.url for link in links if "canonical" in link.rels), "")
     return named if named != url else ""
 
 
 def _parsed(value: str) -> Iterator[tuple[str, dict[str, str]]]:
-    """Targets and parameters; what is no link ends the field."""
+    """Yield targets and their parameters; what is no link ends the field."""
     at = 0
     for _ in range(2 * MAX_LINKS):
         target = _TARGET.match(value, at)

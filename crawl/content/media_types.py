@@ -28,12 +28,12 @@ _PDF_WITHIN_BYTES = 1024  # Acrobat's own rule
 
 
 def looks_like_html(fetched: Fetched) -> bool:
-    """A response without a usable media type whose first bytes are markup."""
+    """Tell whether a response without a usable media type begins with markup."""
     return fetched.media_type in _NO_TYPE and _MARKUP.match(fetched.start(_SNIFFED_BYTES)) is not None
 
 
 def type_flaw(media_type: str, header_charset: str, body: bytes) -> str:
-    """Why a body without codings is not of the type that it was sent with, "" where it may be."""
+    """Explain why a body without codings is not of the type that it was sent with, "" where it may be."""
     start = body[:_SNIFFED_BYTES]
     if media_type == PDF_TYPE:
         flaw = "" if b"%PDF-" in start[:_PDF_WITHIN_BYTES] else "it is no PDF"

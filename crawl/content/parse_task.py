@@ -54,13 +54,13 @@ class ParseResult(msgspec.Struct, frozen=True, array_like=True):
 
 
 def too_large(max_bytes: int) -> str:
-    """Why a page is not taken."""
+    """Return the reason why a page is refused that is larger than `max_bytes`."""
     return f"size: larger than {max_bytes} bytes"
 
 
 class Parsers(Protocol):
-    """Something that parses: processes of their own, a thread, or a script in tests."""
+    """Parses pages: in processes of their own, in a thread, or by a script in tests."""
 
     async def parse(self, task: ParseTask) -> ParseResult:
-        """Read one page; raises PageUnreadable where it stalled or crashed every parser; BodyUnfit where its codings
-        are broken, or it is too large."""
+        """Read one page. Raises PageUnreadable where it stalled or crashed every parser, BodyUnfit where its codings
+        are broken or it is too large."""

@@ -35,6 +35,6 @@ class RawHtml:
 
 
 def time_of(itemprop: str, text: str) -> tuple[str, str]:
-    """An entry for `times`: what a time element is of, and what it says."""
+    """Make an entry for `times`: what a time element is of, and what it says."""
     name = itemprop.lower()
     return (name if name in ("datepublished", "datemodified") else "time"), text

@@ -23,8 +23,8 @@ _DAY = re.compile(r"\d{4}-?\d{2}-?\d{2}|\d{1,2}[ -][a-z]{3}[ -]\d{2,4}")
 
 
 class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
-    """`max_snippet`: characters of its text that may be shown, -1: any number. `unavailable_at`: Unix seconds from
-    which on nothing of it may be, 0.0: never."""
+    """What a page asks of robots. `max_snippet`: characters of its text that may be shown, -1: any number.
+    `unavailable_at`: Unix seconds from which on nothing of it may be shown, 0.0: never."""
 
     noindex: bool = False
     nofollow: bool = False
@@ -33,7 +33,7 @@ class RobotsDirectives(msgspec.Struct, frozen=True, array_like=True):
     unavailable_at: float = 0.0
 
     def strictest_with(self, other: "RobotsDirectives") -> "RobotsDirectives":
-        """The strictest of both."""
+        """Return the strictest of these and other directives."""
         if other is NO_DIRECTIVES:
             return self
         return RobotsDirectives(
@@ -49,14 +49,14 @@ NO_DIRECTIVES = RobotsDirectives()
 
 
 def meta_directives(metas: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
-    """What the meta elements (lower-case name, content) ask that are for everybody or for us."""
+    """Return what meta elements (lower-case name, content) ask of everybody or of us."""
     names = {"robots", agent.lower()} - {""}
     return _wishes(d for name, content in metas if name in names for d in _directives(content, is_header=False))
 
 
 def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
-    """What the X-Robots-Tag fields ask that are for everybody or for us; a name holds to the end of its field or to the
-    next name."""
+    """Return what X-Robots-Tag fields ask of everybody or of us; a name holds up to the end of its field or to the next
+    name."""
     ours = ("", "*", agent.lower())
     fields = [value for field, value in headers if len(field) == 12 and field.lower() == "x-robots-tag"]
     if not fields:
@@ -65,19 +65,19 @@ def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsD
 
 
 def unwanted(directives: RobotsDirectives, now: float) -> str:
-    """Why a page does not want to be found, "" where it does. `now`: Unix seconds."""
+    """Explain why a page does not want to be found, "" where it does. `now`: Unix seconds."""
     if directives.noindex:
         return "noindex"
     return "unavailable_after" if directives.unavailable_at and directives.unavailable_at <= now else ""
 
 
 def is_unendorsed(rel: str) -> bool:
-    """True for a link that is neither to be followed nor to be counted."""
+    """Tell whether a link is neither to be followed nor to be counted."""
     return not _UNENDORSED.isdisjoint(_SPLIT.split(rel.lower()))
 
 
 def _directives(text: str, *, is_header: bool) -> Iterator[tuple[str, str, str]]:
-    """(agent, directive, its value), in lower case; agent "" for everybody."""
+    """Yield each directive as (agent, name, value), in lower case; agent "" for everybody."""
     agent = ""
     parts = re.split("[,;]", text[:_MAX_CHARS].lower())
     for place, part in enumerate(parts):
@@ -108,7 +108,7 @@ def _wishes(directives: Iterable[tuple[str, str, str]]) -> RobotsDirectives:
 
 
 def _end_of(date: str) -> float:
-    """Unix seconds; a day without a time of day counts to its end; 0.0: no date."""
+    """Read a date into Unix seconds, 0.0 for none; a day without a time of day counts to its end."""
     if not _DAY.fullmatch(date):
         return find_date(date.upper())  # as the T and Z of ISO 8601 have to be
     start = find_date(date) or find_date(f"{date} 00:00:00")

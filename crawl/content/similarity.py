@@ -26,7 +26,7 @@ _GOLDEN, _MIX = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xBF58476D1CE4E5B9)  # 
 
 
 def signature(text: str) -> bytes:
-    """16 bytes of a text with single spaces; b"" where it has less than eight bytes, which is like nothing."""
+    """Sign a text with single spaces in 16 bytes; b"" where it has less than eight bytes, which is like nothing."""
     data = text[:_MAX_CHARS].encode("utf-8", "replace").translate(_LOWER)
     if len(data) < _FEWEST_BYTES:
         return b""
@@ -34,7 +34,7 @@ def signature(text: str) -> bytes:
 
 
 def different_bits(one: bytes, other: bytes) -> int:
-    """Bits in which two signatures differ; all of them where one is missing."""
+    """Count the bits in which two signatures differ; all of them where one is missing."""
     if len(one) != SIGNATURE_BYTES or len(other) != SIGNATURE_BYTES:
         return BINS
     return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count()
@@ -46,7 +46,7 @@ def are_near(one: bytes, other: bytes) -> bool:
 
 
 def _hashes(data: bytes) -> NDArray[np.uint64]:
-    """A hash of each run that is looked at; the first begins before the text."""
+    """Hash each run that counts; the first begins before the text."""
     data = b" %b" % data.ljust(RUN_BYTES - 1, b"\0")
     count = len(data) - RUN_BYTES + 1
     (begins,) = np.frombuffer(data.translate(_BEGINS), dtype=np.bool_, count=count).nonzero()
@@ -60,7 +60,7 @@ def _hashes(data: bytes) -> NDArray[np.uint64]:
 
 
 def _bits(hashes: NDArray[np.uint64]) -> NDArray[np.bool_]:
-    """A bit of each bin's smallest hash; a bin without any borrows from the next that has one, changed by the
+    """Return a bit of each bin's smallest hash; an empty bin borrows from the next that has one, changed by the
     distance, as in Shrivastava & Li 2014."""
     hashes.sort()
     smallest = hashes.take(hashes.searchsorted(_EDGES), mode="wrap")  # of a later bin where there is none

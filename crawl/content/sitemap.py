@@ -79,7 +79,7 @@ class _SitemapReader:
 
 
 def is_gzip(body: bytes) -> bool:
-    """True for a sitemap.xml.gz that was sent as it lies on the disk."""
+    """Tell whether a body is a sitemap.xml.gz that was sent as it lies on the disk."""
     return body.startswith(_GZIP_MAGIC)
 
 
@@ -108,7 +108,7 @@ def _feed(entries: FeedEntries, url: str) -> Sitemap:
 
 
 def parse_w3c_date(text: str) -> float | None:
-    """Unix seconds of a W3C date; the end of the day where it names no time, so that no change is missed."""
+    """Read a W3C date into Unix seconds, None for none; a day without a time counts to its end: no change is missed."""
     try:
         if len(text) == len("2026-11-21"):
             return datetime.combine(date.fromisoformat(text), time.max, UTC).timestamp()

@@ -32,11 +32,10 @@ _INSIDE_V6 = [IPv6Network(net) for net in _INSIDE if ":" in net]
 
 
 def refuse_address(address: str, *, allow_private: bool = False) -> str:
-    """Why this literal address must not be contacted; "" where it may.
+    """Explain why a literal address must not be contacted, "" where it may.
 
     `allow_private` permits loopback, private, shared and laboratories' space. Link-local (cloud metadata lives there),
-    multicast, unspecified and reserved addresses are refused always.
-    """
+    multicast, unspecified and reserved addresses are refused always."""
     try:
         whole = ip_address(address.strip("[]").partition("%")[0])
     except ValueError:
@@ -47,7 +46,7 @@ def refuse_address(address: str, *, allow_private: bool = False) -> str:
 
 
 def _parts(address: IPv4Address | IPv6Address) -> list[IPv4Address | IPv6Address]:
-    """The addresses that really count."""
+    """List the addresses that an address stands for."""
     if isinstance(address, IPv4Address):
         return [address]
     if address.ipv4_mapped:

@@ -12,7 +12,7 @@ PIECES_S = 0.1  # of the rate is a piece
 
 
 class BandwidthLimit:
-    """`bytes_s` 0: no limit."""
+    """Bounds the bytes a second that all fetches take together. `bytes_s` 0: no limit."""
 
     def __init__(self, bytes_s: float) -> None:
         self._bytes_s = bytes_s
@@ -21,14 +21,15 @@ class BandwidthLimit:
 
     @property
     def is_bounded(self) -> bool:
+        """Tell whether there is a limit."""
         return self._bytes_s > 0
 
     def piece_bytes(self, most: int) -> int:
-        """How much to read at once, `most` at most."""
+        """Return how many bytes to read at once, `most` at most."""
         return min(most, max(1024, int(self._bytes_s * PIECES_S))) if self._bytes_s else most
 
     def take(self, size: int, now: float) -> float:
-        """So many bytes have come; seconds until more may be read."""
+        """Count bytes that have come; return the seconds until more may be read."""
         if not self._bytes_s:
             return 0.0
         self._refill(now)
@@ -36,7 +37,7 @@ class BandwidthLimit:
         return max(0.0, -self._left / self._bytes_s)
 
     def late_s(self, now: float) -> float:
-        """Seconds until another fetch may begin."""
+        """Return the seconds until another fetch may begin."""
         if not self._bytes_s:
             return 0.0
         self._refill(now)

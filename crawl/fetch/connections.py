@@ -39,11 +39,11 @@ class Response:
     _connection: Connection
 
     def keep(self) -> None:
-        """The connection may serve again, where the site and what came over it allow that."""
+        """Let the connection serve again, where the site and what came over it allow that."""
         self._connection.release()
 
     def drop(self) -> None:
-        """What is left of the body is not wanted."""
+        """Close the connection, since the rest of the body is not wanted."""
         self._connection.close()
 
 
@@ -52,7 +52,7 @@ class _Swallowed(Exception):
 
 
 class Connections:
-    """Over one connector, which belongs to whoever made it. `fields`: sent with each request."""
+    """Makes requests over one connector, which belongs to whoever made it. `fields`: sent with each request."""
 
     def __init__(self, config: CrawlConfig, connector: aiohttp.TCPConnector, fields: Mapping[str, str]) -> None:
         self._connector, self._fields = connector, _written(fields)
@@ -82,7 +82,7 @@ class Connections:
             raise again.__cause__ or again from None
 
     async def _exchange(self, request: aiohttp.ClientRequest, head: bytes) -> Response:
-        """One request, up to the end of the response's head; raises _Swallowed where it never arrived."""
+        """Make one request, up to the end of the response's head; raises _Swallowed where it never arrived."""
         connection = await self._connector.connect(request, [], self._timeout)
         was_idle = connection.protocol in self._served
         try:
@@ -120,13 +120,13 @@ class Connections:
             raise
 
     def _to_origin(self, origin: str) -> tuple[aiohttp.ClientRequest, str]:
-        """What the connector is asked with for each request to an origin, and the Host field."""
+        """Return what the connector is asked with for each request to an origin, and the Host field."""
         request = aiohttp.ClientRequest("GET", URL(origin, encoded=True), loop=asyncio.get_running_loop())
         return request, _written({"Host": request.headers["Host"]})
 
 
 def _written(fields: Mapping[str, str]) -> str:
-    """Header fields as they are sent; raises ValueError where one would be more than one."""
+    """Return header fields as they are sent; raises ValueError where one would be more than one."""
     lines = [f"{name}: {value}" for name, value in fields.items()]
     if any(map(_BREAKS.search, lines)):
         raise ValueError("a header field that cannot be sent")

@@ -26,7 +26,7 @@ class BadCoding(ValueError):
 
 
 def check_codings(body: bytes, content_encoding: str) -> str:
-    """The codings that a body still has, as `decode_body` takes them; raises BadCoding where it plainly has not."""
+    """Return the codings that a body has, as `decode_body` takes them; raises BadCoding where it plainly has others."""
     if not body or not content_encoding:
         return ""
     codings = _named(content_encoding)
@@ -36,12 +36,12 @@ def check_codings(body: bytes, content_encoding: str) -> str:
 
 
 def is_gzip(body: bytes) -> bool:
-    """Whether bytes begin as gzip does."""
+    """Tell whether bytes begin as gzip does."""
     return body.startswith(b"\x1f\x8b")
 
 
 def decode_body(body: bytes, content_encoding: str, cap: int) -> tuple[bytes, bool]:
-    """The body without its codings, at most `cap` bytes, and whether it was cut there; raises BadCoding."""
+    """Return the body without its codings, at most `cap` bytes, and whether it was cut there; raises BadCoding."""
     cut = len(body) > cap
     for name in reversed(_named(content_encoding)):
         body, cut = _gunzip(body, cap) if name in _GZIPS else _inflate(body, cap)
@@ -84,8 +84,8 @@ def _inflate(body: bytes, cap: int) -> tuple[bytes, bool]:
 
 
 def _member(body: bytes, window_bits: int, limit: int) -> tuple[bytes, bytes]:
-    """Up to `limit` bytes of one compressed stream, and what follows it. A stream that just ends early gives what it
-    has: a page cut by its server is still a page."""
+    """Return up to `limit` bytes of one compressed stream, and what follows it. A stream that just ends early gives
+    what it has: a page cut by its server is still a page."""
     stream = isal_zlib.decompressobj(wbits=window_bits)
     try:
         piece = stream.decompress(body, limit)

@@ -32,7 +32,7 @@ _STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte th
 
 
 class HttpFetcher:
-    """Makes requests over connections that are kept; see `open_fetcher`."""
+    """Fetches URLs over connections that are kept; `open_fetcher` makes one."""
 
     def __init__(self, config: CrawlConfig, connections: Connections, resolver: Resolver, clock: Clock) -> None:
         self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
@@ -55,7 +55,7 @@ class HttpFetcher:
             raise FetchFailed(url, _reason(error)) from error
 
     async def locate(self, url: str) -> str:
-        """See `crawl.fetched.Locate`."""
+        """Return the literal address that a fetch of this URL will try first, "" where none is known; never raises."""
         host = split_url(url).host
         try:
             return await self._resolver.first(host)
@@ -87,8 +87,8 @@ class HttpFetcher:
     async def _read(
         self, stream: aiohttp.StreamReader, max_bytes: int, deadline: asyncio.Timeout
     ) -> tuple[bytes, bool, float]:
-        """Up to `max_bytes` of the body as sent, whether there was more, and how long our own limit made it wait, by
-        which the deadline moves: that is not the site's fault."""
+        """Read up to `max_bytes` of the body as sent. Tell whether there was more, and how long our own limit made it
+        wait: the deadline moves by that, since it is not the site's fault."""
         pieces: list[bytes] = []
         size, held_s, at_once = 0, 0.0, self._bandwidth.piece_bytes(READ_BYTES)
         while size <= max_bytes:
@@ -104,11 +104,11 @@ class HttpFetcher:
         return b"".join(pieces)[:max_bytes], True, held_s
 
     def late_s(self) -> float:
-        """Seconds until the bandwidth limit lets another fetch begin."""
+        """Return the seconds until the bandwidth limit lets another fetch begin."""
         return self._bandwidth.late_s(self._clock().steady)
 
     def _check_literal(self, url: str) -> None:
-        """Addresses in URLs never reach the resolver, so they are judged here."""
+        """Judge an address in a URL, which never reaches the resolver."""
         host = split_url(url).host
         if ":" not in host and not host[-1:].isdigit():  # a name: the last label of an IPv4 address is a number
             return
@@ -121,7 +121,7 @@ class HttpFetcher:
 
 @asynccontextmanager
 async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> AsyncIterator[HttpFetcher]:
-    """A fetcher and its connections, closed at the end. `version`: ours, for User-Agent. Raises BadHostsFile."""
+    """Open a fetcher and its connections, closed at the end. `version`: ours, for User-Agent. Raises BadHostsFile."""
     resolver = Resolver(config, _hosts(config.hosts_file), clock)
     connector = aiohttp.TCPConnector(
         resolver=resolver,
@@ -139,8 +139,8 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
 
 
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:
-    """Header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they become
-    escapes, as in browsers, elsewhere they are lost."""
+    """Return header fields as plain str. aiohttp passes on bytes that are not UTF-8 as lone surrogates: in a URL they
+    become escapes, as in browsers, elsewhere they are lost."""
     fields = [(str(name), value) for name, value in headers.items()]
     if "".join([value for _, value in fields]).isascii():  # names always are
         return tuple(fields)
@@ -163,7 +163,7 @@ def _hosts(path: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _reason(error: Exception) -> str:
-    """One line that names the kind of failure first: what reports count by."""
+    """Describe a failure in one line whose first word names its kind: what reports count by."""
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return "name: the host has no known address"
     if isinstance(error, aiohttp.ClientConnectorError):

@@ -11,7 +11,7 @@ from crawl.errors import BadHostsFile
 
 
 def parse_hosts(text: str, path: str) -> Mapping[str, tuple[str, ...]]:
-    """Each name, in lower case, with its addresses in the order of the file; raises BadHostsFile."""
+    """Return each name, in lower case, with its addresses in the order of the file; raises BadHostsFile."""
     found: dict[str, tuple[str, ...]] = {}
     for number, line in enumerate(text.splitlines(), 1):
         words = line.partition("#")[0].split()
@@ -29,7 +29,7 @@ def parse_hosts(text: str, path: str) -> Mapping[str, tuple[str, ...]]:
 
 
 def _address(word: str) -> str:
-    """The address that a word is, "" where it is none."""
+    """Return the address that a word is, "" where it is none."""
     try:
         return str(ip_address(word))
     except ValueError:

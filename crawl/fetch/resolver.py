@@ -28,7 +28,7 @@ _FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 
 
 class Resolver(AbstractResolver):
-    """aiohttp's resolver. Raises AddressRefused and FamilyMissing; OSError for names that have no address."""
+    """Finds the addresses of names for aiohttp. Raises AddressRefused, FamilyMissing, and OSError for unknown names."""
 
     def __init__(self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], clock: Clock) -> None:
         self._config, self._hosts, self._clock = config, hosts, clock
@@ -39,12 +39,12 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Addresses of a name in the families that this node uses, IPv6 first where the system says so."""
+        """Return the addresses of a name in the families that this node uses, IPv6 first where the system says so."""
         usable = usable_addresses(host, await self._addresses(host), self._config)
         return [_result(host, address, port) for address in usable]
 
     async def first(self, host: str) -> str:
-        """The address that is tried first, of a name or of a literal; raises as `resolve`."""
+        """Return the address that is tried first, of a name or of a literal; raises as `resolve`."""
         try:
             addresses: Sequence[str] = [str(ip_address(host))]
         except ValueError:
@@ -55,7 +55,7 @@ class Resolver(AbstractResolver):
         self._threads.shutdown(wait=False, cancel_futures=True)
 
     async def _addresses(self, host: str) -> tuple[str, ...]:
-        """All addresses of a name; raises OSError where it has none."""
+        """Return all addresses of a name; raises OSError where it has none."""
         name = host.lower().rstrip(".")
         if name in self._hosts:
             return tuple(self._hosts[name])
@@ -67,7 +67,7 @@ class Resolver(AbstractResolver):
         return addresses
 
     async def _ask(self, name: str) -> tuple[str, ...]:
-        """Ask the system, once for all who want to know; the answer is kept."""
+        """Ask the system, once for all who want to know, and keep the answer."""
         if not self._config.dns:
             return ()
         asked = self._asking.get(name)
@@ -90,10 +90,9 @@ class Resolver(AbstractResolver):
 
 
 def usable_addresses(host: str, addresses: Sequence[str], config: CrawlConfig) -> list[str]:
-    """Those of a host's addresses that may be contacted, in the families that this node uses.
+    """Return those of a host's addresses that may be contacted, in the families that this node uses.
 
-    Raises AddressRefused where none may be contacted, FamilyMissing where only other families remain.
-    """
+    Raises AddressRefused where none may be contacted, FamilyMissing where only other families remain."""
     reasons = {address: refuse_address(address, allow_private=config.allow_private) for address in addresses}
     allowed = [address for address, reason in reasons.items() if not reason]
     if not allowed:

@@ -16,8 +16,8 @@ from crawl.fetch.content_codings import BadCoding, decode_body
 
 
 class Fetched(msgspec.Struct, frozen=True):
-    """One response. `body` is decoded from transfer codings and cut at the fetch's bound; content codings that it still
-    has are named by `coding`: pages are opened where they are parsed."""
+    """One response. `body` is decoded from transfer codings and cut at the fetch's bound; `coding` names the content
+    codings that it still has, since pages are opened where they are parsed."""
 
     url: str
     status: int
@@ -29,7 +29,7 @@ class Fetched(msgspec.Struct, frozen=True):
     coding: str = ""  # as in Content-Encoding, in lower case
 
     def opened(self, cap: int) -> "Fetched":
-        """The same without content codings, at most `cap` bytes of it; raises BodyUnreadable where they are broken."""
+        """Return the response without content codings, cut at `cap` bytes; raises BodyUnreadable for broken ones."""
         if not self.coding:
             return self
         try:
@@ -39,14 +39,14 @@ class Fetched(msgspec.Struct, frozen=True):
         return replace(self, body=body, cut=self.cut or cut, coding="")
 
     def start(self, size: int) -> bytes:
-        """The first bytes without content codings, b"" where they are broken: whoever reads the page finds out."""
+        """Return the first bytes without content codings, b"" where they are broken: the page's reader finds out."""
         try:
             return self.opened(size).body[:size]
         except BodyUnreadable:
             return b""
 
     def header(self, name: str) -> str:
-        """The first header of that name, "" without one."""
+        """Return the first header of that name, "" without one."""
         name, length = name.lower(), len(name)
         for key, value in self.headers:
             if len(key) == length and key.lower() == name:
@@ -55,12 +55,12 @@ class Fetched(msgspec.Struct, frozen=True):
 
     @property
     def media_type(self) -> str:
-        """The media type without parameters, lower case; "" where none is given."""
+        """Return the media type without parameters, in lower case; "" where none is given."""
         return self._content_type().partition(";")[0].strip().lower()
 
     @property
     def header_charset(self) -> str:
-        """The charset parameter of Content-Type, "" without one."""
+        """Return the charset parameter of Content-Type, "" without one."""
         for parameter in self._content_type().split(";")[1:]:
             name, _, value = parameter.partition("=")
             if name.strip().lower() == "charset":
@@ -68,14 +68,14 @@ class Fetched(msgspec.Struct, frozen=True):
         return ""
 
     def _content_type(self) -> str:
-        """Of several that were written into one field the last that is a media type (WHATWG Fetch, 3.2)."""
+        """Return Content-Type; where one field holds several, the last that is a media type (WHATWG Fetch, 3.2)."""
         text = self.header("Content-Type")
         if "," not in text:
             return text
         return next((each for each in reversed(text.split(",")) if "/" in each.partition(";")[0]), text)
 
     def retry_after_s(self, now: float) -> float:
-        """Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
+        """Return Retry-After in seconds from `now` (Unix seconds), 0 without a usable one."""
         value = self.header("Retry-After").strip()
         if not value:
             return 0.0
@@ -90,14 +90,14 @@ class Fetched(msgspec.Struct, frozen=True):
 
 
 class Fetcher(Protocol):
-    """One bounded GET; redirects are answers like any other."""
+    """Makes one bounded GET; redirects are answers like any other."""
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """Raises FetchFailed, AddressRefused or FamilyMissing."""
+        """GET a URL; raises FetchFailed, AddressRefused or FamilyMissing."""
 
 
 def broken_coding(error: BadCoding) -> str:
-    """What is said of a body that is not what its codings say."""
+    """Return the reason given for a body that is not what its codings say."""
     return f"coding: {error}"
 
 
@@ -109,5 +109,5 @@ BandwidthWait = Callable[[], float]
 
 
 async def nowhere(url: str) -> str:
-    """A `Locate` that knows nothing: hosts count at their address once they have answered."""
+    """Return "", as a `Locate` that knows nothing: sites count at their address once they have answered."""
     return ""

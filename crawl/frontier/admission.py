@@ -33,7 +33,7 @@ _DATED_QUERY = re.compile(rf"(?:^|&)(?:year|yr|y|jahr|annee)=(\d{{4}})(?=&|$)|=(
 
 
 def refuse_url(url: str, now: float) -> str:
-    """Why this canonical URL looks like part of a trap; "" where it does not. `now`: Unix seconds."""
+    """Explain why a canonical URL looks like part of a trap, "" where it does not. `now`: Unix seconds."""
     return _refused(url, 1970 + int(now // _YEAR_S) + YEARS_AHEAD)
 
 
@@ -70,19 +70,19 @@ class Trail:
 
 
 def allowed_depth(depth: int, decision: CrawlDecision) -> int:
-    """How many more links may be followed from a URL, by what it came with and what the rules allow it."""
+    """Return how many more links may be followed from a URL that came with `depth`, under the rules' bound."""
     return depth if decision.max_depth is None else min(depth, decision.max_depth)
 
 
 def refusal_reason(url: str, decision: CrawlDecision, now: float) -> str:
-    """Why a URL is not taken, "" where it is. `now`: Unix seconds."""
+    """Explain why a URL may not be crawled, "" where it may. `now`: Unix seconds."""
     if not decision.allowed:
         return decision.reason or "rules"
     return refuse_url(url, now)
 
 
 def admit_urls(urls: Iterable[str], trail: Trail, decide: Decide, now: float) -> tuple[list[Visit], list[str]]:
-    """Visits for the URLs that may be taken, each with the depth left to it; and the reasons of the others."""
+    """Make visits of the URLs that may be crawled, each with the depth left to it; return the others' reasons, too."""
     visits: list[Visit] = []
     reasons: list[str] = []
     for url in dict.fromkeys(urls):

@@ -15,7 +15,7 @@ LEAST_DELAY_S = 0.01  # hosts of tests rest for nothing
 
 
 class DueWork:
-    """Ready URLs by slot and host, each host counted up to what its rest lets out within HORIZON_S."""
+    """Counts ready URLs by slot and site, each site up to what its delay lets out within HORIZON_S."""
 
     def __init__(self) -> None:
         self._ready: dict[tuple[Slot, str], int] = {}
@@ -24,11 +24,11 @@ class DueWork:
         self._most: dict[str, int] = {}  # of hosts with ready URLs, where it is not that of DELAY_S
 
     def by_slot(self) -> Mapping[Slot, int]:
-        """URLs that could be fetched within HORIZON_S, by slot; slots without any are left out."""
+        """Count the URLs that could be fetched within HORIZON_S, by slot; slots without any are left out."""
         return {slot: count for slot, count in self._work.items() if count}
 
     def add(self, slot: Slot, site: str, count: int = 1) -> None:
-        """So many more (or, below 0, fewer) URLs of a host are ready."""
+        """Count so many more ready URLs of a site, or fewer where `count` is negative."""
         before = self._ready.get((slot, site), 0)
         after = self._ready[slot, site] = before + count
         most = self._most.get(site, _most(DELAY_S))
@@ -43,7 +43,7 @@ class DueWork:
             self._most.pop(site, None)
 
     def set_delay(self, site: str, delay_s: float) -> None:
-        """So long a host rests between two requests."""
+        """Note the seconds that a site rests between two requests."""
         slots = self._slots.get(site)
         if not slots:
             return

@@ -32,8 +32,8 @@ class _HeldSlot:
 
 
 class Frontier:
-    """The URLs of the held slots. `limit` bounds those in memory, `sites` queues those that are due, `statistics` is
-    told which pages are known."""
+    """Holds the URLs of the held slots. `limit` bounds those in memory, `sites` queues those that are due, `statistics`
+    is told which pages are known."""
 
     def __init__(self, limit: int, sites: SiteQueues, statistics: RevisitStatistics) -> None:
         self._limit, self._sites, self._statistics = limit, sites, statistics

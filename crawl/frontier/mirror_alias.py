@@ -19,7 +19,7 @@ Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; o
 
 
 class AliasEvidence(IntEnum):
-    """What made an origin an alias, and has to go on; the number is on the wire."""
+    """Why an origin counts as an alias, which must stay so; the number is on the wire."""
 
     SAME = 0  # its pages say the same
     CANONICAL = 1  # its pages name the twins as canonical, and are like them
@@ -28,7 +28,7 @@ class AliasEvidence(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class MirrorAlias:
-    """`origin` is another name of `target`, since an instant (Unix seconds)."""
+    """States that `origin` is another name of `target`, since an instant (Unix seconds)."""
 
     origin: str
     target: str
@@ -37,21 +37,22 @@ class MirrorAlias:
 
     @property
     def redirects(self) -> bool:
+        """Tell whether the origin only redirects to its target."""
         return self.how == AliasEvidence.REDIRECTS
 
     @property
     def reason(self) -> str:
-        """Why a URL of the origin is not fetched."""
+        """Explain why a URL of the origin is not fetched."""
         return f"{REASON}{self.target}"
 
     def twin(self, url: str) -> str:
-        """Under which URL the target has what the origin has at this one."""
+        """Return the URL under which the target has what the origin has at this one."""
         return twin_of(url, self.target)
 
 
 @dataclass(frozen=True, slots=True)
 class MirrorCandidate:
-    """Do these answers, by URL, agree with those of their twins at the target?"""
+    """An origin that may be an alias of a target: the answers, by URL, to be compared with those of their twins."""
 
     origin: str
     target: str
@@ -60,14 +61,15 @@ class MirrorCandidate:
 
     @property
     def redirects(self) -> bool:
+        """Tell whether the origin seems only to redirect to its target."""
         return self.how == AliasEvidence.REDIRECTS
 
     def twins(self) -> list[str]:
-        """URLs whose visits are needed for a judgement."""
+        """List the URLs whose visits are needed for a judgement."""
         return [] if self.redirects else [twin_of(url, self.target) for url in self.answers]
 
     def unlike(self, twins: Mapping[str, Visit]) -> list[str]:
-        """URLs whose signatures are needed besides: of pages and their twins that do not say quite the same."""
+        """List the URLs whose signatures are needed, too: pages and twins that do not say quite the same."""
         pairs = ((url, twins.get(twin_of(url, self.target)), answer) for url, answer in self.answers.items())
         unlike = [(url, twin.url) for url, twin, answer in pairs if twin is not None and _is_unlike(answer, twin)]
         return [url for pair in unlike for url in pair]
@@ -75,8 +77,8 @@ class MirrorCandidate:
     def verdicts(
         self, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], *, is_alias: bool
     ) -> Iterator[tuple[str, bool]]:
-        """Whether answers are those of their twins, oldest first, where that is known. A page whose twin is gone
-        differs; of an alias it is one of those that the alias alone has."""
+        """Yield each URL, oldest first, with whether its answer agrees with its twin's, where that is known. A page
+        whose twin is gone differs; where `is_alias`, it is one of those that the alias alone has."""
         for url, answer in self.answers.items():
             twin = twins.get(twin_of(url, self.target))
             if isinstance(answer, str):
@@ -94,7 +96,7 @@ class MirrorCandidate:
 
 
 def origin_of(url: str) -> str:
-    """The root of a canonical URL's scheme and site."""
+    """Return the root URL of a canonical URL's scheme and site."""
     if end := url.find("/", len("https://")) + 1:
         return url[:end]
     parts = split_url(url)
@@ -102,12 +104,12 @@ def origin_of(url: str) -> str:
 
 
 def twin_of(url: str, origin: str) -> str:
-    """The same path and query elsewhere."""
+    """Return the URL at `origin` that has the same path and query."""
     return origin + url[len(origin_of(url)) :]
 
 
 def is_aliased(visit: Visit) -> bool:
-    """Whether it was not fetched for the sake of an alias."""
+    """Tell whether a visit was refused only because its origin was an alias."""
     return visit.state == VisitState.REFUSED and visit.reason.startswith(REASON)
 
 

@@ -64,7 +64,8 @@ class _Origin:
 
 
 class MirrorDetector:
-    """What a crawler knows of them. Instants are Unix seconds. `sample_every_s`: of each alias, one URL."""
+    """Finds aliases, and tests those in force. Instants are Unix seconds; one URL of each is sampled per
+    `sample_every_s`."""
 
     def __init__(self, rng: Random, sample_every_s: float) -> None:
         self._rng, self._sample_every_s = rng, sample_every_s
@@ -73,7 +74,7 @@ class MirrorDetector:
         self._withdrawn: OrderedDict[str, float] = OrderedDict()
 
     def hear(self, site: str, aliases: Iterable[MirrorAlias], now: float) -> list[str]:
-        """What a site's host record says now; returns the origins that are no aliases any more."""
+        """Take over what a site's host record says; return the origins that are no aliases any more."""
         said, ended = {alias.origin: alias for alias in aliases}, []
         for origin in (f"http://{site}/", f"https://{site}/"):
             before, alias = self._in_force.pop(origin, None), said.get(origin)
@@ -89,24 +90,24 @@ class MirrorDetector:
 
     @property
     def sites(self) -> set[str]:
-        """Those that were read here lately."""
+        """List the sites that were read here lately."""
         return {split_url(origin).site for origin in self._origins}
 
     def in_force(self, origin: str) -> MirrorAlias | None:
-        """What an origin is an alias of."""
+        """Return the alias that an origin is, None where it is none."""
         return self._in_force.get(origin)
 
     def find(self, url: str) -> MirrorAlias | None:
-        """The alias for whose sake a URL is not fetched; None where it is to be, be it as a sample."""
+        """Return the alias because of which a URL is not fetched, None where it is to be, if only as a sample."""
         alias = self._in_force.get(origin_of(url)) if self._in_force else None
         return None if alias is None or self._is_sample(url, alias) else alias
 
     def is_over(self, visit: Visit) -> bool:
-        """Whether a URL was not fetched for the sake of an alias that is none any more."""
+        """Tell whether a URL was refused because of an alias that is none any more."""
         return is_aliased(visit) and origin_of(visit.url) not in self._in_force
 
     def learn(self, visit: Visit) -> None:
-        """A URL was answered, or was not fetched as one of an alias: now, or before this holder's time."""
+        """Learn from a URL's outcome, of now or of a former holder: an answer, or a refusal because of an alias."""
         origin, answer = origin_of(visit.url), _answer(visit)
         alias = self._in_force.get(origin)
         if is_aliased(visit) and alias is not None:
@@ -124,7 +125,7 @@ class MirrorDetector:
             _trim(known.answers, _MAX_EACH)
 
     def names(self, url: str, canonical: str, links: Iterable[str]) -> None:
-        """A page was read that names another URL as its own ("": none), and links to some. The first pages count."""
+        """Learn which URL a page names as its own ("": none) and what it links to; an origin's first pages count."""
         origin = origin_of(url)
         known = self._known(origin)
         if known.pages >= _MAX_EACH:
@@ -138,19 +139,20 @@ class MirrorDetector:
             known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
     def questions(self, now: float) -> list[MirrorCandidate]:
-        """What is to be found out; each is asked again when there is more to go by, or after a while."""
+        """List the candidates to be compared now; each comes again when there is more to go by, or after a while."""
         return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
 
     def first_twins(self, question: MirrorCandidate) -> list[str]:
-        """Those to look for first. Most guesses are wrong: where none of these is known, too few are left to agree."""
+        """List the twins to look for first. Most guesses are wrong: where none of these is known, too few are left to
+        agree."""
         twins = question.twins()
         return twins if question.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
 
     def judge(
         self, question: MirrorCandidate, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
     ) -> MirrorAlias | None:
-        """What the origin is an alias of, given the visits of the twins and the signatures of unlike pages, by URL, as
-        far as they are known."""
+        """Decide whether a candidate is an alias, given the visits of twins and the signatures of unlike pages, by URL,
+        as far as they are known. None: it is none, or an alias that has ended."""
         alias, back = self._in_force.get(question.origin), self._in_force.get(question.target)
         is_mutual = back is not None and back.target == question.origin
         verdicts = dict(question.verdicts(twins, signatures, is_alias=alias is not None))
@@ -166,7 +168,7 @@ class MirrorDetector:
         return MirrorAlias(question.origin, question.target, now, question.how)
 
     def _differs(self, origin: str, verdicts: Mapping[str, bool]) -> bool:
-        """Whether an alias has ceased to be one, by its newest samples, of each URL the last."""
+        """Tell whether an alias has ceased to be one, by the last verdict on each of its newest samples."""
         known = self._known(origin)
         for url, is_same in verdicts.items():
             known.verdicts.pop(url, None)
@@ -175,7 +177,7 @@ class MirrorDetector:
         return list(known.verdicts.values()).count(False) >= DIFFERENT
 
     def due_samples(self, now: float) -> list[str]:
-        """URLs of aliases that are to be fetched now, to see whether they still agree."""
+        """Choose URLs of aliases that are to be fetched now, to see whether they still agree."""
         chosen = []
         for origin, known in self._origins.items():
             if known.refused and now >= known.sample_at and origin in self._in_force:
@@ -216,7 +218,7 @@ class MirrorDetector:
 
 
 def _answer(visit: Visit) -> Answer | None:
-    """What is remembered of an outcome; None where it tells nothing."""
+    """Return what is remembered of an outcome, None where it tells nothing."""
     match visit.state:
         case VisitState.FETCHED:
             return steady_text(visit.history.fingerprint) or None
@@ -229,7 +231,7 @@ def _answer(visit: Visit) -> Answer | None:
 
 
 def _redirects_to(known: _Origin) -> str:
-    """To which origin all but a few of the URLs lead, "" where any gave a page."""
+    """Return the origin to which all but a few of the URLs lead, "" where any gave a page."""
     if any(answer and isinstance(answer, bytes) for answer in known.answers.values()):
         return ""
     targets = Counter(answer for answer in known.answers.values() if isinstance(answer, str))
@@ -237,13 +239,13 @@ def _redirects_to(known: _Origin) -> str:
 
 
 def _told_apart(known: _Origin) -> dict[str, Answer]:
-    """The newest pages of which no two say the same: error pages and empty ones are the same everywhere."""
+    """Return the newest pages of which no two say the same: error pages and empty ones are the same everywhere."""
     apart = {answer: url for url, answer in known.answers.items() if answer and isinstance(answer, bytes)}
     return {url: answer for answer, url in list(apart.items())[-ASKED:]}
 
 
 def _candidates(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
-    """Of what an origin may be an alias, by its own word or because only its owner can have the other name."""
+    """Name the possible targets of an origin: those it names itself, and names that only its owner can have, too."""
     least = max(LEAST, known.pages * SHARE)
     found = {other: AliasEvidence.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}
     least = max(LEAST, known.pages * NAMED_SHARE)
@@ -254,7 +256,7 @@ def _candidates(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
 
 
 def _plainer(origin: str) -> Iterator[str]:
-    """The other names of an origin that come before it."""
+    """Yield the other names of an origin that are preferred to it."""
     parts = split_url(origin)
     bare = parts.site.removeprefix("www.")
     if bare != parts.site and "." in bare:
@@ -264,7 +266,7 @@ def _plainer(origin: str) -> Iterator[str]:
 
 
 def _rank(origin: str) -> tuple[int, str]:
-    """Of two that each name the other the lesser stays."""
+    """Return a sort key by which the shorter of two origins that name each other stays."""
     return len(origin), origin
 
 

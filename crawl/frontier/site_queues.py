@@ -33,7 +33,7 @@ class _SiteQueue:
 
 
 class SiteQueues:
-    """The ready URLs by site, deepest scope first. `addresses` bounds the requests to one server."""
+    """Queues the ready URLs by site, deepest scope first. `addresses` bounds the requests to one server."""
 
     def __init__(self, addresses: AddressLimits) -> None:
         self._addresses = addresses
@@ -199,7 +199,7 @@ class SiteQueues:
         return FetchTask(entry.visit, entry.slot, entry.epoch, site, queue.address, counted)
 
     def _end(self, site: str, counted: str, now: float, delay_s: float, address: str) -> None:
-        """`counted`: the address that the request was counted at, `address`: the one that answered."""
+        """End a request that was counted at the address `counted`; `address` is the one that answered."""
         queue = self._sites[site]
         queue.is_open = False
         queue.free_at = now + delay_s
@@ -216,7 +216,7 @@ class SiteQueues:
             heapq.heappush(self._turns, (max(at, queue.free_at), self._number, site))
 
     def _pass(self, site: str, queue: _SiteQueue, now: float, at: float = 0.0) -> None:
-        """A site's turn has come to nothing; it may have been let in before another that waits for its address."""
+        """Give up a site's turn; it may have been let in before another site that waits for its address."""
         if queue.address:
             self._addresses.passed(queue.address, now)
         self._race(site, queue, at)

@@ -22,25 +22,25 @@ PART = 65_536  # hashes of the longer run that are merged at once
 
 
 class SortedRun(Protocol):
-    """Hashes in rising order, each once."""
+    """Holds hashes in rising order, each once, with a depth."""
 
     def __len__(self) -> int: ...
 
     def depths(self, asked: Hashes) -> NDArray[np.int16]:
-        """The depth of each hash, -1 where it is not here."""
+        """Return the depth of each hash, -1 where it is not here."""
 
     def part(self, first: int, last: int) -> tuple[Hashes, Depths]:
-        """Those at first … last, exclusive."""
+        """Return the hashes from place `first` to before `last`, and their depths."""
 
     def place(self, hash: np.uint64) -> int:
-        """How many hashes are smaller."""
+        """Count the hashes that are smaller than this one."""
 
     def close(self) -> None:
-        """Forget it; nobody will ask again."""
+        """Free what the run holds; nobody will use it again."""
 
 
 class MemoryRun:
-    """A run as two arrays."""
+    """Keeps a run in two arrays."""
 
     def __init__(self, hashes: Hashes, depths: Depths) -> None:
         self._hashes, self._depths = hashes, depths
@@ -63,7 +63,7 @@ class MemoryRun:
 
 
 class RunFile:
-    """A run in a file, which is gone when the run is closed."""
+    """Keeps a run in a file, which is deleted when the run is closed."""
 
     def __init__(self, path: Path, index: Hashes, length: int) -> None:
         self._path, self._index, self._length = path, index, length
@@ -72,7 +72,7 @@ class RunFile:
 
     @classmethod
     def write(cls, path: Path, parts: Iterator[tuple[Hashes, Depths]]) -> "RunFile":
-        """Write a run part by part; OSError where the disk does not take it."""
+        """Write a run part by part; raises OSError where the disk does not take it."""
         length, index = 0, []
         left: tuple[Hashes, Depths] = (np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint8))
         with path.open("wb") as file:
@@ -130,7 +130,7 @@ class RunFile:
 
 
 def _blocks(hashes: Hashes, depths: Depths) -> bytes:
-    """As they stand in the file; the last one is filled up with the greatest hash."""
+    """Lay hashes and depths out in blocks, the last one filled up with the greatest hash."""
     room = -len(hashes) % BLOCK
     hashes = np.append(hashes, np.full(room, 2**64 - 1, dtype=np.uint64)).astype("<u8")
     depths = np.append(depths, np.zeros(room, dtype=np.uint8))
@@ -139,12 +139,12 @@ def _blocks(hashes: Hashes, depths: Depths) -> bytes:
 
 
 def _columns(rows: NDArray[np.uint8]) -> tuple[Hashes, Depths]:
-    """The hashes and the depths of blocks, a block a row."""
+    """Split rows, a block each, into hashes and depths."""
     return rows[:, : 8 * BLOCK].view("<u8"), rows[:, 8 * BLOCK :]
 
 
 def merged(one: SortedRun, other: SortedRun) -> Iterator[tuple[Hashes, Depths]]:
-    """Both runs as one, in parts; of a hash that is in both the greater depth."""
+    """Yield two runs as one, in parts; of a hash that is in both, the greater depth."""
     longer, shorter = (one, other) if len(one) >= len(other) else (other, one)
     begun = 0
     for first in range(0, len(longer), PART):

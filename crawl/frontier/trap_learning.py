@@ -54,13 +54,13 @@ class _Site:
 
 
 class TrapLearning:
-    """What is known of each site that was read lately."""
+    """Learns from what pages say which URLs of a site are traps; it remembers the sites read last."""
 
     def __init__(self) -> None:
         self._sites: OrderedDict[str, _Site] = OrderedDict()
 
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
-        """A page that says this was read before the rebuild of its slot. Sites that were known when that began, by
+        """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
         reading them or by another rebuild, count it already."""
         known = self._sites.get(site)
         if known is None:
@@ -69,7 +69,7 @@ class TrapLearning:
             known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
 
     def refusal(self, site: str, url: str) -> str:
-        """Why a URL is not worth a fetch, "" where it may be."""
+        """Explain why a URL is not worth a fetch, "" where it may be."""
         known = self._sites.get(site)
         count = known.patterns.get(pattern_of(url)) if known else None
         if count is not None and count.says(PATTERN_PAGES, PATTERN_SHARE):
@@ -77,7 +77,7 @@ class TrapLearning:
         return ""
 
     def without_idle(self, site: str, url: str) -> str:
-        """The URL without the parameters that change nothing at its site."""
+        """Return the URL without the parameters that change nothing at its site."""
         known = self._sites.get(site)
         path, mark, query = url.partition("?")
         if known is None or not mark or not known.parameters:
@@ -86,7 +86,7 @@ class TrapLearning:
         return path + ("?" + "&".join(left) if left else "")
 
     def learn(self, site: str, url: str, text: bytes) -> str:
-        """A page was read for the first time; why it is not taken, "" where it is. `text`: the hash of what it says."""
+        """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash."""
         known = _kept(self._sites, site, _Site(), _MAX_SITES)
         shown = known.texts.get(text, 0)
         _kept(known.texts, text, 0, _MAX_EACH)
@@ -98,7 +98,7 @@ class TrapLearning:
 
 @lru_cache(_REMEMBERED)
 def pattern_of(url: str) -> str:
-    """What URLs of one kind have in common: the path where there is a query, else the folder, numbers left out."""
+    """Return what URLs of one kind share: the path where there is a query, else the folder, without numbers."""
     parts = split_url(url)
     if parts.query:
         return f"{parts.path}?"
@@ -128,7 +128,7 @@ def _is_idle(known: _Site, name: str) -> bool:
 
 
 def _kept(kept: OrderedDict[Name, Value], key: Name, fresh: Value, limit: int) -> Value:
-    """The value of a key, new if need be, as the one used last; the one unused longest gives way."""
+    """Return the value of a key, new if need be, and mark it as used; the one unused longest gives way."""
     value = kept.setdefault(key, fresh)
     kept.move_to_end(key)
     if len(kept) > limit:

@@ -27,8 +27,8 @@ MAX_DEPTH = 255  # what one byte holds
 
 
 class UrlSeenTest:
-    """Hashes with ranks, here called depths. `folder`: for the runs, emptied first; None keeps all in memory, for
-    simulators and tests."""
+    """Remembers hashes of URLs with the rank each was sent with, here called depth. `folder`: for the runs, emptied
+    first; None keeps all in memory, for simulators and tests."""
 
     def __init__(self, folder: Path | None, key: bytes, gathered: int = GATHERED, in_memory: int = IN_MEMORY) -> None:
         self._folder, self._key, self._gathered, self._in_memory = folder, key, gathered, in_memory
@@ -50,25 +50,25 @@ class UrlSeenTest:
         self.close()
 
     def close(self) -> None:
-        """Give the files up."""
+        """Close and delete the files."""
         while self._runs:
             self._runs.pop().close()
 
     @property
     def is_in_memory(self) -> bool:
-        """Whether no question needs a file."""
+        """Tell whether every question is answered without a file."""
         return all(isinstance(run, MemoryRun) for run in self._runs)
 
     def has_room(self, count: int) -> bool:
-        """Whether so many more can be added without a merge."""
+        """Tell whether so many more can be added without a merge."""
         return len(self._new) + count < self._gathered
 
     def __len__(self) -> int:
-        """URLs kept; one that is both new and in a run, with a smaller depth, counts twice."""
+        """Count the URLs kept; one that is both new and in a run, with a smaller depth, counts twice."""
         return len(self._new) + sum(len(run) for run in self._runs)
 
     def are_new(self, found: Sequence[tuple[str, int]]) -> list[bool]:
-        """For each (URL, depth) whether the owners do not yet know from us that it may be followed so deep."""
+        """Tell for each (URL, depth) whether the owners have not yet been told that it may be followed so deep."""
         hashes = [self._hash(url) for url, _ in found]
         if not self._runs:
             return [
@@ -83,7 +83,7 @@ class UrlSeenTest:
         return [bool(each) for each in known < wanted]
 
     def add(self, sent: Sequence[tuple[str, int]]) -> None:
-        """The owners have acknowledged the URLs, each with its depth; raises SeenUnwritable."""
+        """Remember URLs that the owners have acknowledged, each with its depth; raises SeenUnwritable."""
         for url, depth in sent:
             each = self._hash(url)
             self._new[each] = max(min(depth, MAX_DEPTH), self._new.get(each, -1))

@@ -13,27 +13,27 @@ T = TypeVar("T")
 
 
 class AsyncUrlSeenTest:
-    """Owns the test and its thread; while the thread has work, all goes there, one after the other."""
+    """Owns a URL-seen test and its thread; while the thread has work, all goes there, one after the other."""
 
     def __init__(self, seen: UrlSeenTest) -> None:
         self._seen, self._thread, self._sent = seen, ThreadPoolExecutor(1, "crawl-seen"), 0
         self._done = 0  # counted by the thread, as the other by the loop
 
     async def are_new(self, found: Sequence[tuple[str, int]]) -> list[bool]:
-        """See `UrlSeenTest.are_new`."""
+        """Tell for each (URL, depth) whether it is new, as `UrlSeenTest.are_new` does, but off the event loop."""
         if self._sent == self._done and self._seen.is_in_memory:
             return self._seen.are_new(found)
         return await self._in_thread(lambda: self._seen.are_new(found))
 
     async def add(self, sent: Sequence[tuple[str, int]]) -> None:
-        """See `UrlSeenTest.add`."""
+        """Remember acknowledged URLs, as `UrlSeenTest.add` does, but off the event loop; raises SeenUnwritable."""
         if self._sent == self._done and self._seen.has_room(len(sent)):
             self._seen.add(sent)
         else:
             await self._in_thread(lambda: self._seen.add(sent))
 
     def close(self) -> None:
-        """Give the memory up, when the thread has finished what it is at."""
+        """Close the test when the thread has finished what it is at."""
         self._thread.submit(self._seen.close)
         self._thread.shutdown(wait=False)
 

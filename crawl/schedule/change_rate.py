@@ -34,7 +34,7 @@ class History(msgspec.Struct, frozen=True, array_like=True):
 
 
 def seen(history: History, now: float, *, changed: bool) -> History:
-    """The history after one more look; the first one tells nothing about changes."""
+    """Return the history after one more visit; the first one tells nothing about changes."""
     was_at, at = history.seen_at, int(now)
     if not was_at or at <= was_at:
         return msgspec.structs.replace(history, seen_at=max(at, was_at))
@@ -51,7 +51,7 @@ def seen(history: History, now: float, *, changed: bool) -> History:
 
 
 def change_rate(history: History, usual_s: float) -> float:
-    """Changes a second. `usual_s`: the interval of the visits that are imagined before the first real one."""
+    """Estimate the changes a second. `usual_s`: the interval of visits imagined before the first real one."""
     changed_s = history.changed_s + PRIOR_CHANGES * usual_s
     unchanged_s = history.unchanged_s + PRIOR_UNCHANGED * usual_s
     mean_s = changed_s / (history.changes + PRIOR_CHANGES)

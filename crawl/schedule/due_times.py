@@ -12,22 +12,22 @@ _BACKOFF = 4.0
 
 
 def due_after_look(visit: Visit, now: float, census: RevisitStatistics) -> float:
-    """After a look at a page's content, which is in the visit's history already."""
+    """Return when a page is due whose content was just seen; its history knows that already."""
     return now + census.pace().interval_s(census.rate(visit))
 
 
 def due_after_redirect(now: float, config: CrawlConfig) -> float:
-    """After a redirect, or another answer that will hold for a while."""
+    """Return when a URL is due after a redirect, or another answer that will hold for a while."""
     return now + config.revisit_s
 
 
 def due_after_refusal(now: float, config: CrawlConfig) -> float:
-    """After 404, 410, noindex, or a refusal by robots, rules or guards."""
+    """Return when a URL is due after 404, 410, noindex, or a refusal by robots, rules or guards."""
     return now + config.gone_revisit_s
 
 
 def due_after_failure(fails: int, now: float, config: CrawlConfig, retry_after_s: float = 0.0) -> float:
-    """After the n-th failure in a row (n ≥ 1): exponential, not before the site's own Retry-After."""
+    """Return when a URL is due after the n-th failure in a row (n ≥ 1): exponential, not before its Retry-After."""
     if fails > config.max_fails:
         return now + config.gone_revisit_s
     backoff = config.retry_base_s * _BACKOFF ** (fails - 1)

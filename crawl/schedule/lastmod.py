@@ -26,7 +26,8 @@ class _Site:
 
 
 class Lastmods:
-    """Dates by page and trust by site. `limit`: dates in memory. All instants are Unix seconds."""
+    """Keeps the sitemaps' dates by page, and how far each site's are trusted. `limit`: dates in memory; instants are
+    Unix seconds."""
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
@@ -34,7 +35,7 @@ class Lastmods:
         self._kept = 0
 
     def learn(self, site: str, changed_at: Mapping[str, float], now: float) -> None:
-        """A sitemap of the site was read; dates in the future are none."""
+        """Take over the dates of a sitemap of the site; dates in the future are none."""
         if not changed_at:
             return
         known = self._sites.setdefault(site, _Site())
@@ -47,7 +48,7 @@ class Lastmods:
             self._kept -= len(self._sites.popitem(last=False)[1].changed_at)
 
     def check(self, site: str, url: str, seen_at: float, now: float, *, changed: bool) -> None:
-        """A look at a page, the first since `seen_at`, found it changed or not."""
+        """Test a page's date: a visit, the first since `seen_at`, found it changed or not."""
         known = self._sites.get(site)
         if known is None or not seen_at or url not in known.changed_at:
             return
@@ -59,17 +60,19 @@ class Lastmods:
             known.looks, known.right = known.looks / 2, known.right / 2
 
     def is_trusted(self, site: str) -> bool:
+        """Tell whether the site's dates were right nearly always."""
         known = self._sites.get(site)
         return known is not None and known.looks >= PROVEN_LOOKS and known.right >= PROVEN_SHARE * known.looks
 
     def unchanged_until(self, site: str, url: str, seen_at: float) -> float:
-        """Until when a trusted site says that a page, last seen at `seen_at`, had not changed; 0: nothing is said."""
+        """Return until when a trusted site says that a page, last seen at `seen_at`, had not changed; 0: nothing is
+        said."""
         known = self._sites.get(site)
         if known is None or not self.is_trusted(site) or known.read_at <= seen_at:
             return 0.0
         return known.read_at if known.changed_at.get(url, known.read_at) <= seen_at else 0.0
 
     def changed(self, site: str, url: str, seen_at: float) -> bool:
-        """Whether a trusted site says that a page has changed since `seen_at`."""
+        """Tell whether a trusted site says that a page has changed since `seen_at`."""
         known = self._sites.get(site)
         return known is not None and self.is_trusted(site) and known.changed_at.get(url, 0.0) > seen_at

@@ -32,7 +32,7 @@ _STALE_LEAST = 64
 
 @dataclass(frozen=True, slots=True)
 class RevisitPace:
-    """Intervals by change rate. `threshold`: µ in seconds for "gain", the expected changes λI for "changed"."""
+    """Gives intervals by change rate. `threshold`: µ in seconds for "gain", the expected changes λI for "changed"."""
 
     strategy: RevisitStrategy
     threshold: float
@@ -41,7 +41,7 @@ class RevisitPace:
     most_s: float
 
     def interval_s(self, rate: float) -> float:
-        """Seconds between two visits of a page that changes so often (changes a second)."""
+        """Return the seconds between two visits of a page with this rate (changes a second)."""
         if self.strategy == "all":
             return self.usual_s
         changes = self.threshold if self.strategy == "changed" else changes_for_gain(self.threshold * rate)
@@ -49,7 +49,7 @@ class RevisitPace:
 
 
 def changes_for_gain(share: float) -> float:
-    """The r > 0 with 1 − (1 + r)·e^−r = share; ∞ from 1 on. Newton's method; the left side rises from 0 to 1."""
+    """Solve 1 − (1 + r)·e^−r = share for r > 0; ∞ from 1 on. Newton's method; the left side rises from 0 to 1."""
     if share >= 1.0:
         return inf
     r = sqrt(2.0 * share) if share < 0.5 else 1.0 - log(1.0 - share)
@@ -63,7 +63,7 @@ def changes_for_gain(share: float) -> float:
 
 
 def pace_for(rates: Mapping[float, int], config: CrawlConfig) -> RevisitPace:
-    """The pace that spends the budget on pages of these rates (changes a second: pages)."""
+    """Find the pace that spends the budget on pages of these rates (changes a second: pages)."""
     bounds = (config.revisit_s, config.min_revisit_s, config.max_revisit_s)
     if config.revisit == "all" or not rates:
         return RevisitPace("all", 0.0, *bounds)
@@ -77,7 +77,7 @@ def pace_for(rates: Mapping[float, int], config: CrawlConfig) -> RevisitPace:
 
 
 class RevisitStatistics:
-    """How many of the known pages change how often, and the pace for them."""
+    """Counts how many of the known pages change how often, and keeps the pace for them."""
 
     def __init__(self, config: CrawlConfig) -> None:
         self._config = config
@@ -87,19 +87,19 @@ class RevisitStatistics:
         self._pace = pace_for({}, config)
 
     def add(self, visit: Visit) -> None:
-        """A page is known from now on."""
+        """Count a page that is known from now on."""
         self._count(visit, 1)
 
     def remove(self, visit: Visit) -> None:
-        """What `add` counted is known no more, or differently."""
+        """Count a page no more that `add` counted, since it is forgotten or known differently."""
         self._count(visit, -1)
 
     def rate(self, visit: Visit) -> float:
-        """Changes a second, as far as can be told."""
+        """Estimate the changes a second of a visited page."""
         return change_rate(visit.history, self._config.revisit_s)
 
     def pace(self) -> RevisitPace:
-        """The pace for the pages known now, or lately."""
+        """Return the pace for the pages known now, or lately."""
         if self._changed > max(_STALE_LEAST, self._pages // _STALE_SHARE):
             rates = {2.0 ** (bin / _STEPS): pages for bin, pages in self._bins.items() if pages > 0}
             self._pace, self._changed = pace_for(rates, self._config), 0

@@ -25,8 +25,9 @@ class VisitState(IntEnum):
 
 
 class Visit(msgspec.Struct, frozen=True, array_like=True):
-    """One URL. `depth`: how many more links may be followed from it. `hops`: redirects that led to it (≤ 10).
-    `scope`: where they may lead (scope.py). `is_sitemap`: it was handed in as a list of pages, which become seeds."""
+    """The state of one URL. `depth`: how many more links may be followed from it. `hops`: redirects that led to it (≤
+    10). `scope`: where they may lead (scope.py). `is_sitemap`: it was handed in as a list of pages, which become seeds.
+    """
 
     url: str
     depth: int
@@ -47,18 +48,19 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
 
 
 def reach(visit: Visit) -> int:
-    """How far a URL that waits leads. Of two finds of one URL the greater counts: a sitemap before a page, then the
-    deeper, then the wider scope. It is the `at_ms` of the record, so every node sees it alike."""
+    """Return how far a URL that waits leads. Of two finds of one URL the greater counts: a sitemap before a page, then
+    the deeper, then the wider scope. It is the `at_ms` of the record, so every node sees it alike."""
     return visit.is_sitemap << 40 | visit.depth << 2 | breadth(visit.scope)
 
 
 def rank(visit: Visit) -> int:
-    """The reach of a page in one byte, as the seen test keeps it: links beyond 63 count as 63, which nobody follows."""
+    """Return the reach of a page in one byte, for the URL-seen test; more than 63 links count as 63, which nobody
+    follows."""
     return rank_of(visit.depth, visit.scope)
 
 
 def rank_of(depth: int, scope: str) -> int:
-    """The rank of pages found so."""
+    """Return the rank of pages that are found with this depth and scope."""
     return min(depth, 63) << 2 | breadth(scope)
 
 
@@ -67,11 +69,11 @@ _decoder = msgspec.msgpack.Decoder(Visit)
 
 
 def encode_visit(visit: Visit) -> bytes:
-    """The body of a VISIT record. Most URLs were only found: what those do not have is left out."""
+    """Encode the body of a VISIT record. Most URLs were only found: what those do not have is left out."""
     found = (visit.url, visit.depth, visit.hops)
     return _encoder.encode(found if visit == Visit(*found) else visit)
 
 
 def decode_visit(body: bytes) -> Visit:
-    """Read a body; raises msgspec.ValidationError where it is none."""
+    """Decode the body of a VISIT record; raises msgspec.ValidationError where it is none."""
     return _decoder.decode(body)
