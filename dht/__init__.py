@@ -43,8 +43,9 @@ from dht.keys import (
 from dht.leases.lease_balancer import BalanceReport
 from dht.messages import Message
 from dht.overlay.api import Overlay
-from dht.overlay.assembly import OverlaySettings, open_overlay
-from dht.overlay.service import OnEvent, OverlayDependencies, OverlayService
+from dht.overlay.assembly import open_overlay
+from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
+from dht.overlay.service import OverlayService
 from dht.ownership.placement_diff import SlotMove, placement_diff
 from dht.ownership.rendezvous import Placement
 from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth

@@ -104,7 +104,7 @@ class Frontier:
         self._clean_later()
 
     def move_in_flight(self, slot_of: Callable[[str], Slot]) -> None:
-        """Give URLs in flight to the slots that `slot_of` names, where slots are renumbered or sites lie elsewhere."""
+        """Give URLs in flight to the slots that `slot_of` names, after slots were resized or sites lie elsewhere."""
         for url, task in self._in_flight.items():
             task.slot = slot_of(url)
         self._in_flight_by_slot = Counter(task.slot for task in self._in_flight.values())

@@ -23,7 +23,7 @@ class View(Protocol):
     def strategy(self) -> Strategy:
         """The strategy in force; slot_bits, replicas and min_acks are its fields."""
 
-    def formers(self) -> Sequence[Strategy]:
+    def former_strategies(self) -> Sequence[Strategy]:
         """The strategies in force until a day ago at most, newest first; the same object until that changes."""
 
     def members(self) -> tuple[NodeId, ...]:

@@ -5,17 +5,16 @@ from hashlib import blake2b
 
 import msgspec
 
-from dht.clock import Clock
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
 from dht.messages import Answer, Asked, Handler, Message
+from dht.overlay.dependencies import OverlayDependencies
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import ProtocolEngine
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
 from dht.transport.dispatcher import Dispatcher
-from dht.transport.transport import PeerGone, PeerRefused, Route, Transport
-from dht.wire.contact import Contact, Family
+from dht.transport.transport import PeerGone, PeerRefused, Route
+from dht.wire.contact import Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
@@ -26,18 +25,10 @@ GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: w
 class Messenger:
     """Asks peers, answers them, and says for whom this node relays. `kick`: has the engine send what it has."""
 
-    def __init__(
-        self,
-        core: ProtocolEngine,
-        view: OverlayView,
-        transport: Transport,
-        families: frozenset[Family],
-        clock: Clock,
-        kick: Callable[[], None],
-    ) -> None:
-        self._core, self._view, self._transport, self._families = core, view, transport, families
-        self._clock, self._kick = clock, kick
-        self._node_id = core.node_id
+    def __init__(self, deps: OverlayDependencies, view: OverlayView, kick: Callable[[], None]) -> None:
+        self._core, self._transport, self._families = deps.core, deps.transport, deps.settings.families
+        self._clock, self._view, self._kick = deps.clock, view, kick
+        self._node_id = deps.core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self.dispatcher = Dispatcher()

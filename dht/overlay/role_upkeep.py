@@ -4,11 +4,10 @@ import asyncio
 import logging
 from collections.abc import Callable
 
-from dht.clock import Clock
+from dht.overlay.dependencies import OverlayDependencies
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import ProtocolEngine
 from dht.reachability.autonat import AutoNat
-from dht.reachability.node_role import Mode, NodeRole, left_out
+from dht.reachability.node_role import NodeRole, left_out
 from dht.wire.contact import Family
 
 log = logging.getLogger(__name__)
@@ -20,13 +19,17 @@ class RoleUpkeep:
     """Applies what peers found out about this node's addresses. `kick`: has the protocol engine send what it has."""
 
     def __init__(
-        self, core: ProtocolEngine, view: OverlayView, autonat: AutoNat, clock: Clock, kick: Callable[[], None]
+        self, deps: OverlayDependencies, view: OverlayView, autonat: AutoNat, kick: Callable[[], None]
     ) -> None:
-        self._core, self._view, self._autonat, self._clock, self._kick = core, view, autonat, clock, kick
+        self._deps, self._core, self._clock = deps, deps.core, deps.clock
+        self._view, self._autonat, self._kick = view, autonat, kick
 
-    async def run(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
-        """Take part while strangers reach this node, and announce only the families where they do, until cancelled."""
-        role = NodeRole(mode, is_declared=is_declared, joins=joins)
+    async def run(self, *, joins: bool) -> None:
+        """Take part while strangers reach this node, and announce only the families where they do, until cancelled.
+
+        `joins`: whether the node knows of others to ask."""
+        is_declared = self._deps.is_declared or not self._deps.probe_s
+        role = NodeRole(self._deps.settings.mode, is_declared=is_declared, joins=joins)
         told: tuple[bool, frozenset[Family]] | None = None
         while True:
             verdicts = self._autonat.verdicts()

@@ -5,101 +5,49 @@ The means of transport are given, so the same class runs over sockets (`assembly
 """
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
-from concurrent.futures import Executor
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from random import Random
 
-from dht.clock import Clock, Now
+from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
-from dht.messages import (
-    Answer,
-    Asked,
-    GetStrategy,
-    Handler,
-    LeaseRelease,
-    LeaseRequest,
-    Message,
-    StrategyDigest,
-)
-from dht.overlay.announcer import Announcer
+from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
+from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.peer_cache_file import PeerCacheFile
-from dht.overlay.point_records import PointRecords
 from dht.overlay.role_upkeep import RoleUpkeep
 from dht.overlay.strategy_upkeep import StrategyUpkeep
 from dht.ownership.view import NO_LEASES, OverlayView
-from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event, StrategyAhead
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence
-from dht.reachability.node_role import Mode
 from dht.strategy.document import SignedStrategy, Strategy
-from dht.strategy.history import StrategyHistory
-from dht.transport.transport import Driver, Transport
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.heartbeat import Load
-
-OnEvent = Callable[[Event], None]
-
-
-@dataclass(frozen=True, slots=True)
-class OverlayDependencies:
-    """What an `OverlayService` is built of. `drive` makes the engine's driver, given what to do with its events."""
-
-    core: ProtocolEngine
-    drive: Callable[[OnEvent], Driver]
-    transport: Transport
-    strategies: StrategyHistory
-    families: frozenset[Family]
-    clock: Clock
-    executor: Executor  # named; for small files
-    allow_private: bool = False  # as in DhtConfig
-    folder: Path | None = None  # for the peer cache and the note of votes; None keeps nothing
-    member: bool = True  # False: a bare bootstrap node, which holds nothing
-    puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
-    mode: Mode = "member"
-    is_declared: bool = True  # whether the operator says where this node is reached, in every family
-    dial_back: DialBack | None = None  # None: never find out whether strangers reach this node, and never for others
-    probe_s: float = 0.0  # as in DhtConfig
-    rng: Random = field(default_factory=Random)
 
 
 class OverlayService:
     """A node's place in the network; an `Overlay`."""
 
     def __init__(self, deps: OverlayDependencies) -> None:
-        core, clock, strategies = deps.core, deps.clock, deps.strategies
-        self.node_id, self.strategies = core.node_id, strategies
+        core, clock, settings = deps.core, deps.clock, deps.settings
+        self.node_id, self.strategies = core.node_id, deps.strategies
         self._deps, self._core, self._clock = deps, core, clock
         self._driver = deps.drive(self._take_event)
         kick = self._driver.kick
         self._view = view = OverlayView(
-            core.node_id, core.members, strategies, clock, lambda: core.own.endpoints(), core.own.operator, self._held
+            core.node_id, core.members, deps.strategies, clock, core.own.endpoints, core.own.operator, self._held
         )
-        self._messenger = Messenger(core, view, deps.transport, deps.families, clock, kick)
-        self._announcer = Announcer(core, view, kick)
-        self._strategy = StrategyUpkeep(
-            strategies,
-            core,
-            view,
-            self._announcer,
-            self._messenger,
-            PointRecords(core, clock, kick),
-            clock,
-            deps.executor,
-            deps.puzzle,
-            deps.allow_private,
-            kick,
-        )
-        self._leases = self._make_leases(deps) if deps.member else None
+        self._messenger = Messenger(deps, view, kick)
+        self._announcer = HeartbeatAnnouncer(core, view, kick)
+        self._strategy = StrategyUpkeep(deps, view, self._announcer, self._messenger, kick)
+        self._leases = self._make_leases(settings.folder) if settings.member else None
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
-        self._cache = PeerCacheFile(core, deps.folder, deps.executor)
+        self._cache = PeerCacheFile(core, settings.folder, deps.executor)
         self._joins = False
         self.serve(GetStrategy, self._strategy.sync.answer)
         self.serve(StrategyDigest, self._strategy.dissemination.answer)
@@ -169,7 +117,7 @@ class OverlayService:
 
     def join(self, addresses: Iterable[Address]) -> None:
         """Make first contact through these, of the families that this node has; call it before `run` or any time."""
-        chosen = [address for address in addresses if address.family in self._deps.families]
+        chosen = [address for address in addresses if address.family in self._deps.settings.families]
         self._joins = self._joins or bool(chosen)
         self._core.join(self._clock(), chosen)
         self._driver.kick()
@@ -216,10 +164,8 @@ class OverlayService:
             tasks.create_task(self._strategy.solver.run(), name="overlay-puzzle")
             if self._autonat is not None:
                 tasks.create_task(self._autonat.run(), name="overlay-autonat")
-                role = RoleUpkeep(self._core, self._view, self._autonat, self._clock, self._driver.kick)
-                is_declared = self._deps.is_declared or not self._deps.probe_s
-                keeping = role.run(self._deps.mode, is_declared=is_declared, joins=self._joins)
-                tasks.create_task(keeping, name="overlay-role")
+                role = RoleUpkeep(self._deps, self._view, self._autonat, self._driver.kick)
+                tasks.create_task(role.run(joins=self._joins), name="overlay-role")
 
     async def _tick(self, work: CrawlWork) -> None:
         """Once a second, follow the clock and ask for leases; which are held is announced when it changes."""
@@ -233,24 +179,17 @@ class OverlayService:
                     self._announcer.announce()
             await asyncio.sleep(TICK_S)
 
-    def _make_leases(self, deps: OverlayDependencies) -> LeaseService:
-        path = deps.folder / "votes.json" if deps.folder is not None else None
-        leases = LeaseService(self._view, self._messenger, deps.clock, deps.executor, path)
+    def _make_leases(self, folder: Path | None) -> LeaseService:
+        path = folder / "votes.json" if folder is not None else None
+        leases = LeaseService(self._view, self._messenger, self._clock, self._deps.executor, path)
         self.serve(LeaseRequest, leases.answer_request)
         self.serve(LeaseRelease, leases.answer_release)
         return leases
 
     def _make_autonat(self, dial_back: DialBack) -> AutoNat:
-        deps = self._deps
+        deps, families = self._deps, self._deps.settings.families
         autonat = AutoNat(
-            self._core,
-            self._view,
-            self._messenger,
-            dial_back,
-            deps.clock,
-            deps.rng,
-            deps.families,
-            deps.probe_s,
+            self._core, self._view, self._messenger, dial_back, self._clock, deps.rng, families, deps.probe_s
         )
         self._messenger.dispatcher.serve(ProbeMe, autonat.answer_me)
         self.serve(Probe, autonat.answer)

@@ -1,22 +1,18 @@
 """Keeps this node's strategy the newest that peers have, and puts what it says into effect."""
 
 from collections.abc import Callable
-from concurrent.futures import Executor
-from pathlib import Path
 from random import Random
 
-from dht.clock import Clock
 from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import NodeId
-from dht.overlay.announcer import Announcer
+from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.point_records import PointRecords
 from dht.overlay.strategy_dissemination import StrategyDissemination
 from dht.overlay.strategy_sync import StrategySync
 from dht.ownership.view import OverlayView
-from dht.protocol.engine import ProtocolEngine
 from dht.strategy.document import SignedStrategy, Strategy
-from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import Graces
 
@@ -26,27 +22,26 @@ class StrategyUpkeep:
 
     def __init__(
         self,
-        strategies: StrategyHistory,
-        core: ProtocolEngine,
+        deps: OverlayDependencies,
         view: OverlayView,
-        announcer: Announcer,
+        announcer: HeartbeatAnnouncer,
         messenger: Messenger,
-        records: PointRecords,
-        clock: Clock,
-        executor: Executor,
-        puzzle: Path | None,
-        allow_private: bool,
         kick: Callable[[], None],
     ) -> None:
-        """`puzzle`: file of the identity's solved puzzle; None: it is solved at each start."""
-        self._strategies, self._core, self._view, self._announcer = strategies, core, view, announcer
-        self._clock, self._allow_private, self._kick = clock, allow_private, kick
-        self.sync = StrategySync(strategies, messenger, self.apply)
-        rng = Random(core.node_id)  # whom it compares strategies with needs to be no secret
+        self._strategies, self._core, self._clock = deps.strategies, deps.core, deps.clock
+        self._allow_private, self._view, self._announcer, self._kick = deps.allow_private, view, announcer, kick
+        node_id, puzzle = deps.core.node_id, PuzzleFile(deps.settings.puzzle)
+        self.sync = StrategySync(deps.strategies, messenger, self.apply)
         self.dissemination = StrategyDissemination(
-            strategies, self.sync, messenger, records, lambda: sorted(view.live() - {core.node_id}), clock, rng
+            deps.strategies,
+            self.sync,
+            messenger,
+            PointRecords(deps.core, deps.clock, kick),
+            lambda: sorted(view.live() - {node_id}),
+            deps.clock,
+            Random(node_id),  # whom it compares strategies with needs to be no secret
         )
-        self.solver = PuzzleSolver(core.own.public_key, PuzzleFile(puzzle), executor, self._solved)
+        self.solver = PuzzleSolver(deps.core.own.public_key, puzzle, deps.executor, self._solved)
         self._in_force = self._read()
 
     def adopt(self, signed: SignedStrategy) -> Strategy:

@@ -24,7 +24,7 @@ class StrategySource(Protocol):
     @property
     def strategy(self) -> Strategy: ...
 
-    def formers(self) -> Sequence[Strategy]: ...
+    def former_strategies(self) -> Sequence[Strategy]: ...
 
 
 class ShardDepths(Protocol):
@@ -66,13 +66,13 @@ class SiteShards:
     @property
     def spreads(self) -> bool:
         """Whether any site may lie elsewhere than all did at first."""
-        self._look()
+        self._refresh()
         return any(self._depths) or self.hosts.spreads
 
     @property
     def by_rules(self) -> bool:
         """Whether any site may lie elsewhere because of a rule."""
-        self._look()
+        self._refresh()
         return any(self._depths)
 
     @property
@@ -83,13 +83,13 @@ class SiteShards:
     @property
     def mark(self) -> tuple[Rule, ...]:
         """Another one whenever places may be others because of rules; host records are heard of one by one."""
-        self._look()
+        self._refresh()
         assert self._strategy is not None
         return self._strategy.rules if self._depths[0] else ()
 
     def depth(self, url: str) -> int:
         """The site of a canonical URL lies in 2**depth places: as many as a rule says, or it came to have before."""
-        self._look()
+        self._refresh()
         if self._depths[0] is None and not self.hosts.spreads:  # so it is nearly always
             return 0
         return max(_depth(self._depths[0], url) or 0, self.hosts.depths(site_of(url))[0])
@@ -100,7 +100,7 @@ class SiteShards:
 
     def of(self, url: str) -> tuple[Key, ...]:
         """That place, then those where they may still lie."""
-        self._look()
+        self._refresh()
         said = self.hosts.depths(site_of(url))
         depths = [max(_depth(rules, url) or 0, said[0]) for rules in self._depths]
         return tuple(dict.fromkeys(placement_key(url, depth) for depth in (*depths, *said[1:])))
@@ -112,11 +112,11 @@ class SiteShards:
 
     def is_ruled(self, url: str) -> bool:
         """Whether a rule of the strategy says how deep the site of a URL is spread."""
-        self._look()
+        self._refresh()
         return _depth(self._depths[0], url) is not None
 
-    def _look(self) -> None:
-        strategy, formers = self._view.strategy, self._view.formers()
+    def _refresh(self) -> None:
+        strategy, formers = self._view.strategy, self._view.former_strategies()
         if strategy is not self._strategy or formers is not self._formers:
             self._strategy, self._formers = strategy, formers
             self._depths = tuple(CrawlRules(s) if _spreads(s) else None for s in (strategy, *formers))

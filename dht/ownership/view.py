@@ -77,12 +77,12 @@ class OverlayView:
         self._refresh_if_due()
         return self._strategy
 
-    def formers(self) -> Sequence[Strategy]:
+    def former_strategies(self) -> Sequence[Strategy]:
         """Return the strategies in force until a day ago at most, newest first; the same object until that changes."""
         self._refresh_if_due()
         if self._refresh_at != self._formers_at or self._strategy is not self._followed:
             self._followed, self._formers_at = self._strategy, self._refresh_at
-            found = self._strategies.formers(self._clock())
+            found = self._strategies.former_strategies(self._clock())
             self._before = self._before if found == self._before else found
         return self._before
 

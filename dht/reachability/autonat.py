@@ -26,7 +26,7 @@ from dht.wire.contact import Address, Contact, Endpoint, Family
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0
+CHECK_S = 1.0
 CONNECT_S = 4.0
 PROBE_WITHIN_S = 6.0  # one probe and the way there
 ASK_WITHIN_S = 14.0  # a third node, and the peer itself where that one is dead
@@ -111,14 +111,14 @@ class AutoNat:
         while True:
             endpoint = next((e for e in self._core.own.addresses() if e.family == family), None)
             now = self._clock().steady
-            is_due = found.look(now, endpoint)
+            is_due = found.update_address(now, endpoint)
             live = self._live(family) if is_due else []
             if is_due and (live or found.tried):
                 peer = found.choose(now, live, self._rng.choice)
                 if peer is not None and endpoint is not None:
                     await self._ask(peer, family, endpoint)
                     continue
-            await asyncio.sleep(LOOK_S)
+            await asyncio.sleep(CHECK_S)
 
     async def _ask(self, peer: NodeId, family: Family, endpoint: Endpoint) -> None:
         contact, steady = self._view.contact(peer), self._clock().steady
@@ -134,11 +134,11 @@ class AutoNat:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
         if reply.host == endpoint.host:
-            self.found[family].heard(peer, ProbeReport(reply.udp, reply.tcp))
+            self.found[family].hear(peer, ProbeReport(reply.udp, reply.tcp))
         elif self._core.own.learns(
             family
         ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
-            self.found[family].heard(peer, ProbeReport(False, False))
+            self.found[family].hear(peer, ProbeReport(False, False))
 
     # For others
 

@@ -77,7 +77,7 @@ class ReachabilityEvidence:
         peers = f"{len(words)} peer{'s' if len(words) != 1 else ''} tried"
         return ", ".join(part for part in (self.verdict.value, half, peers) if part)
 
-    def look(self, now: float, endpoint: Endpoint | None) -> bool:
+    def update_address(self, now: float, endpoint: Endpoint | None) -> bool:
         """This node's address as far as it knows; whether a peer should be asked about it now."""
         if endpoint != self._endpoint:
             self._endpoint, self.verdict = endpoint, ReachabilityVerdict.UNKNOWN
@@ -98,7 +98,7 @@ class ReachabilityEvidence:
         self._tried.add(peer)
         return peer
 
-    def heard(self, peer: NodeId, word: ProbeReport) -> None:
+    def hear(self, peer: NodeId, word: ProbeReport) -> None:
         """What a peer says; the newest of WORDS peers count."""
         self._words.pop(peer, None)
         self._words[peer] = word

@@ -36,7 +36,7 @@ MAX_CHAIN_BYTES = 4 << 20
 MAX_VERSIONS = 10_000  # a version a day for 27 years
 MAX_FORKS = 16
 SOON_S = 7 * 86400.0
-RENUMBERED_S = 86400.0  # slots are handed over at a bounded rate: so long their former owners count as such
+FORMER_S = 86400.0  # slots are handed over at a bounded rate: so long their former owners count as such
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,14 +115,14 @@ class StrategyHistory:
     def former_bits(self, now: Now) -> tuple[int, ...]:
         """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
         in_force = self.current(now)
-        found = dict.fromkeys(before.slot_bits for before in self.formers(now))
+        found = dict.fromkeys(before.slot_bits for before in self.former_strategies(now))
         return tuple(bits for bits in found if bits != in_force.slot_bits)
 
-    def formers(self, now: Now) -> tuple[Strategy, ...]:
+    def former_strategies(self, now: Now) -> tuple[Strategy, ...]:
         """What was in force until a day ago at most, newest first."""
         found: list[Strategy] = []
         for (_, before), (_, after) in reversed(list(pairwise(self._chain[: self.current(now).version]))):
-            if now.wall - after.effective_at > RENUMBERED_S:
+            if now.wall - after.effective_at > FORMER_S:
                 break
             found.append(before)
         return tuple(found)

@@ -143,7 +143,7 @@ class ReplicaRepair:
         if not self._gate.refresh(now, members, len(live)):
             return []
         if view.strategy.slot_bits != self._slot_bits:
-            self._renumber(now, view.strategy.slot_bits)
+            self._resize(now, view.strategy.slot_bits)
         self._notice(now, members, live)
         readiness.update(now, self._replicas_of)
         self._announce()
@@ -157,7 +157,7 @@ class ReplicaRepair:
         under_way = sum(len(job.slots) for job in self._busy.values() if job.purpose != SyncPurpose.CHECK)
         return readiness.jobs(self._replicas_of, self._rng.choice, self._busy.keys() | away, under_way)[:room]
 
-    def _renumber(self, now: float, slot_bits: int) -> None:
+    def _resize(self, now: float, slot_bits: int) -> None:
         """Slots were split: those who did not know it yet wrote to former owners until just now, so wait, then compare
         with everybody once more."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits

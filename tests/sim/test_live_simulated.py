@@ -22,6 +22,7 @@ from dht import (
     NodeId,
     OverlayDependencies,
     OverlayService,
+    OverlaySettings,
     ProtocolEngine,
     Slot,
     Strategy,
@@ -74,16 +75,16 @@ class World:
         core = ProtocolEngine(
             identity, bytes.fromhex(self.network.id), CONFIG, rng, listening=listening, policy=AddressPolicy()
         )
-        parts = OverlayDependencies(
-            core=core,
-            drive=lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
-            transport=SimCarrier(self.wire, name, identity.node_id),
-            strategies=StrategyHistory(self.network),
-            families=frozenset({4}),
-            clock=clock,
-            executor=self.executor,
+        deps = OverlayDependencies(
+            OverlaySettings(listening),
+            core,
+            lambda on_event: SimDatagrams(core, clock, self.wire, name, addresses, on_event),
+            SimCarrier(self.wire, name, identity.node_id),
+            StrategyHistory(self.network),
+            clock,
+            self.executor,
         )
-        overlay = OverlayService(parts)
+        overlay = OverlayService(deps)
         if self.nodes:
             door = self.nodes[0].view.contact(self.nodes[0].node_id)
             assert isinstance(door, Contact)

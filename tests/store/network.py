@@ -80,7 +80,7 @@ class FakeOverlay:
     def strategy(self) -> Strategy:
         return self.net.strategy
 
-    def formers(self) -> tuple[Strategy, ...]:
+    def former_strategies(self) -> tuple[Strategy, ...]:
         return ()
 
     def members(self) -> tuple[NodeId, ...]:

@@ -28,6 +28,7 @@ from dht import (
     Now,
     OverlayDependencies,
     OverlayService,
+    OverlaySettings,
     ProtocolEngine,
     RemoteError,
     Strategy,
@@ -171,10 +172,8 @@ def overlay_of(carrier: Liar) -> OverlayService:
     cores[1].poll(clock())
     cores[0].remember(clock(), [cores[1].own.raw])
     strategies = StrategyHistory(network)
-    parts = OverlayDependencies(
-        cores[0], lambda _: Still(), carrier, strategies, frozenset({4}), clock, ThreadPoolExecutor(1)
-    )
-    return OverlayService(parts)
+    settings, files = OverlaySettings((Endpoint("11.0.0.1", 1, 1),)), ThreadPoolExecutor(1)
+    return OverlayService(OverlayDependencies(settings, cores[0], lambda _: Still(), carrier, strategies, clock, files))
 
 
 CARRIER = Liar()

@@ -4,6 +4,8 @@ import asyncio
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import pytest
+
 from dht.overlay.peer_cache_file import PeerCacheFile
 from tests.dht.crowd import Crowd
 
@@ -40,5 +42,11 @@ def test_without_a_folder_nothing_is_kept_and_nothing_waits() -> None:
     assert memory.recall(met(1).clock()) == 0
 
 
-def test_a_folder_that_cannot_be_written_costs_a_log_line(tmp_path: Path) -> None:
-    PeerCacheFile(met(1).cores[0], tmp_path / "gone", THREAD).save()
+def test_a_folder_that_cannot_be_written_costs_a_log_line(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    cache = PeerCacheFile(met(1).cores[0], tmp_path / "gone", THREAD)
+    cache.save()
+    assert [record.getMessage().split(" reason=")[0] for record in caplog.records] == ["peer cache not written"]
+    assert caplog.records[0].levelname == "WARNING" and "gone" in caplog.text, "the operator can see which folder"
+    (tmp_path / "gone").mkdir()
+    cache.save()
+    assert cache.recall(met(1).clock()) == 3, "it is written as soon as it can be"

@@ -17,7 +17,8 @@ from dht import Address, BadMessage, Endpoint, Identity, Message, Network, NodeI
 from dht import system_clock as clock
 from dht.clock import Clock, Now
 from dht.config import DhtConfig
-from dht.overlay.assembly import OverlaySettings, open_overlay
+from dht.overlay.assembly import open_overlay
+from dht.overlay.dependencies import OverlaySettings
 from dht.overlay.service import OverlayService
 from dht.strategy.document import encode_document
 from dht.strategy.validation import sign_strategy

@@ -15,7 +15,7 @@ URL, OTHER = "https://big.example/a?b", "https://small.example/a"
 class View:
     strategy, before = FIRST, ()
 
-    def formers(self) -> tuple[Strategy, ...]:
+    def former_strategies(self) -> tuple[Strategy, ...]:
         return self.before
 
 

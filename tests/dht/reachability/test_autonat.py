@@ -13,7 +13,8 @@ from dht import BadMessage, Contact, Endpoint, Identity, Mode, NodeId, OverlaySe
 from dht import system_clock as clock
 from dht.config import DhtConfig
 from dht.messages import Message
-from dht.overlay.assembly import OverlaySettings, open_overlay
+from dht.overlay.assembly import open_overlay
+from dht.overlay.dependencies import OverlaySettings
 from dht.reachability.autonat import ONE_BURST, AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityVerdict

@@ -19,13 +19,13 @@ def asked(
     found: ReachabilityEvidence, words: list[ProbeReport | None], peers: list[NodeId], at: float = 0.0
 ) -> list[NodeId]:
     """One round: each peer asked says the next of `words`, None being no answer; who was asked."""
-    assert found.look(at, HERE)
+    assert found.update_address(at, HERE)
     done = []
     while (peer := found.choose(at, peers, Random(1).choice)) is not None:
         done.append(peer)
         word = words[len(done) - 1] if len(done) <= len(words) else None
         if word:
-            found.heard(peer, word)
+            found.hear(peer, word)
     return done
 
 
@@ -38,8 +38,8 @@ def test_one_good_word_convinces_unless_two_deny(words: tuple[ProbeReport, ...])
 
 def test_a_lone_denial_counts_where_nobody_else_can_be_asked() -> None:
     found = ReachabilityEvidence(1800.0)
-    found.look(0.0, HERE)
-    found.heard(PEERS[0], BAD)
+    found.update_address(0.0, HERE)
+    found.hear(PEERS[0], BAD)
     assert found.verdict is UNKNOWN
     found = ReachabilityEvidence(1800.0)
     assert asked(found, [BAD], PEERS[:1]) == PEERS[:1]
@@ -54,7 +54,7 @@ def test_peers_that_do_not_answer_are_no_words() -> None:
     silent = ReachabilityEvidence(1800.0)
     assert len(asked(silent, [], PEERS)) == len(PEERS)
     assert silent.verdict is UNKNOWN
-    assert not silent.look(NOBODY_S - 1, HERE) and silent.look(NOBODY_S, HERE)
+    assert not silent.update_address(NOBODY_S - 1, HERE) and silent.update_address(NOBODY_S, HERE)
 
 
 def test_rounds_come_again_sooner_where_nobody_gets_through_and_at_once_for_a_new_address() -> None:
@@ -62,12 +62,12 @@ def test_rounds_come_again_sooner_where_nobody_gets_through_and_at_once_for_a_ne
     asked(good, [GOOD] * 3, PEERS)
     asked(bad, [UDP] * 3, PEERS)
     assert "UDP alone arrives" in bad.shown
-    assert not good.look(1799.0, HERE) and good.look(1800.0, HERE)
-    assert not bad.look(599.0, HERE) and bad.look(600.0, HERE)
-    assert good.look(10.0, THERE)
+    assert not good.update_address(1799.0, HERE) and good.update_address(1800.0, HERE)
+    assert not bad.update_address(599.0, HERE) and bad.update_address(600.0, HERE)
+    assert good.update_address(10.0, THERE)
     assert (good.verdict, good.tried) == (UNKNOWN, 0)
     never = ReachabilityEvidence(0.0)
-    assert not never.look(1e9, HERE)
+    assert not never.update_address(1e9, HERE)
 
 
 def test_a_verdict_turns_with_the_words_of_a_later_round() -> None:

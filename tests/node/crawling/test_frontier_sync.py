@@ -67,7 +67,7 @@ class Frontier:
     """Writes down what it is told."""
 
     held: dict[int, int] = field(default_factory=dict)
-    renumbered: int = 0
+    moved: int = 0
     seen: list[tuple[int, str, VisitState]] = field(default_factory=list)
 
     def hold(self, slot: int, epoch: int, visits: list[Visit]) -> None:
@@ -78,7 +78,7 @@ class Frontier:
         del self.held[slot]
 
     def move_in_flight(self, slot_of: Callable[[str], int]) -> None:
-        self.renumbered += 1
+        self.moved += 1
 
     def recall(self, slot: int, visit: Visit) -> None:
         self.observe(slot, visit)
@@ -188,7 +188,7 @@ def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> 
             assert sync.steps <= steps + 2
             moves.moved.add("a.test")
             await asyncio.sleep(LEASES_EVERY_S)
-            assert frontier.renumbered == 1 and frontier.held == {mine: 5}, "given up and taken up anew"
+            assert frontier.moved == 1 and frontier.held == {mine: 5}, "given up and taken up anew"
             running.cancel()
         store.close()
 

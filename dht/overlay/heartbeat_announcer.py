@@ -9,7 +9,7 @@ from dht.slot_set import encode_slots
 from dht.wire.heartbeat import Load
 
 
-class Announcer:
+class HeartbeatAnnouncer:
     """Keeps the heartbeats of a node true. `kick`: has the protocol engine send what it has."""
 
     def __init__(self, core: ProtocolEngine, view: OverlayView, kick: Callable[[], None]) -> None:
