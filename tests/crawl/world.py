@@ -152,3 +152,21 @@ class Crawl:
 
 def seed(url: str, depth: int = 3) -> Visit:
     return Visit(url=url, depth=depth)
+
+
+def linked(*paths: str, head: str = "", body: str = "") -> str:
+    anchors = "".join(f'<a href="{path}">to {path}</a> ' for path in paths)
+    return f"<html><head><title>T</title>{head}</head><body>{body}{anchors}</body></html>"
+
+
+def answer(status: int, text: str = "", media_type: str = "text/html", **headers: str) -> Handler:
+    async def respond(_: web.Request) -> web.Response:
+        named = {name.replace("_", "-"): value for name, value in headers.items()}
+        return web.Response(status=status, text=text, content_type=media_type, headers=named)
+
+    return respond
+
+
+def state(crawl: Crawl, url: str) -> tuple[VisitState, str]:
+    visit = crawl.owner.visits[url]
+    return visit.state, visit.reason

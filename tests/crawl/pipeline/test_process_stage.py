@@ -1,0 +1,247 @@
+"""What becomes of responses: pages, redirects, links, canonical addresses, and what pages ask for."""
+
+import itertools
+import re
+from datetime import UTC, datetime
+
+from aiohttp import web
+from msgspec.structs import replace
+
+from crawl import (
+    CrawlConfig,
+    InlineParsers,
+    VisitState,
+    open_fetcher,
+)
+from dht import system_clock
+from tests.crawl.world import Crawl, Handler, Web, answer, linked, seed, state
+
+
+async def test_redirects_go_to_their_owners_and_loops_end(site: Web, crawl: Crawl) -> None:
+    site.add("a.test", {"/": answer(301, Location="/x"), "/x": answer(302, Location="http://b.test:1/")})
+    site.add("a.test", {"/loop": answer(302, Location="/pool"), "/pool": answer(302, Location="/loop")})
+    site.add("a.test", {f"/{n}": answer(307, Location=f"/{n + 1}") for n in range(20)})
+    site.add("a.test", {"/self": answer(301, Location="/self")})
+    crawl.denied = ("b.test",)
+    await crawl.run(*(seed(site.url("a.test", path)) for path in ("/", "/loop", "/0", "/self")))
+    assert crawl.owner.visits[site.url("a.test")].target == site.url("a.test", "/x")
+    assert crawl.owner.visits[site.url("a.test", "/x")].target == "http://b.test:1/"
+    assert "http://b.test:1/" not in crawl.owner.visits
+    assert state(crawl, site.url("a.test", "/pool"))[0] == VisitState.REDIRECT
+    assert state(crawl, site.url("a.test", "/10")) == (VisitState.REFUSED, "more than 10 redirects")
+    assert site.url("a.test", "/11") not in crawl.owner.visits
+    assert state(crawl, site.url("a.test", "/self")) == (VisitState.REFUSED, "redirect to itself")
+    assert len(site.paths("a.test")) == len(set(site.paths("a.test")))
+
+
+async def test_redirects_between_hosts_end_too(site: Web, crawl: Crawl) -> None:
+    """Each hop is a URL of its own, asked for once; a chain that comes back ends there, others with a reason."""
+    a, b = (lambda path: site.url("a.test", path)), (lambda path: site.url("b.test", path))
+    site.add("a.test", {"/loop": answer(301, Location=b("/loop")), "/back": answer(302, Location=b("/x?n=0"))})
+    site.add("b.test", {"/loop": answer(301, Location=a("/loop"))})
+    for n in range(20):
+        site.add("b.test", {f"/x?n={n}": answer(307, Location=a(f"/y?n={n}"))})
+        site.add("a.test", {f"/y?n={n}": answer(303, Location=b(f"/x?n={n + 1}"))})
+    await crawl.run(seed(a("/loop")), seed(a("/back")))
+    assert state(crawl, a("/loop")) == state(crawl, b("/loop")) == (VisitState.REDIRECT, "")
+    assert crawl.owner.visits[b("/loop")].target == a("/loop")
+    assert state(crawl, a("/y?n=4")) == (VisitState.REFUSED, "more than 10 redirects")
+    assert b("/x?n=5") not in crawl.owner.visits
+    asked = [*map(a, site.paths("a.test")), *map(b, site.paths("b.test"))]
+    assert len(asked) == len(set(asked)) == 2 + 2 + 11
+
+
+async def test_a_canonical_address_elsewhere_is_like_a_link(site: Web, crawl: Crawl) -> None:
+    elsewhere = site.url("b.test", "/1")
+    site.add("a.test", {"/": linked("/1", head=f'<link rel="canonical" href="{site.url("b.test")}">')})
+    site.add("a.test", {"/1": linked(head=f'<link rel="canonical" href="{elsewhere}">')})
+    site.add("b.test", {"/": linked(), "/1": linked()})
+    await crawl.run(seed(site.url("a.test"), depth=1))
+    assert site.url("b.test") in crawl.owner.visits
+    assert elsewhere not in crawl.owner.visits, "no deeper than links"
+
+
+async def test_what_a_page_asks_for_is_done(site: Web, crawl: Crawl) -> None:
+    site.add(
+        "a.test", {"/": linked("/noindex", "/nofollow", "/header", "/canonical") + '<a rel=nofollow href="/n">n</a>'}
+    )
+    site.add("a.test", {"/noindex": linked("/1", head='<meta name="robots" content="noindex">')})
+    site.add("a.test", {"/nofollow": linked("/2", head='<meta name="robots" content="nofollow">')})
+    site.add("a.test", {"/header": answer(200, linked("/3"), X_Robots_Tag="none")})
+    site.add("a.test", {"/canonical": linked(head='<link rel="canonical" href="/better">')})
+    site.add("a.test", {"/for-us": answer(200, linked("/4"), X_Robots_Tag="x: none, dse-node: noindex")})
+    site.add("a.test", {"/": site.pages["a.test"]["/"] + '<a rel=ugc href="/u">u</a><a href="/for-us">f</a>'})
+    await crawl.run(seed(site.url("a.test")))
+    found = {url.removeprefix(site.url("a.test"))[0:] for url in crawl.owner.visits}
+    assert found == {"", "noindex", "nofollow", "header", "canonical", "1", "better", "for-us", "4"}
+    assert crawl.owner.pages[site.url("a.test", "/for-us")].gone
+    assert site.url("a.test", "/u") not in {link.url for link in crawl.owner.pages[site.url("a.test")].links}
+    assert crawl.owner.pages[site.url("a.test", "/nofollow")].links == ()
+    assert state(crawl, site.url("a.test", "/noindex")) == (VisitState.GONE, "noindex")
+    assert crawl.owner.pages[site.url("a.test", "/noindex")].gone
+    assert crawl.owner.pages[site.url("a.test", "/noindex")].content == b""
+    assert crawl.owner.pages[site.url("a.test", "/header")].gone
+    assert not crawl.owner.pages[site.url("a.test", "/canonical")].gone
+
+
+async def test_statuses_become_states(site: Web, crawl: Crawl) -> None:
+    pages = {"/410": answer(410), "/403": answer(403), "/zip": answer(200, "x", "application/zip")}
+    pages |= {"/429": answer(429, Retry_After="3000"), "/500": answer(500)}
+    site.add("a.test", {"/robots.txt": answer(404)})
+    for name, page in pages.items():
+        site.add(f"{'abcdefg'[list(pages).index(name)]}.test", {name: page})
+    urls = {name: site.url(f"{'abcdefg'[n]}.test", name) for n, name in enumerate(pages)}
+    before = system_clock().wall
+    await crawl.run(*map(seed, urls.values()), within_s=20)
+    states = {name: state(crawl, url) for name, url in urls.items()}
+    assert states["/410"] == (VisitState.GONE, "status 410")
+    assert crawl.owner.pages[urls["/410"]].gone
+    assert states["/403"] == (VisitState.REFUSED, "status 403")
+    assert states["/zip"] == (VisitState.REFUSED, "media type: application/zip")
+    assert states["/429"] == (VisitState.FAILED, "status 429")
+    assert crawl.owner.visits[urls["/429"]].due_at >= before + 2999
+    assert states["/500"] == (VisitState.FAILED, "status 500")
+    assert len(site.paths("e.test")) > 2
+
+
+async def test_an_unchanged_page_is_not_kept_again(site: Web, crawl: Crawl) -> None:
+    async def page(request: web.Request) -> web.Response:
+        if request.headers.get("If-None-Match") == '"1"':
+            return web.Response(status=304)
+        return web.Response(text=linked(), content_type="text/html", headers={"ETag": '"1"'})
+
+    site.add("a.test", {"/": page})
+    url = site.url("a.test")
+    await crawl.run(seed(url))
+    first = crawl.owner.visits[url]
+    crawl.owner.visits[url] = replace(first, due_at=first.visited_at)
+    crawl.owner.story.clear()
+    await crawl.run()
+    again = crawl.owner.visits[url]
+    assert (again.state, again.status, again.etag) == (VisitState.FETCHED, 304, '"1"')
+    assert [what for what, _ in crawl.owner.story] == ["record"]
+
+
+class Endless(dict[str, Handler | str]):
+    """Pages by the beginning of their path, whatever the query."""
+
+    def get(self, path: str, default: object = None) -> Handler | str | None:  # type: ignore[override]
+        return super().get(path.partition("?")[0])
+
+
+async def test_an_endless_site_ends_and_each_url_left_has_a_reason(site: Web, crawl: Crawl) -> None:
+    numbers = itertools.count()
+
+    async def endless(request: web.Request) -> web.Response:
+        links = linked(*(f"/trap?n={next(numbers)}" for _ in range(3)), body="The same again.")
+        return web.Response(text=links.replace("to /trap", "more"), content_type="text/html")
+
+    site.pages["a.test"] = Endless({"/": linked("/trap?n=x", "/real"), "/real": "Real words.", "/trap": endless})
+    await crawl.run(seed(site.url("a.test"), depth=200))
+    assert site.url("a.test", "/real") in crawl.owner.pages
+    assert len(site.paths("a.test")) < 30
+    left = [visit for visit in crawl.owner.visits.values() if visit.state != VisitState.FETCHED]
+    assert len(left) > 10 and {visit.state for visit in left} <= {VisitState.REFUSED, VisitState.REDIRECT}
+    assert all(visit.reason.startswith("guard: ") for visit in left)
+
+
+async def test_session_ids_of_a_sites_own_making_are_left_out_once_they_are_known(site: Web, crawl: Crawl) -> None:
+    numbers, names = itertools.count(), [f"/{chr(97 + n)}" for n in range(20)]
+
+    def chapter(name: str) -> Handler:
+        async def respond(_: web.Request) -> web.Response:
+            links = linked(*(f"{other}?sid={next(numbers)}" for other in names), body=f"Chapter {name * 9}.")
+            return web.Response(text=re.sub("sid=[0-9]+<", "<", links), content_type="text/html")
+
+        return respond
+
+    site.pages["a.test"] = Endless({name: chapter(name) for name in names})
+    await crawl.run(seed(site.url("a.test", "/a"), depth=50))
+    assert len(site.paths("a.test")) < 150  # 20 pages, each with endless names
+    last = {visit.target for visit in crawl.owner.visits.values() if visit.state == VisitState.REDIRECT}
+    assert last and last <= {site.url("a.test", name) for name in names}
+    assert {site.url("a.test", name) for name in names} <= crawl.owner.visits.keys()
+
+
+async def test_a_feed_that_pages_name_leads_to_new_pages_and_is_asked_for_once(site: Web, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    feed = "<rss><channel><item><link>/new</link></item><item><link>http://b.test/x</link></item></channel></rss>"
+    site.add("a.test", {"/feed": answer(200, feed, "application/rss+xml", ETag='"1"'), "/new": linked("/deeper")})
+    site.add("a.test", {"/atom": answer(200, "<feed><entry><link href='/newer'/></entry></feed>"), "/newer": linked()})
+    head = '<link rel="alternate" type="application/rss+xml" href="/feed">'
+    site.add("a.test", {"/": linked("/one", head=head), "/one": linked(head=head), "/deeper": linked()})
+    named = answer(200, "Words.", "text/plain", Link='</atom>; rel="alternate"; type="application/atom+xml"')
+    site.add("a.test", {"/": linked("/one", "/text", head=head), "/text": named})
+    await crawl.run(seed(here, depth=2))
+    assert site.paths("a.test").count("/feed") == 1
+    assert crawl.owner.pages.keys() == {here, *(here + path for path in ("one", "text", "new", "newer", "deeper"))}
+    visit = crawl.owner.visits[here + "feed"]
+    assert (visit.state, visit.reason, visit.etag) == (VisitState.FETCHED, "feed: 1 pages, 0 sitemaps", '"1"')
+    assert crawl.owner.visits[here + "deeper"].depth == 0, "as if the page had linked to it"
+
+
+async def test_a_response_without_markup_names_its_canonical_address(site: Web, crawl: Crawl) -> None:
+    site.add(
+        "a.test", {"/": answer(200, "Words.", "text/plain", Link='</better>; rel="canonical"'), "/better": "Words."}
+    )
+    await crawl.run(seed(site.url("a.test"), depth=0))
+    assert crawl.owner.visits[site.url("a.test", "/better")].state == VisitState.FETCHED
+
+
+async def test_a_page_that_has_moved_or_was_closed_is_found_no_more_and_comes_back(
+    site: Web, config: CrawlConfig, crawl: Crawl
+) -> None:
+    here = site.url("a.test", "/")
+    paths = ("moves", "closes", "blinks")
+    site.add("a.test", {f"/{path}": linked(body=path) for path in paths})
+    await crawl.run(*(seed(here + path) for path in paths))
+    changed = {"/moves": answer(301, Location="/there"), "/there": linked(body="moves"), "/closes": answer(401)}
+    changed |= {"/blinks": answer(302, Location="/there")}
+
+    async def later(crawl: Crawl) -> Crawl:
+        async with open_fetcher(config, "0", system_clock) as fetcher:
+            again = Crawl(config, fetcher, InlineParsers())
+            again.owner.visits = {url: replace(visit, due_at=0.0) for url, visit in crawl.owner.visits.items()}
+            again.owner.pages = crawl.owner.pages
+            await again.run()
+        return again
+
+    def found(crawl: Crawl) -> list[str]:
+        return sorted(url.removeprefix(here) for url, page in crawl.owner.pages.items() if not page.gone)
+
+    before = dict(site.pages["a.test"])
+    site.add("a.test", changed)
+    second = await later(crawl)
+    assert found(second) == ["blinks", "there"], "what moves for a while only, stays"
+    third = await later(second)
+    assert found(third) == ["there"]
+    assert state(third, here + "moves") == (VisitState.REDIRECT, "")
+    assert state(third, here + "closes") == (VisitState.REFUSED, "status 401")
+    site.add("a.test", before)
+    assert found(await later(third)) == ["blinks", "closes", "moves", "there"]
+
+
+async def test_a_page_is_gone_after_the_date_that_it_names(site: Web, config: CrawlConfig, crawl: Crawl) -> None:
+    here = site.url("a.test", "/")
+    past, future = "unavailable_after: 25 Jun 2010 15:00:00 PST", "unavailable_after: 2031-01-01T00:00:00Z"
+    at = datetime(2031, 1, 1, tzinfo=UTC).timestamp()
+    asked: list[str] = []
+
+    async def offer(request: web.Request) -> web.Response:
+        asked.append(request.headers.get("If-None-Match", ""))
+        return web.Response(text=linked(), content_type="text/html", headers={"X-Robots-Tag": future, "ETag": '"1"'})
+
+    site.add(
+        "a.test",
+        {"/": linked(head=f'<meta name="robots" content="noarchive, {past}">'), "/offer": offer, "/over": offer},
+    )
+    await crawl.run(seed(here), seed(here + "offer"))
+    assert state(crawl, here) == (VisitState.GONE, "unavailable_after") and crawl.owner.pages[here].gone
+    page, visit = crawl.owner.pages[here + "offer"], crawl.owner.visits[here + "offer"]
+    assert (page.gone, page.unavailable_at, visit.unavailable_at) == (False, at, at)
+    assert visit.due_at <= at
+    async with open_fetcher(config, "0", system_clock) as fetcher:
+        again = Crawl(config, fetcher, InlineParsers())
+        await again.run(replace(visit, due_at=0.0), replace(visit, url=here + "over", due_at=0.0, unavailable_at=1.0))
+    assert sorted(asked) == ["", "", '"1"'], "of a page whose date has come, only the page says if it is still there"
+    assert again.owner.visits[here + "over"].unavailable_at == at
