@@ -112,8 +112,8 @@ class LeaseRounds:
         now, teams = self._swarm.now, tenant.view.teams()
         if teams is not tenant.looked:
             tenant.looked = teams
-            tenant.leases.look(now, teams)
-        tenant.open, tenant.fell_back = tenant.leases.step(now, tenant.view), False
+            tenant.leases.set_teams(now, teams)
+        tenant.open, tenant.fell_back = tenant.leases.step(now, tenant.view, lambda _: False), False
         self._ask(tenant, tenant.open, tenant.open.requests)
         if tenant.waiting:
             self._swarm.later(FALL_BACK_S, self._go_on, tenant, tenant.open)
@@ -130,7 +130,7 @@ class LeaseRounds:
         if tenant.waiting:
             return
         tenant.open = None
-        for peer, release in tenant.leases.finish(self._swarm.now, asked).releases.items():
+        for peer, release in tenant.leases.finish(self._swarm.now, asked).items():
             self._release(tenant, peer, release, again=True)
         held = frozenset(tenant.leases.held(self._swarm.now))
         if held != tenant.told:
@@ -153,7 +153,7 @@ class LeaseRounds:
 
     def _hear(self, asker: Tenant, asked: QuorumRound, peer: NodeId, reply: LeaseReply, ended: list[bool]) -> None:
         if not ended:
-            asker.leases.heard(self._swarm.now, asked, peer, reply)
+            asker.leases.hear(self._swarm.now, asked, peer, reply)
             self._ended(asker, asked, ended)
 
     def _ended(self, tenant: Tenant, asked: QuorumRound, ended: list[bool]) -> None:
@@ -173,7 +173,7 @@ class LeaseRounds:
 
     def _released(self, tenant: Tenant, peer: NodeId, release: LeaseRelease, heard: list[bool]) -> None:
         there = self.tenants[peer]
-        there.leases.released(self._swarm.now, tenant.bee.node_id, release)
+        there.leases.hear_release(self._swarm.now, tenant.bee.node_id, release)
         self._send(there, tenant.bee.node_id, None, partial(heard.append, True))
 
     def _repeat(self, tenant: Tenant, peer: NodeId, release: LeaseRelease, heard: list[bool]) -> None:
