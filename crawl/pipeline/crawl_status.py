@@ -24,14 +24,14 @@ class CrawlStatus:
     reason: str
     slots: int  # held
     waiting: int  # URLs to be fetched soon: due now or within a minute, first visits, retries and revisits alike
-    due: int  # of these, URLs that only wait for their host's turn
+    due: int  # of these, URLs that only wait for their site's turn
     open: int  # URLs in flight: being fetched, read or handed to their owners
     fetched: int  # pages fetched and recorded since the start
     failed: int
     refused: dict[str, int]  # by reason
     per_s: float
     incomplete: int = 0  # slots with more URLs than fit into memory
-    broken: int = 0  # hosts that do not answer, and are asked once in a while alone
+    broken: int = 0  # sites that do not answer, and are asked only once in a while
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,31 +55,23 @@ class CrawlSnapshot:
             return "waiting", f"{self.pending} pages wait until their owners acknowledge them"
         if self.late_s > 1.0:
             return "waiting", f"crawl.max_bytes_s is used up: the next fetch begins in {span(self.late_s)}"
+        due = frontier.due_count(now)
         if frontier.in_flight:
-            return (
-                "crawling",
-                f"{frontier.in_flight} URLs in flight, {frontier.due_count(now)} wait for their host's turn",
-            )
-        next_s = frontier.next_due(now) or 0.0
-        if due := frontier.due_count(now):
-            return (
-                "waiting",
-                f"all {due} due URLs wait until their sites may be asked again, the first in {span(next_s)}"
-                + self._broken(),
-            )
+            return "crawling", f"{frontier.in_flight} URLs in flight, {due} wait for their host's turn"
+        next_in = span(frontier.next_due(now) or 0.0)
+        if due:
+            reason = f"all {due} due URLs wait until their sites may be asked again, the first in {next_in}"
+            return "waiting", reason + self._broken()
         if not frontier.slots:
             return "idle", "holds no lease: other nodes crawl the slots that it owns"
         if soon := frontier.due_count(now, SOON_S):
-            return "waiting", f"{soon} URLs are due within a minute, the first in {span(next_s)}"
+            return "waiting", f"{soon} URLs are due within a minute, the first in {next_in}"
         if len(frontier):
-            return (
-                "idle",
-                f"all {len(frontier)} URLs known here were visited; the next one is due again in {span(next_s)}",
-            )
+            return "idle", f"all {len(frontier)} URLs known here were visited; the next one is due again in {next_in}"
         return "idle", "no URL is known in the slots that this node holds; add some with dse-node crawl"
 
     def _broken(self) -> str:
-        """Return how many hosts do not answer, with an example, ready to be appended; "" where all do."""
+        """Say which site does not answer, and how many more, ready to be appended; "" where all answer."""
         sites = list(self.delays.broken_sites())
         if not sites:
             return ""

@@ -29,9 +29,12 @@ from crawl.pipeline.handoff import Handoff
 from crawl.pipeline.process_stage import ProcessStage
 from crawl.pipeline.site_knowledge import SiteKnowledge
 from crawl.pipeline.sitemap_reader import SitemapReader
-from crawl.pipeline.sitemap_state import SitemapListings
+from crawl.pipeline.sitemap_state import SitemapListings, SitemapQueue
 from crawl.pipeline.worker_pool import WorkerPool
 from crawl.politeness.address_limits import AddressLimits
+from crawl.politeness.robots_cache import RobotsCache
+from crawl.politeness.site_delays import SiteDelays
+from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
 from dht import Clock, Slot
@@ -60,7 +63,13 @@ class Crawler:
         self._queues = queues = SiteQueues(addresses)
         self._frontier = frontier = Frontier(config.max_frontier_urls, queues, revisits)
         self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
-        self._sites = sites = SiteKnowledge.empty(config, ports.fetcher, control.mirrors, clock, Random(rng.random()))
+        self._sites = sites = SiteKnowledge(
+            RobotsCache(config, ports.fetcher, clock),
+            SiteDelays(config, Random(rng.random())),
+            Lastmods(config.max_lastmods),
+            control.mirrors,
+            SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
+        )
         self._dns_prefetch = DnsPrefetch(queues, ports.locate)
         self._fetch_stage = FetchStage(config, ports, sites, revisits, queues, clock)
         self._sitemap_reader = SitemapReader(config, sites, revisits, frontier, clock)

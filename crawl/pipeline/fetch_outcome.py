@@ -15,7 +15,6 @@ from crawl.content.fingerprint import is_same, says_the_same
 from crawl.content.media_types import OTHER_TYPE, READ_TYPES, looks_like_html
 from crawl.content.parse_task import too_large
 from crawl.content.robots_directives import header_directives, unwanted
-from crawl.errors import FetchFailed
 from crawl.fetch.response import Fetched
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.schedule.change_rate import seen
@@ -146,11 +145,6 @@ def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visi
     It never counts as hopeless: others may hold the slot next."""
     fails = min(visit.fails, config.max_fails - 1)
     return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
-
-
-def outcome_of_error(visit: Visit, error: FetchFailed, now: float, config: CrawlConfig) -> Visit:
-    """Return the outcome of a fetch that brought no response."""
-    return failed(replace(visit, status=0), error.reason, now, config)
 
 
 def keep_again(visit: Visit, now: float) -> bool:

@@ -7,6 +7,7 @@ for the site's next turn. So every request counts for politeness, and a site nev
 from dataclasses import dataclass
 
 import msgspec
+from msgspec.structs import replace
 
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
@@ -25,7 +26,6 @@ from crawl.pipeline.fetch_outcome import (
     idle_parameters,
     judge,
     keep_again,
-    outcome_of_error,
     outcome_of_sparing,
     refused,
     validators,
@@ -201,7 +201,7 @@ class FetchStage:
             delay_s = self.sites.delays.after_error(task.site, decision.min_delay_s)
             return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         except FetchFailed as error:
-            outcome = outcome_of_error(visit, error, self.clock().wall, config)
+            outcome = failed(replace(visit, status=0), error.reason, self.clock().wall, config)
             delay_s = self._after_silence(task.site, error.reason, decision)
             return FetchResult(delay_s, outcome=FetchOutcome(outcome))
         judged = judge(visit, fetched, self.clock().wall, config, self.revisits)

@@ -3,14 +3,11 @@
 It lives in memory alone: whoever holds a slot next learns it anew, from visits and from the sites themselves.
 """
 
-from dataclasses import dataclass, replace
-from random import Random
+from dataclasses import dataclass, field, replace
 
 import msgspec
 
-from crawl.config import CrawlConfig
 from crawl.content.fingerprint import says_the_same, steady_text
-from crawl.fetch.response import Fetcher
 from crawl.frontier.mirror_detector import MirrorDetector
 from crawl.frontier.trap_learning import TrapLearning
 from crawl.frontier.url_status import QueuePosition, RobotsAccess, UrlStatus
@@ -19,7 +16,7 @@ from crawl.politeness.robots_cache import RobotsCache, RobotsUnreachable
 from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Clock, site_of
+from dht import site_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,27 +24,12 @@ class SiteKnowledge:
     """Holds what the stages learn of sites; each part is bounded in memory."""
 
     robots: RobotsCache
-    delays: SiteDelays  # with a circuit breaker for each host
-    traps: TrapLearning
-    lastmods: Lastmods
+    delays: SiteDelays  # with a circuit breaker for each site
+    lastmods: Lastmods  # dates that sitemaps give, and whether they have proved right
     mirrors: MirrorDetector
     sitemaps: SitemapQueue  # named by robots.txt, and still to be fetched
-    feeds: SiteFeeds  # handed over already
-
-    @classmethod
-    def empty(
-        cls, config: CrawlConfig, fetcher: Fetcher, mirrors: MirrorDetector, clock: Clock, rng: Random
-    ) -> "SiteKnowledge":
-        """Make the knowledge of a crawler that has fetched nothing yet; `fetcher` asks for robots.txt."""
-        return cls(
-            RobotsCache(config, fetcher, clock),
-            SiteDelays(config, rng),
-            TrapLearning(),
-            Lastmods(config.max_lastmods),
-            mirrors,
-            SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
-            SiteFeeds(),
-        )
+    traps: TrapLearning = field(default_factory=TrapLearning)
+    feeds: SiteFeeds = field(default_factory=SiteFeeds)  # handed over already
 
     def recall(self, visit: Visit, rebuild: object) -> None:
         """Learn from a visit that was recorded before this crawler held its slot; `rebuild` names the occasion."""
