@@ -1,4 +1,4 @@
-"""Replacing a small file in one step."""
+"""Replaces a small file in one step."""
 
 import os
 import tempfile

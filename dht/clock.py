@@ -24,10 +24,11 @@ _now = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks ar
 
 
 def system_clock() -> Now:
-    """This machine's clocks; the simulator has its own."""
+    """Read this machine's clocks; the simulator has its own."""
     return _now((time.time(), time.clock_gettime(_STEADY)))
 
 
 def steady_of(clock: Clock) -> Callable[[], float]:
-    """The steady half of a clock alone, in a third of the time: for what is asked at every step."""
+    """Return a function that reads a clock's steady half alone, in a third of the time: for what is asked at every
+    step."""
     return partial(time.clock_gettime, _STEADY) if clock is system_clock else lambda: clock().steady

@@ -63,7 +63,7 @@ class BadMessage(RemoteError):
 
 
 class TooLittleWork(BadMessage):
-    """An identity without the work that the strategy in force asks for; see `puzzle.py`."""
+    """An identity has less work behind it than the strategy in force asks for."""
 
 
 @dataclass(eq=False)

@@ -41,7 +41,7 @@ class UrlParts(NamedTuple):
 
 @lru_cache(_REMEMBERED)
 def split_url(url: str) -> UrlParts:
-    """The parts of a canonical URL; raises ValueError where it is none that could be split."""
+    """Take a canonical URL apart; raises ValueError where it cannot be split."""
     plain = _PLAIN.fullmatch(url)
     if plain is not None and "#" not in url:
         return UrlParts(plain[1], plain[2], plain[3], plain[4] or "", plain[5] or "")
@@ -51,27 +51,27 @@ def split_url(url: str) -> UrlParts:
 
 @lru_cache(_REMEMBERED)
 def document_id(url: str) -> DocumentId:
-    """The id of the document at a canonical URL; it never changes."""
+    """Return the id of the document at a canonical URL; it never changes."""
     return DocumentId(sha256(url.encode()).digest()[:KEY_BYTES])
 
 
 def site_of(url: str) -> str:
-    """The site of a canonical URL: host, and port where it is not the scheme's default; both schemes share it."""
+    """Return the site of a canonical URL: host, and port where it is not the scheme's default; both schemes share
+    it."""
     return split_url(url).site
 
 
 def host_of(url: str) -> str:
-    """The host of a canonical URL."""
+    """Return the host of a canonical URL."""
     return split_url(url).host
 
 
 @lru_cache(_REMEMBERED)
 def placement_key(url: str, spread: int = 0) -> Key:
-    """Where the document of a canonical URL lives.
+    """Return the key under which the document of a canonical URL lives.
 
     `spread` d ≥ 0 splits a big site into 2**d shards by the top d bits of H(path?query); shard 0 hashes as the
-    unsharded site, so a site that begins to spread keeps that part of its pages in place.
-    """
+    unsharded site, so a site that begins to spread keeps that part of its pages in place."""
     parts = split_url(url)
     path = parts.path + ("?" + parts.query if parts.query else "")
     path_hash = sha256(b"path\0" + path.encode()).digest()
@@ -80,21 +80,22 @@ def placement_key(url: str, spread: int = 0) -> Key:
 
 
 def shard_prefix(site: str, shard: int) -> bytes:
-    """The first 10 bytes of all placement keys of a site's shard."""
+    """Return the first 10 bytes of all placement keys of a site's shard."""
     suffix = b"\0" + shard.to_bytes(4, "big") if shard else b""
     return sha256(b"site\0" + site.encode() + suffix).digest()[:SITE_BYTES]
 
 
 def slot_of(key: bytes, slot_bits: int) -> Slot:
-    """The slot that a placement key falls into."""
+    """Return the slot that a placement key falls into."""
     return Slot(int.from_bytes(key[:4], "big") >> (32 - slot_bits))
 
 
 def slot_start(slot: Slot, slot_bits: int) -> Key:
-    """The first key of a slot; owners are weighed by it, so the even child of a doubled slot keeps its owners."""
+    """Return the first key of a slot; owners are weighed by it, so the even child of a doubled slot keeps its
+    owners."""
     return Key((slot << (KEY_BITS - slot_bits)).to_bytes(KEY_BYTES, "big"))
 
 
 def distance(a: bytes, b: bytes) -> int:
-    """The XOR metric of two keys or ids."""
+    """Return the XOR distance of two keys or ids."""
     return int.from_bytes(a, "big") ^ int.from_bytes(b, "big")

@@ -40,7 +40,7 @@ Heir = tuple[Annotated[int, Meta(ge=0, lt=MAX_RELEASES)], _Id, Annotated[int, Me
 
 
 class Done(Message, frozen=True):
-    """The answer of those who only acknowledge."""
+    """Acknowledge a message that asks for nothing."""
 
 
 class GetStrategy(Message, frozen=True):
@@ -50,7 +50,7 @@ class GetStrategy(Message, frozen=True):
 
 
 class StrategyChain(Message, frozen=True):
-    """Signed strategies as `strategy.encode_signed` writes them; empty: we have nothing from there on."""
+    """Signed strategies as `encode_signed` writes them; empty where the sender has nothing from that version on."""
 
     versions: Annotated[tuple[bytes, ...], Meta(max_length=MAX_CHAIN)]
 
@@ -72,14 +72,14 @@ class Claim(Message, frozen=True):
 
 
 class LeaseRequest(Message, frozen=True):
-    """All the claims of one peer on another's votes."""
+    """All claims that one peer wants another's votes on."""
 
     slot_bits: int
     claims: Annotated[tuple[Claim, ...], Meta(max_length=MAX_CLAIMS)]
 
 
 class Vote(Message, frozen=True):
-    """A vote on one claim. Refused: `holder` (empty: nobody) has the vote; `epoch` is the highest seen."""
+    """A vote on one claim. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen."""
 
     slot: int
     granted: bool
@@ -94,10 +94,9 @@ class LeaseReply(Message, frozen=True):
 
 
 class LeaseRelease(Message, frozen=True):
-    """The sender holds these no longer, or never did: (slot, epoch). Their votes are free again.
+    """The sender holds these (slot, epoch) no longer, or never did; their votes are free again.
 
-    `heirs`: (slot, node id, seconds): for so long that live owner comes before all others in the slot's order.
-    """
+    `heirs`: (slot, node id, seconds): for so long that live owner comes before all others in the slot's order."""
 
     slot_bits: int
     slots: Annotated[tuple[tuple[int, int], ...], Meta(max_length=MAX_RELEASES)]

@@ -1,4 +1,4 @@
-"""Token buckets: how much one address or one peer may cost us.
+"""Limits how much one address or one peer may cost us, by token buckets.
 
 Pure: `now` is an argument, in seconds of the steady clock. Bounded: the bucket least recently used is forgotten, which
 gives its owner a full one again; with 8,192 buckets that takes a flood which the address limit meets first.
@@ -10,7 +10,7 @@ KEYS = 8192
 
 
 class RateLimiter:
-    """One bucket a key, each filling at `rate` a second up to `burst`."""
+    """One token bucket a key, each filling at `rate` a second up to `burst`."""
 
     def __init__(self, rate: float, burst: float, *, keys: int = KEYS) -> None:
         self._rate = rate
@@ -19,7 +19,7 @@ class RateLimiter:
         self._levels: dict[Hashable, tuple[float, float]] = {}
 
     def take(self, key: Hashable, now: float, cost: float = 1.0) -> bool:
-        """Whether the key may spend `cost` now; if not, nothing is taken."""
+        """Take `cost` from the key's bucket and return True, or return False and take nothing where it holds less."""
         levels, burst = self._levels, self._burst
         before = levels.pop(key, None)  # the most recently used is last
         if before is None:

@@ -10,7 +10,7 @@ Item = TypeVar("Item")
 
 
 class Rng(Protocol):
-    """`random.Random` fits."""
+    """The part of `random.Random` that pure code uses."""
 
     def random(self) -> float: ...
 

@@ -1,4 +1,4 @@
-"""How a process of ours hears that it should stop: SIGINT and SIGTERM, once."""
+"""Lets a process hear once that it should stop, by SIGINT or SIGTERM."""
 
 import asyncio
 import signal
@@ -8,8 +8,10 @@ STOPS = (signal.SIGINT, signal.SIGTERM)
 
 
 def when_told_to_stop(act: Callable[[], object]) -> None:
-    """Call `act` on the running loop at the first such signal. Later ones do nothing: who is impatient must not end a
-    clean stop. From then on the process ignores them, not the loop, so that they find nobody after the loop either."""
+    """Call `act` on the running loop at the first SIGINT or SIGTERM.
+
+    Later ones do nothing: who is impatient must not end a clean stop. From then on the process ignores them, not the
+    loop, so that they find nobody after the loop either."""
     loop = asyncio.get_running_loop()
 
     def stop() -> None:

@@ -15,7 +15,7 @@ SLOT_LIMIT = 1 << MAX_SLOT_BITS
 
 
 def encode_slots(slots: Iterable[Slot]) -> bytes:
-    """The shortest encoding of a set of slots below 65,536; the empty set is b""."""
+    """Return the shortest encoding of a set of slots below 65,536; the empty set is b""."""
     ordered = sorted(set(slots))
     if not ordered:
         return b""

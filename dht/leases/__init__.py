@@ -1,1 +1,1 @@
-"""Who may crawl a slot now? Quorum leases, their transfer and balance. Read lease_holder, then voter."""
+"""Who may crawl a slot now? Quorum leases, their transfer and balance. Read `lease_holder.py`, then `voter.py`."""

@@ -174,7 +174,7 @@ class LeaseHolder:
         return self._take_releases(now)
 
     def answer(self, now: Now, peer: NodeId, request: LeaseRequest, view: SlotView) -> LeaseReply:
-        """Vote on another node's claims."""
+        """Vote on another node's claims; no vote where the two count by different numbers of slots."""
         if request.slot_bits != self._slot_bits:
             return LeaseReply(())
         votes = [
@@ -203,7 +203,7 @@ class LeaseHolder:
         return self._take_releases(now)
 
     def _inherit(self, now: Now, peer: NodeId, heirs: Sequence[Heir]) -> None:
-        """Take the moves that a peer names for slots of which it has this node's vote."""
+        """Take the transfers that a peer names for slots of which it has this node's vote."""
         for slot, heir, lent_s in heirs:
             promise = self.voter.promise(now, slot)
             if promise is not None and promise.holder == peer and heir in self.voter.team(slot) and heir != peer:

@@ -3,7 +3,7 @@
 Pure: `now` is an argument. *Due work* is the number of URLs that politeness lets be fetched soon. A node compares
 itself with those it shares slots with and some others. Where it has more than N, and α times what the least busy of
 them has, it hands the share β = ½ − 1/(2K), K = mine/theirs, of its work to the least busy live owner of its slots, so
-that both have the same; next minute it looks again. Thus work flows on from node to node, as far as it has to.
+that both have the same; a minute later it compares again. Thus work flows on from node to node, as far as it has to.
 Slots go whole: one that holds nearly everything cannot be balanced this way; such a site has to be spread. A pair of
 nodes makes one move in PAIR_S, and nothing goes back to where it came from for MOVE_S. Source: Li Wei 2006.
 """
@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 from dht.keys import NodeId, Slot
 
-BALANCE_EVERY_S = 60.0  # between two looks: a move shows in everybody's heartbeats within half of it
+BALANCE_EVERY_S = 60.0  # between two comparisons: a move shows in everybody's heartbeats within half of it
 PAIR_S = 600.0  # between two moves of one pair
 MOVE_S = 1800.0  # how long a move holds; the slot's preferred owner gets it back then, unless it is still busier
 STEP = 1.05  # K of a pair between which something moves at all, once the busiest and the least busy are α apart
@@ -25,7 +25,7 @@ SHOWN = 4  # bytes of a node id
 
 @dataclass(frozen=True, slots=True)
 class BalanceRules:
-    """N, URLs from which on work is worth sharing, and α, how many times the least busy one's."""
+    """When work is worth sharing: from N URLs on, and above α times what the least busy peer has."""
 
     queue: int
     ratio: float
@@ -42,15 +42,17 @@ class LeaseMove:
 
     @property
     def k(self) -> float:
+        """How many times the other's due work this node had."""
         return self.here / max(1, self.there)
 
     @property
     def beta(self) -> float:
+        """The share of its due work that this node wanted to hand over."""
         return share(self.here, self.there)
 
     @property
     def reason(self) -> str:
-        """One line for people."""
+        """The reason in one line, for people."""
         return (
             f"{_slots(len(self.slots))} lent to {self.peer.hex()[: 2 * SHOWN]}…: {self.here:,} URLs due here, "
             f"{self.there:,} there, K = {self.k:.1f}, beta = {self.beta:.2f}"
@@ -59,8 +61,10 @@ class LeaseMove:
 
 @dataclass(frozen=True, slots=True)
 class LoadSnapshot:
-    """What one look sees. `here`: due work by held slot; `there`: that of live peers by their own word, those that are
-    compared; `heirs(slot)`: ready live owners, without the one that moved it here a short while ago."""
+    """What one comparison goes by.
+
+    `here`: due work by held slot; `there`: due work of the live peers compared, by their own word; `heirs(slot)`: ready
+    live owners, without the one that lent the slot to this node a short while ago."""
 
     here: Mapping[Slot, int]
     there: Mapping[NodeId, int]
@@ -68,12 +72,14 @@ class LoadSnapshot:
 
     @property
     def mine(self) -> int:
+        """All due work of this node."""
         return sum(self.here.values())
 
 
 @dataclass(frozen=True, slots=True)
 class BalanceOutlook:
-    """The last look, for people: due work here, its mean over the peers compared, why nothing moves (or what did)."""
+    """The last comparison, for people: due work here, its mean over the peers compared, why nothing moves (or what
+    did)."""
 
     mine: int = 0
     mean: float = 0.0
@@ -82,40 +88,42 @@ class BalanceOutlook:
 
 
 def share(mine: int, theirs: int) -> float:
-    """β = ½ − 1/(2K) for K = mine/theirs; 0 where the other has as much or more."""
+    """Return β = ½ − 1/(2K) for K = mine/theirs; 0 where the other has as much or more."""
     return max(0.0, 0.5 - max(1, theirs) / (2 * max(1, mine)))
 
 
 class LoadBalance:
-    """Looks now and then, and remembers who moved what to whom."""
+    """Compares now and then, and remembers what moved to whom."""
 
     def __init__(self) -> None:
-        self._recent_until: dict[NodeId, float] = {}
+        self._paired_until: dict[NodeId, float] = {}
         self.moves: deque[tuple[float, LeaseMove]] = deque(maxlen=NOTED)  # (steady time, what moved), oldest first
         self.outlook = BalanceOutlook()
 
     def note_move(self, peer: NodeId, now: float) -> None:
-        """Something moved between this node and a peer: no other move of the pair for a while."""
-        self._recent_until[peer] = now + PAIR_S
+        """Note that something moved between this node and a peer: no other move of the pair for PAIR_S."""
+        self._paired_until[peer] = now + PAIR_S
 
     def step(self, now: float, due: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
-        """What to move now. `now`: steady seconds."""
-        self._recent_until = {peer: until for peer, until in self._recent_until.items() if until > now}
-        lot = plan(due, rules, self._recent_until.keys())
-        if lot is not None:
-            self.note_move(lot.peer, now)
-            self.moves.append((now, lot))
+        """Return what to move now, if anything. `now`: steady seconds."""
+        self._paired_until = {peer: until for peer, until in self._paired_until.items() if until > now}
+        move = plan(due, rules, self._paired_until.keys())
+        if move is not None:
+            self.note_move(move.peer, now)
+            self.moves.append((now, move))
         mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
-        reason = lot.reason if lot is not None else why_not(due, rules, self._recent_until.keys())
+        reason = move.reason if move is not None else why_not(due, rules, self._paired_until.keys())
         self.outlook = BalanceOutlook(due.mine, mean, len(due.there), reason)
-        return lot
+        return move
 
 
 def slots_to_keep(
     due: LoadSnapshot, rules: BalanceRules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]
 ) -> set[Slot]:
-    """Of slots whose time here is over those that are better kept: where their preferred owner is busy, and this node
-    is not α times as busy. `homes`: each such slot's preferred owner; `work`: what is due in it."""
+    """Return which lent slots whose time is over are better kept.
+
+    That is where their preferred owner is busy, and this node is not α times as busy. `homes`: each such slot's
+    preferred owner; `work`: what is due in it."""
     mine, there = due.mine, dict(due.there)
     kept = set()
     for slot, home in sorted(homes.items()):
@@ -128,8 +136,10 @@ def slots_to_keep(
 
 
 def plan(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> LeaseMove | None:
-    """What β asks for: the least busy peer that can take anything, the largest slots that fit. One peer at a time: the
-    next look sees what others moved to it meanwhile."""
+    """Return what to move by β: to the least busy peer that can take anything, the largest slots that fit.
+
+    One peer at a time: the next comparison sees what others moved to it meanwhile. `recent`: peers with which something
+    moved lately."""
     if not _is_uneven(due, rules):
         return None
     offers = _offers(due)
@@ -142,7 +152,7 @@ def plan(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()
 
 
 def why_not(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> str:
-    """Why a look moved nothing, in one line."""
+    """Return why a comparison moved nothing, in one line."""
     here, offers = f"{due.mine:,} URLs due here", _offers(due)
     if due.mine <= rules.queue:
         return f"{here}, not above N = {rules.queue:,}"

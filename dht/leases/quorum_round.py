@@ -22,8 +22,9 @@ WHOLE = 720_720  # a slot's need of votes, parted among its voters: 1 … 16 of 
 
 @dataclass(slots=True)
 class Attempt:
-    """One slot of a round: who was asked, who granted, who refused in whose favour. `asks_all`: whether everybody has
-    to hear of it; `friends`: who granted it the last time."""
+    """One slot of a round: who was asked, who granted, who refused in whose favour.
+
+    `asks_all`: whether everybody has to hear of it; `friends`: who granted it the last time."""
 
     epoch: int
     team: Team
@@ -36,11 +37,11 @@ class Attempt:
 
     @property
     def lacks(self) -> int:
-        """Votes missing to a majority."""
+        """How many votes are missing to a majority."""
         return max(0, majority(len(self.team)) - len(self.granted))
 
     def is_for(self, holder: NodeId) -> bool:
-        """Whether most of the team named another holder."""
+        """Tell whether most of the team named this other holder."""
         return list(self.others.values()).count(holder) >= majority(len(self.team))
 
 
@@ -61,7 +62,7 @@ class QuorumRound:
         self.requests = self._address({s: wanted[s] if a.asks_all else chosen[s] for s, a in self.attempts.items()})
 
     def fall_back(self) -> Mapping[NodeId, LeaseRequest]:
-        """Where votes are missing: requests to all who were not asked yet."""
+        """Return requests to all who were not asked yet, for the slots that still lack votes."""
         short = {slot: attempt for slot, attempt in self.attempts.items() if attempt.lacks}
         return self._address({slot: set(a.team) - a.granted - a.asked for slot, a in short.items()})
 
@@ -78,10 +79,9 @@ class QuorumRound:
 
 
 def voters(attempts: Mapping[Slot, Attempt], asked_anyway: Iterable[NodeId] = ()) -> dict[Slot, set[NodeId]]:
-    """Whom to ask for each slot, so that each gets the votes that it lacks and few peers are asked in all.
+    """Choose whom to ask for each slot, so that each gets the votes that it lacks and few peers are asked in all.
 
-    `asked_anyway` get a request in any case, so they cost nothing.
-    """
+    `asked_anyway` get a request in any case, so they cost nothing."""
     fit = {slot: set(attempt.team) - attempt.granted for slot, attempt in attempts.items()}
     chosen = _cover(attempts, fit, dict.fromkeys(asked_anyway))
     for peer in [*chosen]:  # what was chosen early may have become needless

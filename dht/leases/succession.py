@@ -4,7 +4,7 @@ Pure: `now` is an argument. A slot has a rendezvous order of its own among the l
 spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
 their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the slot's
 visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in the
-same order. A newcomer comes after all who were there before it (ages.py); the heir of a move (heirs.py) before all.
+same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -21,23 +21,24 @@ FREED_S = 15.0  # a release is newer than the heartbeats heard for this long aft
 
 
 class SlotView(Protocol):
-    """What the leases look up in the view, slot by slot."""
+    """What the leases ask the view, slot by slot."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
-        """Whether a live peer, or this node, announces the slot as ready."""
+        """Tell whether a live peer, or this node, announces the slot as ready."""
 
     def ready(self, slot: Slot) -> Sequence[NodeId]:
-        """Who announces the slot as ready and is believed: owners, and former ones that have yet to hand it over."""
+        """Return who announces the slot as ready and is believed: owners, and former ones that have yet to hand it
+        over."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
-        """Live peers, this node never, whose newest heartbeat says that they hold the slot."""
+        """Return the live peers, this node never, whose newest heartbeat says that they hold the slot."""
 
     def seasoned(self, peers: Sequence[NodeId]) -> Sequence[NodeId]:
-        """Those of them that have been here for as long as the strategy asks of who decides."""
+        """Return those of them that have been here for as long as the strategy asks of who decides."""
 
 
 class Succession:
-    """The turns of one node. `not_before`: steady time of its first claim."""
+    """Decides when one node asks for which slot. `not_before`: steady time of its first claim."""
 
     def __init__(
         self, node_id: NodeId, slot_bits: int, voter: Voter, transfers: LeaseTransfers, not_before: float
@@ -56,43 +57,43 @@ class Succession:
         self._not_before = max(self._not_before, until)
 
     def split(self, slot_bits: int) -> None:
-        """The slots were split: who waits for one begins to wait for its parts."""
+        """Begin to wait for the parts of slots that were split, in place of the whole."""
         self._slot_bits = slot_bits
         self._vacant_since, self._retry_at, self._freed = {}, {}, {}
 
     def keep_only(self, slots: Collection[Slot]) -> None:
-        """Forget what concerns other slots."""
+        """Forget what concerns other slots than these."""
         for waits in (self._vacant_since, self._retry_at):
             for slot in [slot for slot in waits if slot not in slots]:
                 del waits[slot]
 
     def holders(self, now: Now, slot: Slot, view: SlotView) -> list[NodeId]:
-        """Live peers that say they hold the slot and have not released it since."""
+        """Return the live peers that say they hold the slot and have not released it since."""
         freed, until = self._freed.get(slot, (None, 0.0))
         return [peer for peer in view.announced(slot) if peer != freed or now.steady >= until]
 
     def note_release(self, now: Now, slot: Slot, peer: NodeId) -> None:
-        """A peer holds the slot no longer, whatever its last heartbeat says."""
+        """Note that a peer holds the slot no longer, whatever its last heartbeat says."""
         self._freed[slot] = (peer, now.steady + FREED_S)
 
     def note_vacant(self, now: Now, slot: Slot) -> None:
-        """Nobody holds the slot from now on."""
+        """Note that nobody holds the slot from now on."""
         self._vacant_since[slot] = now.steady
 
     def note_taken(self, slot: Slot) -> None:
-        """Somebody holds the slot, or may still."""
+        """Note that somebody holds the slot, or may still."""
         self._vacant_since.pop(slot, None)
 
     def postpone(self, slot: Slot, until: float) -> None:
-        """Ask for nothing there before this steady time."""
+        """Do not ask for the slot before this steady time."""
         self._retry_at[slot] = until
 
     def is_postponed(self, now: Now, slot: Slot) -> bool:
-        """Whether it is too early to ask again."""
+        """Tell whether it is too early to ask for the slot again."""
         return now.steady < self._retry_at.get(slot, 0.0)
 
     def is_due(self, now: Now, slot: Slot, view: SlotView) -> bool:
-        """Whether to ask for a slot that this node does not hold."""
+        """Tell whether to ask now for a slot that this node does not hold."""
         promise = self._voter.promise(now, slot)
         holders = [promise.holder] if promise is not None and promise.holder != self._node_id else []
         if holders or (holders := self.holders(now, slot, view)):
@@ -109,18 +110,19 @@ class Succession:
         return place is not None and now.steady - since >= PATIENCE_S * place
 
     def may_ask(self, peer: NodeId, slot: Slot, view: SlotView) -> bool:
-        """A newcomer gets no new vote where somebody older could hold the slot, and so is nobody's heir there."""
+        """Tell whether a peer can get votes for the slot: a newcomer gets none where somebody older could hold it."""
         team = self._voter.team(slot)
         older = view.seasoned([p for p in team if view.is_ready(p, slot)])
         return not older or peer in older
 
     def preferred(self, slot: Slot, view: SlotView) -> NodeId | None:
-        """Who comes first in the slot's own order, moves aside."""
+        """Return who comes first in the slot's own order, transfers aside."""
         return next(iter(self._order(slot, view)), None)
 
     def successor(self, now: Now, slot: Slot, view: SlotView) -> NodeId | None:
-        """Who should hold a slot in place of this node, which holds it; None where nobody should. A newcomer may be
-        wrong about who is older: to another newcomer it is itself, and they would pass it round."""
+        """Return who should hold a slot in place of this node, which holds it; None where nobody should.
+
+        A newcomer may be wrong about who is older: to another newcomer it is itself, and they would pass it round."""
         order = self._candidates(now, slot, view)
         best = order[0]
         if self._node_id not in order and best != self._transfers.heir(now, slot):
@@ -128,7 +130,8 @@ class Succession:
         return None if best == self._node_id or not view.is_ready(best, slot) else best
 
     def meets_better(self, now: Now, slot: Slot, view: SlotView) -> bool:
-        """Whether a live owner that comes before us holds the slot too: two networks have met, and it keeps it."""
+        """Tell whether a live owner that comes before this node holds the slot too: two networks met, and it keeps
+        it."""
         others = self.holders(now, slot, view)
         if not others:
             return False
@@ -161,6 +164,6 @@ class Succession:
 
 
 def preference(slot: Slot, slot_bits: int, peers: Iterable[NodeId]) -> list[NodeId]:
-    """Peers in the order in which they should hold a slot; independent of the order in which they own it."""
+    """Return peers in the order in which they should hold a slot; independent of the order in which they own it."""
     start = slot_start(slot, slot_bits)
     return sorted(peers, key=lambda peer: blake2b(peer + start, digest_size=8, person=b"lease").digest())

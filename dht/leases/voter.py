@@ -48,7 +48,7 @@ class Voter:
         self._epochs: dict[int, int] = {}
 
     def split(self, doublings: int) -> None:
-        """Every slot becomes 2**doublings slots, its parts: what was voted, seen and promised of it holds for each."""
+        """Keep what was voted, seen and promised of every slot for each of its 2**doublings parts."""
         if not doublings:
             return
         parts = range(1 << doublings)
@@ -58,8 +58,9 @@ class Voter:
         self._epochs = {(s << doublings) + n: epoch for s, epoch in self._epochs.items() for n in parts}
 
     def set_teams(self, now: Now, teams: Mapping[Slot, Team]) -> list[Slot]:
-        """Take the live owners of every slot that may concern this node, as the view has them now; returns the slots
-        whose team changed. What teams a slot had before it concerned us we do not know, and vote accordingly."""
+        """Take the live owners of every slot that may concern this node; return the slots whose team changed.
+
+        What teams a slot had before it concerned us we do not know, and vote accordingly."""
         before = self._teams
         changed = [slot for slot in {**before, **teams} if before.get(slot) != teams.get(slot)] if before else []
         for slot in changed:
@@ -72,26 +73,26 @@ class Voter:
         return changed
 
     def team(self, slot: int) -> Team:
-        """The live owners of a slot; empty for a slot that does not concern this node."""
+        """Return the live owners of a slot; empty for a slot that does not concern this node."""
         return self._teams.get(Slot(slot), ())
 
     def promise(self, now: Now, slot: int) -> Promise | None:
-        """The promise for a slot that still binds."""
+        """Return the promise for a slot that still binds, if there is one."""
         promise = self._promises.get(slot)
         return promise if promise is not None and promise.until > now.steady else None
 
     def promised_until(self) -> float:
-        """When the last promise to another node runs out (steady seconds; 0 where there is none)."""
+        """Return when the last promise to another node runs out (steady seconds; 0 where there is none)."""
         return max((p.until for p in self._promises.values() if p.holder != self._node_id), default=0.0)
 
     def next_epoch(self, now: Now, slot: int) -> int:
-        """An epoch above every one seen for the slot; it is noted as seen."""
+        """Return an epoch above every one seen for the slot, and note it as seen."""
         epoch = max(int(now.wall), self._epochs.get(slot, 0) + 1)
         self._epochs[slot] = epoch
         return epoch
 
     def highest_epoch(self, slot: int) -> int:
-        """The highest epoch seen for a slot, 0 where none was."""
+        """Return the highest epoch seen for a slot, 0 where none was."""
         return self._epochs.get(slot, 0)
 
     def saw_epoch(self, now: Now, slot: int, epoch: int) -> None:
@@ -111,14 +112,14 @@ class Voter:
         return Vote(claim.slot, True, claim.epoch, peer)
 
     def abstains(self, now: Now, slot: int) -> bool:
-        """Whether a holder may exist that this voter's own memory does not show."""
+        """Tell whether a holder may exist that this voter's own memory does not show."""
         if now.steady < self._abstain_until:
             return True
         past, team = self._past.get(slot, []), self.team(slot)
         return any(ended + VOTE_S > now.steady and may_miss(self._node_id, old, team) for old, ended in past)
 
     def release(self, peer: NodeId, slot: int, epoch: int) -> None:
-        """A holder gives a slot back. Where it was the newest holder known, no older one needs to be waited for."""
+        """Let a holder give a slot back; where it was the newest holder known, no older one needs to be waited for."""
         promise = self._promises.get(slot)
         if promise is None or promise.holder != peer or promise.epoch > epoch:
             return  # it held nothing that we know of: perhaps it only asked, and an older holder is still there
@@ -154,7 +155,7 @@ class Voter:
 
 
 def may_miss(voter: NodeId, old: Team, new: Team) -> bool:
-    """Whether a majority of `old` without the voter and one of `new` with it can share nobody."""
+    """Tell whether a majority of `old` without the voter and one of `new` with it can share nobody."""
     before, after = set(old) - {voter}, set(new) - {voter}
     shared = len(before & after)
     needed_old = majority(len(old))
@@ -167,10 +168,10 @@ def may_miss(voter: NodeId, old: Team, new: Team) -> bool:
 
 
 def majority(count: int) -> int:
-    """More than half."""
+    """Return the smallest number of voters that is more than half of so many."""
     return count // 2 + 1
 
 
 def team_digest(team: Team) -> bytes:
-    """What two nodes compare to know that they see the same live owners: 8 bytes, whatever the order."""
+    """Return 8 bytes by which two nodes see that they know the same live owners, in whatever order."""
     return blake2b(b"".join(sorted(team)), digest_size=8).digest()

@@ -24,52 +24,54 @@ class View(Protocol):
         """The strategy in force; slot_bits, replicas and min_acks are its fields."""
 
     def former_strategies(self) -> Sequence[Strategy]:
-        """The strategies in force until a day ago at most, newest first; the same object until that changes."""
+        """Return the strategies in force until a day ago at most, newest first; the same object until that changes."""
 
     def members(self) -> tuple[NodeId, ...]:
-        """Peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
+        """Return the peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
 
     def contact(self, peer: NodeId) -> Contact | None: ...
 
     def is_live(self, peer: NodeId) -> bool:
-        """Heard of within 30 s; this node itself always is."""
+        """Tell whether a peer was heard of within 30 s; this node itself always is."""
 
     def live(self) -> frozenset[NodeId]:
-        """Everybody for whom `is_live` holds; the same object until somebody comes or goes."""
+        """Return everybody for whom `is_live` holds; the same object until somebody comes or goes."""
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The r_eff = min(r, members) sticky owners, highest rendezvous weight first."""
+        """Return the r_eff = min(r, members) sticky owners of a slot, highest rendezvous weight first."""
 
     def candidates(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
+        """Return the (at most 16) members from whom owners and stand-ins of the slot come, highest weight first."""
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The live ones of `owners`, joined by the next in weight while fewer than two are live."""
+        """Return the live ones of `owners`, joined by the next in weight while fewer than two are live."""
 
     def ready(self, slot: Slot) -> tuple[NodeId, ...]:
-        """Live candidates, this node among them, that announce the slot as reconciled and serve reads from it."""
+        """Return the live candidates, this node among them, that announce the slot as reconciled and serve reads from
+        it."""
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
-        """Whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
+        """Tell whether a live peer, or this node, announces the slot; a former owner may be no candidate."""
 
     def seasoned(self, peers: Iterable[NodeId]) -> tuple[NodeId, ...]:
-        """Those of some peers that have been here for as long as the strategy asks (min_age_s) of who decides."""
+        """Return those of some peers that have been here for as long as the strategy asks of who decides
+        (min_age_s)."""
 
     def announced(self, slot: Slot) -> Sequence[NodeId]:
-        """Live peers, this node never, that say they hold the slot's lease."""
+        """Return the live peers, this node never, that say they hold the slot's lease."""
 
     def refuses(self, peer: NodeId) -> bytes:
-        """What a peer tells of the hosts that it will not fetch: hashes of four bytes, one after the other."""
+        """Return the hashes of the hosts that a peer will not fetch, four bytes each, one after the other."""
 
     def owned(self) -> frozenset[Slot]:
-        """Slots that this node owns or stands in for."""
+        """Return the slots that this node owns or stands in for."""
 
     def leases(self) -> Mapping[Slot, int]:
-        """Slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
+        """Return the slots that this node may crawl now, each with its lease epoch; empty once its clock says 20 s."""
 
 
 class Overlay(Protocol):
-    """The network, for everyone above `dht`."""
+    """The network, as everyone above `dht` sees it."""
 
     @property
     def view(self) -> View: ...
@@ -85,5 +87,5 @@ class Overlay(Protocol):
         """Answer this type of message; a handler may raise RemoteError or InputError, which the asker sees as text."""
 
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
-        """Say in the next heartbeats which slots this node is ready for, how many URLs are due here, and how busy the
-        machine is (None: as before)."""
+        """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
+        the machine is (None: as before)."""

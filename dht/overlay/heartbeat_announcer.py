@@ -1,4 +1,4 @@
-"""What this node's heartbeats announce of its slots, its work and its machine."""
+"""Keeps what this node's heartbeats announce of its slots, its work and its machine up to date."""
 
 from collections.abc import Callable
 

@@ -1,4 +1,4 @@
-"""What a node remembers of its peers from one run to the next: when the cache of them is read and written."""
+"""A node remembers its peers from one run to the next: when the cache of them is read and written."""
 
 import asyncio
 import logging
@@ -16,20 +16,20 @@ CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbe
 
 
 class PeerCacheFile:
-    """Keeps the peers of a core in a folder; None keeps nothing."""
+    """Keeps the peers of a node in a file from one run to the next; `folder` None keeps nothing."""
 
     def __init__(self, core: ProtocolEngine, folder: Path | None, executor: Executor) -> None:
         self._members, self._core, self._executor = core.members, core, executor
         self._cache = PeerCache(folder / "peers.bin") if folder is not None else None
 
     def recall(self, now: Now) -> int:
-        """Take the peers of an earlier run as members, not live yet; returns how many. Blocks on one small file."""
+        """Take the peers of an earlier run as members, not live yet, and return how many. Blocks on one small file."""
         heartbeats = self._cache.load_since() if self._cache is not None else ()
         self._core.remember(now, (raw for raw, _ in heartbeats), dict(heartbeats))
         return len(heartbeats)
 
     async def run(self) -> None:
-        """Write them down every minute until cancelled."""
+        """Write the peers down every minute, where anything is new, until cancelled."""
         loop, rounds, kept = asyncio.get_running_loop(), 0, -1
         while self._cache is not None:
             await asyncio.sleep(CACHE_S)
@@ -40,7 +40,7 @@ class PeerCacheFile:
                 await loop.run_in_executor(self._executor, self._write, self._cache, *heartbeats)
 
     def save(self) -> None:
-        """Write them down now; blocks on one small file."""
+        """Write the peers down now; blocks on one small file."""
         if self._cache is not None:
             self._write(self._cache, *self._heartbeats())
 

@@ -31,7 +31,7 @@ from dht.wire.heartbeat import Load
 
 
 class OverlayService:
-    """A node's place in the network; an `Overlay`."""
+    """A node's place in the network, as it takes part in it; an `Overlay`."""
 
     def __init__(self, deps: OverlayDependencies) -> None:
         core, clock, settings = deps.core, deps.clock, deps.settings

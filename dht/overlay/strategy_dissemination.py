@@ -1,4 +1,4 @@
-"""How a node learns of strategies that no packet told it of: a digest a minute, and a record in the key space.
+"""Spreads strategies that no packet tells of: by a digest a minute, and by a record in the key space.
 
 Packets carry versions already, so this matters to those who hear few of them: after an isolation, in a part of the
 network that is behind as a whole, or where the strategy has expired. Each minute one random live peer is asked for its

@@ -30,12 +30,13 @@ class StrategySync:
         self._ahead: asyncio.Queue[NodeId] = asyncio.Queue(PULLS_WAITING)
 
     def is_ahead(self, peer: NodeId) -> None:
-        """A peer has what we have not. A full queue loses it; the peer's next packet says the same."""
+        """Note that a peer has a strategy that we have not. A full queue loses it; the peer's next packet says it
+        again."""
         if not self._ahead.full():
             self._ahead.put_nowait(peer)
 
     async def run(self) -> None:
-        """Ask one peer after the other until cancelled."""
+        """Ask one peer after the other for its strategies until cancelled."""
         while True:
             peer = await self._ahead.get()
             try:
@@ -45,7 +46,7 @@ class StrategySync:
                 log.info("strategy not taken from=%s reason=%s", peer.hex(), error)
 
     async def answer(self, asker: NodeId, message: GetStrategy) -> StrategyChain:
-        """Our accepted versions from one on."""
+        """Return our accepted versions from one on."""
         return StrategyChain(self._strategies.chain(message.from_version))
 
     async def _pull(self, peer: NodeId, from_version: int) -> bool:

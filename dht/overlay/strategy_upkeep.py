@@ -18,7 +18,7 @@ from dht.wire.heartbeat import Graces
 
 
 class StrategyUpkeep:
-    """Everything of a running node that follows its strategies. `kick`: has the engine send what it has."""
+    """Follows the strategies in everything that a running node does. `kick`: has the engine send what it has."""
 
     def __init__(
         self,

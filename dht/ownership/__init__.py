@@ -1,1 +1,1 @@
-"""Which nodes own a slot? Rendezvous hashing over members and failure domains. Read rendezvous, then view."""
+"""Which nodes own a slot? Rendezvous hashing over members and failure domains. Read `rendezvous.py`, then `view.py`."""

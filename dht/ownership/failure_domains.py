@@ -1,4 +1,4 @@
-"""Copies of a slot lie with different people: who may keep them beside whom.
+"""Spreads the copies of a slot over failure domains: who may keep them beside whom.
 
 Pure: only what members say in their signed heartbeats, so that everybody chooses alike. Two nodes are *kin* where they
 declare the same operator or are in one /24 (IPv6: /48) outside the prefixes that the strategy declares. A preference,
@@ -18,7 +18,8 @@ CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subsc
 
 
 class FailureDomains(NamedTuple):
-    """What of a member counts: its operator ("" undeclared), its prefixes, whether it has both families."""
+    """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is
+    dual-stack."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()
@@ -29,14 +30,14 @@ NO_DOMAINS = FailureDomains()
 
 
 def domains_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> FailureDomains:
-    """The traits of one member."""
+    """Return the failure domains of one member."""
     found = tuple(endpoints)
     blocks = (reach.subnet(e.host) for e in found)
     return FailureDomains(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
 
 
 def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
-    """Those of the nearest that stay where at most CROWD of one prefix do; in their order."""
+    """Return those of the nearest members that stay where at most CROWD of one prefix do, in their order."""
     counts: Counter[bytes] = Counter()
     found = []
     for member in nearest:
@@ -50,7 +51,7 @@ def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) 
 def owners_first(
     ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]
 ) -> tuple[NodeId, ...]:
-    """Candidates by weight, reordered: the owners come first, by weight among them, then the others by weight."""
+    """Reorder candidates by weight: the owners come first, by weight among them, then the others by weight."""
     owners = _choose(ranked, replicas, domains)
     return (*(m for m in ranked if m in owners), *(m for m in ranked if m not in owners))
 

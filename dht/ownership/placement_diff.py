@@ -1,6 +1,6 @@
-"""What a change of strategy moves: which parts of the key space get new owners.
+"""Lists what a change of strategy moves: which slots get new owners.
 
-Pure: two placements in, moves out. Parts are slots of the finer of the two slot numbers, so that a doubling of slots
+Pure: two placements in, moves out. The slots are those of the larger of the two numbers of slots, so that a doubling
 is compared with what was before it.
 """
 
@@ -12,7 +12,7 @@ from dht.ownership.rendezvous import Placement
 
 
 class SlotMove(NamedTuple):
-    """One slot of the finer numbering: its owners before and after, highest weight first."""
+    """One slot, in the larger of two numbers of slots: its owners before and after, highest weight first."""
 
     slot: Slot
     before: tuple[NodeId, ...]
@@ -20,12 +20,12 @@ class SlotMove(NamedTuple):
 
     @property
     def gained(self) -> tuple[NodeId, ...]:
-        """Owners that must be sent what lies there."""
+        """Owners that must be sent what lies in the slot."""
         return tuple(owner for owner in self.after if owner not in self.before)
 
 
 def placement_diff(before: Placement, after: Placement, bits_before: int, bits_after: int) -> Iterator[SlotMove]:
-    """Every part of the key space, in order: 2**max(bits) of them."""
+    """Yield every slot in order, in the larger number of slots, with its owners in two placements."""
     bits = max(bits_before, bits_after)
     for number in range(1 << bits):
         old, new = Slot(number >> (bits - bits_before)), Slot(number >> (bits - bits_after))

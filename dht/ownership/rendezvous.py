@@ -4,7 +4,7 @@ Pure: the same members and slot give the same answer on every node, which is why
 weight for a slot is a hash of its id and the slot's 160-bit start, so the even child of a doubled slot keeps its
 owners; only the 16 members nearest to the start (XOR) count, so that in a large network each node needs to know its
 neighbourhood only. Rankings are computed when asked for, and stay for as long as their neighbourhood has the same
-members, whoever comes and goes elsewhere. Who keeps copies beside whom, diversity.py says.
+members, whoever comes and goes elsewhere. Who keeps copies beside whom, `failure_domains.py` says.
 Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
 """
 
@@ -41,18 +41,18 @@ class Placement:
         self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
 
     def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The 16 candidates: owners, highest weight first, then stand-ins in order."""
+        """Return the 16 candidates of a slot: owners, highest weight first, then stand-ins in order."""
         found = self._rankings.get(slot)
         if found is None:
             found = self._rankings[slot] = self.quarter(slot_start(slot, self._slot_bits)).ranking(slot)
         return found
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The min(replicas, members) sticky owners, highest weight first."""
+        """Return the min(replicas, members) sticky owners of a slot, highest weight first."""
         return self.ranking(slot)[: self._replicas]
 
     def live_owners(self, slot: Slot, is_live: Callable[[NodeId], bool]) -> tuple[NodeId, ...]:
-        """The live owners, joined by the next live ones in weight while there are fewer than two."""
+        """Return a slot's live owners, joined by the next live ones in weight while there are fewer than two."""
         found: list[NodeId] = []
         for place, member in enumerate(self.ranking(slot)):
             if place >= self._replicas and len(found) >= min(LIVE_LEAST, self._replicas):
@@ -62,12 +62,13 @@ class Placement:
         return tuple(found)
 
     def owned(self, node: NodeId, is_live: Callable[[NodeId], bool]) -> frozenset[Slot]:
-        """The slots that a node owns or stands in for."""
+        """Return the slots that a node owns or stands in for."""
         slots = (Slot(s) for s in range(1 << self._slot_bits))
         return frozenset(s for s in slots if node in self.owners(s) or node in self.live_owners(s, is_live))
 
     def quarter(self, point: bytes) -> "Quarter":
-        """The neighbourhood of a point; the same object while its members, and what counts of them, stay the same."""
+        """Return the neighbourhood of a point; the same object while its members, and what counts of them, stay the
+        same."""
         block = block_of(self._members, point)
         found = self._quarters.get(block)
         if found is None:
@@ -79,8 +80,9 @@ class Placement:
 
 
 class Quarter:
-    """The rankings of the slots that begin in one neighbourhood, as far as somebody asked for them. Among `members`
-    are all candidates of all these slots."""
+    """The rankings of the slots that begin in one neighbourhood, as far as somebody asked for them.
+
+    Among `members` are all candidates of all these slots."""
 
     def __init__(
         self, members: tuple[NodeId, ...], domains: Mapping[NodeId, FailureDomains], slot_bits: int, replicas: int
@@ -93,7 +95,7 @@ class Quarter:
         self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
 
     def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
-        """The 16 candidates of a slot: owners, highest weight first, then stand-ins in order."""
+        """Return the 16 candidates of a slot: owners, highest weight first, then stand-ins in order."""
         found = self._rankings.get(slot)
         if found is None:
             start = slot_start(slot, self._slot_bits)
@@ -136,13 +138,13 @@ def _quarter_of(
 
 
 def slots_of(block: IdRange, slot_bits: int) -> range:
-    """The slots that begin in a block."""
+    """Return the slots that begin in a block."""
     width = 32 - slot_bits
     return range(-(-block.first >> width), (block.last >> width) + 1)
 
 
 def owners(slot: Slot, slot_bits: int, members: Sequence[NodeId], replicas: int) -> tuple[NodeId, ...]:
-    """The sticky owners of one slot; use a `Placement` where many are asked for."""
+    """Return the sticky owners of one slot; use a `Placement` where many are asked for."""
     return Placement(members, slot_bits, replicas).owners(slot)
 
 

@@ -1,4 +1,4 @@
-"""When a site is so big that one place is not enough, and into how many it goes.
+"""Decides when a site is so big that one place is not enough, and into how many it goes.
 
 Pure: counts in, depth out. The holder of the site's home slot decides, and writes it into the host's record; a rule of
 the strategy wins over that. Without spreading the biggest sites no choice of owners helps (largest site 8.9 % of all
@@ -14,7 +14,7 @@ AGAIN = 2.0  # times what a place may have: chance alone does not put so much in
 
 @dataclass(frozen=True, slots=True)
 class ShardPolicy:
-    """Whom it concerns. Smaller networks and sites gain nothing: their pages are together sooner than apart."""
+    """Which sites are spread. Smaller networks and sites gain nothing: their pages are together sooner than apart."""
 
     pages: int = 10_000  # a site with fewer stays where it is
     share: float = 0.25  # of what a node keeps on average; a place of a site should be less
@@ -23,11 +23,10 @@ class ShardPolicy:
 
 
 def spread_depth(pages: int, depth: int, documents: int, replicas: int, nodes: int, bounds: ShardPolicy) -> int:
-    """The depth that a site of so many pages should have; never less than `depth`, which it has.
+    """Return the depth that a site of so many pages should have; never less than `depth`, which it has.
 
     `documents`: of the whole network, each counted once; with `replicas` copies each on `nodes` nodes. A site that is
-    spread already was counted in one of its places alone, so it must exceed what it may by far to be spread further.
-    """
+    spread already was counted in one of its places alone, so it must exceed what it may by far to be spread further."""
     if nodes < bounds.nodes or pages < bounds.pages:
         return depth
     most = bounds.share * documents * min(replicas, nodes) / nodes
@@ -39,8 +38,9 @@ def spread_depth(pages: int, depth: int, documents: int, replicas: int, nodes: i
 
 
 def documents_of(sampled: list[int], slots: int, own: int) -> int | None:
-    """How many documents a network has: `own` in one slot, and in each of the others as many as those sampled have on
-    average; None where too few were sampled to say."""
+    """Estimate how many documents a network has: `own` in one slot, and in each other slot the mean of those sampled.
+
+    Return None where too few were sampled to say."""
     if len(sampled) * 4 < min(slots - 1, 32):
         return None
     return own + (round(sum(sampled) / len(sampled) * (slots - 1)) if sampled else 0)

@@ -1,4 +1,4 @@
-"""Where the documents of a URL live: one place, and for a while also where they lived before.
+"""Says where the documents of a URL live: in one place, and for a while also where they lived before.
 
 Pure but for the view and the host records that it is given. Nearly every site lies in one place; a `spread` rule of the
 strategy with depth d puts a big one into 2**d, by the top bits of each path's hash, and where no such rule matches, its
@@ -19,7 +19,7 @@ SURE_S = 30.0  # the same where something speaks against it
 
 
 class StrategySource(Protocol):
-    """What is needed of a view."""
+    """The part of a view that says which strategies hold and held."""
 
     @property
     def strategy(self) -> Strategy: ...
@@ -28,21 +28,22 @@ class StrategySource(Protocol):
 
 
 class ShardDepths(Protocol):
-    """What host records say, as far as this node has read them."""
+    """How deeply sites are spread by their host records, as far as this node has read them."""
 
     @property
     def spreads(self) -> bool:
         """Whether any site is known to be spread by its record."""
 
     def depths(self, site: str) -> tuple[int, ...]:
-        """The depth of a site, then one that it had until lately; (0,) where nothing else is known."""
+        """Return the depth of a site, then one that it had until lately; (0,) where nothing else is known."""
 
     def wonder(self, site: str) -> None:
-        """Something speaks against what is known of a site: read its record soon. May be called in any thread."""
+        """Have a site's record read soon, because something speaks against what is known. May be called in any
+        thread."""
 
 
 class NoShardDepths:
-    """No host record says anything."""
+    """The depths where no host record says anything."""
 
     spreads = False
 
@@ -54,7 +55,7 @@ class NoShardDepths:
 
 
 class SiteShards:
-    """The places of one node's view at this moment; rules are compiled only where any of them spreads."""
+    """Where URLs live by one node's view at this moment; rules are compiled only where any of them spreads."""
 
     def __init__(self, view: StrategySource, hosts: ShardDepths | None = None) -> None:
         self._view = view
@@ -82,36 +83,39 @@ class SiteShards:
 
     @property
     def mark(self) -> tuple[Rule, ...]:
-        """Another one whenever places may be others because of rules; host records are heard of one by one."""
+        """A value that is another one whenever places may differ because of rules; of host records one hears one by
+        one."""
         self._refresh()
         assert self._strategy is not None
         return self._strategy.rules if self._depths[0] else ()
 
     def depth(self, url: str) -> int:
-        """The site of a canonical URL lies in 2**depth places: as many as a rule says, or it came to have before."""
+        """Return d where the site of a canonical URL lies in 2**d places: by a rule, or deeper where it came to be
+        before."""
         self._refresh()
         if self._depths[0] is None and not self.hosts.spreads:  # so it is nearly always
             return 0
         return max(_depth(self._depths[0], url) or 0, self.hosts.depths(site_of(url))[0])
 
     def place(self, url: str) -> Key:
-        """Where the records of a canonical URL are written, and looked for first."""
+        """Return the key where the records of a canonical URL are written, and looked for first."""
         return placement_key(url, self.depth(url))
 
     def of(self, url: str) -> tuple[Key, ...]:
-        """That place, then those where they may still lie."""
+        """Return the key of a canonical URL, then those where its records may still lie."""
         self._refresh()
         said = self.hosts.depths(site_of(url))
         depths = [max(_depth(rules, url) or 0, said[0]) for rules in self._depths]
         return tuple(dict.fromkeys(placement_key(url, depth) for depth in (*depths, *said[1:])))
 
     def wonder(self, url: str, key: bytes) -> None:
-        """A record of this URL lies at a key that is not its place: perhaps its site is spread, and nobody said so."""
+        """Have a site's record read soon if a record of this URL lies at a key that is not its place: it may be
+        spread."""
         if key not in self.of(url):
             self.hosts.wonder(site_of(url))
 
     def is_ruled(self, url: str) -> bool:
-        """Whether a rule of the strategy says how deep the site of a URL is spread."""
+        """Tell whether a rule of the strategy says how deep the site of a URL is spread."""
         self._refresh()
         return _depth(self._depths[0], url) is not None
 
@@ -133,15 +137,15 @@ def _depth(rules: CrawlRules | None, url: str) -> int | None:
 
 
 def shards(site: str) -> list[bytes]:
-    """The first 10 bytes of the keys of a site's shards, by number, however deep it is spread."""
+    """Return the first 10 bytes of the keys of a site's shards, by number, however deep it is spread."""
     return [shard_prefix(site, shard) for shard in range(1 << MAX_SPREAD)]
 
 
 def stray_range(prefix: bytes, shard: int, depth: int) -> tuple[Key, Key] | None:
-    """Of the keys that begin with a shard's 10 bytes: the first and last of those that were made while its site was
-    spread less deeply than `depth`; None where there is no such key. Those made for a greater depth come before them.
+    """Return the first and last key of a shard that were made while its site was spread less deeply than `depth`.
 
-    A shard's number is the top bits of the path's part of the key, as many as the site is deep."""
+    `prefix`: the first 10 bytes of the shard's keys. None where there is no such key; those made for a greater depth
+    come before them. A shard's number is the top bits of the path's part of the key, as many as the site is deep."""
     end, size = 1 << 8 * SITE_BYTES, (1 << 8 * SITE_BYTES) >> depth
     first = (shard + 1) * size
     return (_joined(prefix, first), _joined(prefix, end - 1)) if first < end else None

@@ -39,8 +39,9 @@ Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 
 
 class ProbeMe(Message, frozen=True, array_like=True):
-    """Have a third node dial back these ports of the address from which this comes. `avoid`: the first 4 bytes of the
-    ids of nodes that the asker sent something to."""
+    """Have a third node dial back these ports of the address from which this comes.
+
+    `avoid`: the first 4 bytes of the ids of nodes that the asker sent something to."""
 
     family: Literal[4, 6]
     udp_port: Port
@@ -49,7 +50,7 @@ class ProbeMe(Message, frozen=True, array_like=True):
 
 
 class Probe(Message, frozen=True, array_like=True):
-    """Knock at this node there."""
+    """Dial back this node at this address."""
 
     node_id: Id
     host: Annotated[str, Meta(max_length=45)]
@@ -58,7 +59,8 @@ class Probe(Message, frozen=True, array_like=True):
 
 
 class ProbeReply(Message, frozen=True, array_like=True):
-    """Whether it answered the datagram, and the connection. `host`: whose address was probed, to its owner alone."""
+    """Whether the node answered the datagram, and the connection. `host`: the address probed, told to its owner
+    alone."""
 
     udp: bool
     tcp: bool
@@ -66,11 +68,11 @@ class ProbeReply(Message, frozen=True, array_like=True):
 
 
 class AreYouThere(Message, frozen=True, array_like=True):
-    """Answered by `Done`."""
+    """Ask a node to answer `Done`, over a connection that is itself the question."""
 
 
 class Dialer(Protocol):
-    """How others are asked: a member by its heartbeat, or whoever is at a contact."""
+    """What asks others: a member by its heartbeat, or whoever is at a contact."""
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer: ...
 
@@ -78,7 +80,8 @@ class Dialer(Protocol):
 
 
 class AutoNat:
-    """One node's. `every_s`: between two rounds of questions about an address that is well; 0 asks nothing."""
+    """Finds out whether strangers reach one node. `every_s`: between two rounds about an address that is well; 0 asks
+    nothing."""
 
     def __init__(
         self,
@@ -97,13 +100,13 @@ class AutoNat:
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
 
     async def run(self) -> None:
-        """Find out until cancelled."""
+        """Find out, for each family of address at once, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             for family in self.found:
                 tasks.create_task(self._find_out(family), name=f"prober-{family}")
 
     def verdicts(self) -> dict[Family, ReachabilityVerdict]:
-        """Of each family in which this node has an address."""
+        """Return the verdict on each family in which this node has an address."""
         return {family: found.verdict for family, found in self.found.items() if found.endpoint is not None}
 
     async def _find_out(self, family: Family) -> None:
@@ -143,7 +146,7 @@ class AutoNat:
     # For others
 
     async def answer_me(self, asker: NodeId, message: ProbeMe, host: str) -> ProbeReply:
-        """Have the asker's own address probed; `host` is where its connection came from."""
+        """Have the asker's own address probed; `host` is where its connection came from. Raises BadMessage."""
         if not host or Address(host, 0).family != message.family:
             raise BadMessage(asker.hex(), "asks about another family than the one in which it came")
         self._permit(asker, host)
@@ -161,14 +164,14 @@ class AutoNat:
         return ProbeReply(found.udp, found.tcp, host)
 
     async def answer(self, asker: NodeId, probe: Probe) -> ProbeReply:
-        """Probe for a member."""
+        """Probe an address for a member; raises BadMessage where that is too often, or the address is not allowed."""
         if self._core.members.find(asker) is None:
             raise BadMessage(asker.hex(), "probes are made for members")
         self._permit(asker, probe.host)
         return await self._probe(probe)
 
     async def answer_there(self, asker: NodeId, message: AreYouThere) -> Done:
-        """This node is."""
+        """Acknowledge: the connection alone is what the asker wanted to know about."""
         return Done()
 
     def _permit(self, asker: NodeId, host: str) -> None:

@@ -1,7 +1,7 @@
-"""What peers found out about this node's address of one family: whether packets and connections of strangers arrive.
+"""Weighs what peers report of this node's address of one family: whether packets and connections of strangers arrive.
 
 Pure: `now` is steady seconds. A node cannot see its own NAT or firewall. It asks up to three peers in a round, and asks
-again now and then and whenever its address changed. One peer's word that it got through is enough, since nobody else
+again now and then and whenever its address changed. One peer's report that it got through is enough, since nobody else
 can answer in this node's name; that nothing gets through takes two, or all whom there are to ask.
 """
 
@@ -18,7 +18,7 @@ NOBODY_S = 30.0  # until the next look where nobody could be asked
 
 
 class ReachabilityVerdict(Enum):
-    """What the words of the last round come to."""
+    """What the reports of the last round come to."""
 
     UNKNOWN = "unknown"
     REACHABLE = "reachable"
@@ -27,18 +27,20 @@ class ReachabilityVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What one peer says: whether a datagram, and a connection, of a third node arrived."""
+    """What one peer reports: whether a datagram, and a connection, of a third node arrived."""
 
     udp: bool
     tcp: bool
 
     @property
     def is_good(self) -> bool:
+        """Whether both arrived."""
         return self.udp and self.tcp
 
 
 class ReachabilityEvidence:
-    """One family. `every_s`: between two rounds where all is well; 0: never ask."""
+    """The reports on this node's address of one family. `every_s`: between two rounds where all is well; 0: never
+    ask."""
 
     def __init__(self, every_s: float) -> None:
         self._every_s = every_s
@@ -56,12 +58,12 @@ class ReachabilityEvidence:
 
     @property
     def tried(self) -> int:
-        """Peers whose word the verdict rests on."""
+        """How many peers' reports the verdict rests on."""
         return len(self._words)
 
     @property
     def shown(self) -> str:
-        """For people: "behind a firewall, 3 peers tried"."""
+        """The verdict for people: "behind a firewall, 3 peers tried"."""
         if self._endpoint is None:
             return "no address known"
         if self.verdict is not ReachabilityVerdict.UNREACHABLE:
@@ -78,7 +80,7 @@ class ReachabilityEvidence:
         return ", ".join(part for part in (self.verdict.value, half, peers) if part)
 
     def update_address(self, now: float, endpoint: Endpoint | None) -> bool:
-        """This node's address as far as it knows; whether a peer should be asked about it now."""
+        """Set this node's address as far as it knows it; return whether a peer should be asked about it now."""
         if endpoint != self._endpoint:
             self._endpoint, self.verdict = endpoint, ReachabilityVerdict.UNKNOWN
             self._begin(now)
@@ -86,7 +88,7 @@ class ReachabilityEvidence:
         return bool(self._every_s) and endpoint is not None and now >= self._due_at
 
     def choose(self, now: float, peers: list[NodeId], pick: Callable[[list[NodeId]], NodeId]) -> NodeId | None:
-        """Whom to ask next of those that could be asked; None ends the round."""
+        """Choose whom to ask next of those that could be asked; None ends the round."""
         left = sorted(set(peers) - self._tried)
         if not left or len(self._words.keys() & self._tried) >= WORDS:
             self._is_exhausted = True
@@ -99,7 +101,7 @@ class ReachabilityEvidence:
         return peer
 
     def hear(self, peer: NodeId, word: ProbeReport) -> None:
-        """What a peer says; the newest of WORDS peers count."""
+        """Take a peer's report; the newest of WORDS peers count."""
         self._words.pop(peer, None)
         self._words[peer] = word
         if len(self._words) > WORDS:

@@ -1,4 +1,4 @@
-"""Whether this node takes part in the network, as a member that others count on, or stays a client.
+"""Decides whether this node takes part in the network, as a member that others count on, or stays a client.
 
 Pure: values in, a decision out. Who cannot be reached must not stand in anybody's tables, so a node that has to find
 its address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works.
@@ -17,7 +17,8 @@ PATIENCE_S = 20.0  # for a verdict: joining takes one or two, three peers' probe
 
 
 class NodeRole:
-    """One node's. `is_declared`: its operator says where it is reached; `joins`: it knows of others to ask."""
+    """Decides the role of one node. `is_declared`: its operator says where it is reached; `joins`: it knows of others
+    to ask."""
 
     def __init__(self, mode: Mode, *, is_declared: bool, joins: bool) -> None:
         self._mode = mode
@@ -26,7 +27,8 @@ class NodeRole:
         self._had_address = False
 
     def takes_part(self, now: float, verdicts: Mapping[Family, ReachabilityVerdict]) -> bool:
-        """`now`: steady seconds; `verdicts` of the families in which an address is known."""
+        """Tell whether to be a member. `now`: steady seconds; `verdicts`: of the families in which an address is
+        known."""
         if self._mode != "auto" or self._is_declared:
             return self._mode != "client"
         if self._since is None or (verdicts and not self._had_address):  # somebody answered: now they can be asked
@@ -40,7 +42,7 @@ class NodeRole:
 
 
 def left_out(verdicts: Mapping[Family, ReachabilityVerdict]) -> frozenset[Family]:
-    """Families not to be announced: nobody gets through there, while the other one works."""
+    """Return the families not to be announced: nobody gets through there, while the other one works."""
     if ReachabilityVerdict.REACHABLE not in verdicts.values():
         return frozenset()
     return frozenset(family for family, verdict in verdicts.items() if verdict is ReachabilityVerdict.UNREACHABLE)

@@ -1,4 +1,4 @@
-"""Which crawl rule of the strategy decides a URL: the first that matches.
+"""Finds the crawl rule of the strategy that decides a URL: the first that matches.
 
 Pure: text in, decision out. Patterns are RE2 (linear time, bounded memory), because strategies come from strangers.
 Source: Li Wei 2006 (ordered rules: host, URL pattern, hash range).
@@ -30,7 +30,7 @@ class RuleDecision:
 
 
 class Pattern:
-    """A compiled RE2 pattern; raises BadStrategy where it is none."""
+    """A compiled RE2 pattern; its constructor raises BadStrategy where the text is none."""
 
     def __init__(self, text: str) -> None:
         options = re2.Options()
@@ -42,6 +42,7 @@ class Pattern:
             raise BadStrategy("pattern", f"{text!r} is no RE2 pattern ({error})", "see the RE2 syntax page") from None
 
     def found_in(self, text: str) -> bool:
+        """Tell whether the pattern matches anywhere in a text."""
         return self._regex.search(text) is not None
 
 
@@ -69,7 +70,7 @@ class CrawlRules:
         self._of_hosts: dict[str, list[_Compiled]] = {}
 
     def decide(self, url: str) -> RuleDecision:
-        """The decision for a canonical URL; a rule's caps hold besides the strategy's own politeness bounds."""
+        """Return the decision for a canonical URL; a rule's caps hold besides the strategy's own politeness bounds."""
         host = host_of(url)
         candidates = self._of_hosts.get(host)
         if candidates is None:
@@ -80,7 +81,7 @@ class CrawlRules:
         return self._none
 
     def decide_host(self, host: str) -> RuleDecision | None:
-        """The decision for all URLs of a host; None where it depends on the URL."""
+        """Return the decision for all URLs of a host; None where it depends on the URL."""
         candidates = self._of_hosts.get(host)
         if candidates is None:
             candidates = self._remember(host)
@@ -111,7 +112,7 @@ def _compiled(number: int, rule: Rule, floor: float) -> _Compiled:
 
 
 def host_matches(wanted: str, host: str) -> bool:
-    """Whether a host is the wanted one, or, for "*.suffix", the suffix itself or anything below it."""
+    """Tell whether a host is the wanted one, or, for "*.suffix", the suffix itself or anything below it."""
     if wanted.startswith("*."):
         return host == wanted[2:] or host.endswith(wanted[1:])
     return host == wanted

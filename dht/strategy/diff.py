@@ -1,4 +1,4 @@
-"""What differs between two versions of the strategy, field by field and rule by rule.
+"""Compares two versions of the strategy, field by field and rule by rule.
 
 Pure: values in, values out. Rules are ordered, so they are compared as lines of a text are: kept, removed, added.
 """
@@ -17,7 +17,7 @@ APART = PLACE | {"rules"}
 
 @dataclass(frozen=True, slots=True)
 class FieldChange:
-    """One field, its value before and after: numbers, texts or lists of texts."""
+    """One field that differs, with its value before and after: numbers, texts or lists of texts."""
 
     field: str
     before: object
@@ -35,7 +35,7 @@ class RuleChange:
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """All of it; empty where both say the same."""
+    """All that differs between two versions; false where both say the same."""
 
     fields: tuple[FieldChange, ...]
     rules: tuple[RuleChange, ...]
@@ -45,7 +45,8 @@ class Difference:
 
 
 def difference(before: Strategy, after: Strategy) -> Difference:
-    """Fields in the document's order, then rules: removed before added at each place."""
+    """Compare two versions: fields in the document's order, then rules, at each place removed ones before added
+    ones."""
     names = [name for name in Strategy.__struct_fields__ if name not in APART]
     pairs = [(name, getattr(before, name), getattr(after, name)) for name in names]
     fields = tuple(FieldChange(*(msgspec.to_builtins(p) for p in pair)) for pair in pairs if pair[1] != pair[2])

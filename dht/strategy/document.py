@@ -1,6 +1,6 @@
 """The strategy document: what a master used to decide, signed by publishers and in force until the next version.
 
-Pure: values and their codec; `strategycheck` says whether one may be accepted, `strategylog` keeps the accepted ones.
+Pure: values and their codec; `validation.py` says whether one may be accepted, `history.py` keeps them.
 What is signed are the document's bytes as they stand in the file, so an older node and a newer one, or two JSON
 libraries, never disagree about them. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
 """
@@ -82,13 +82,13 @@ class SignedStrategy:
 
     @property
     def digest(self) -> str:
-        """What the next version names as `previous`, and what decides a fork: hex, 64 digits."""
+        """The document's digest, 64 hex digits: the next version names it as `previous`, and it decides a fork."""
         return sha256(DOMAIN + b"\0" + self.document).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)
 class Publishers:
-    """Whose signatures the next version needs: `threshold` distinct ones of `keys` (hex)."""
+    """The publishers whose signatures the next version needs: `threshold` distinct ones of `keys` (hex)."""
 
     keys: tuple[str, ...]
     threshold: int
@@ -104,7 +104,7 @@ _files = msgspec.json.Decoder(_File)
 
 
 def encode_document(strategy: Strategy) -> bytes:
-    """The bytes to sign: JSON, indented, fields in the order of `Strategy`, so that two versions can be compared.
+    """Return the bytes to sign: JSON, indented, fields in the order of `Strategy`, so that versions can be compared.
 
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
@@ -113,7 +113,7 @@ def encode_document(strategy: Strategy) -> bytes:
 
 
 def parse_document(document: bytes) -> Strategy:
-    """Read a document; raises BadStrategy. Its bounds are checked by `strategycheck`."""
+    """Read a document, without checking its bounds; raises BadStrategy."""
     if len(document) > MAX_DOCUMENT_BYTES:
         raise BadStrategy("document", f"{len(document)} bytes long", f"keep it below {MAX_DOCUMENT_BYTES} bytes")
     try:
@@ -123,12 +123,12 @@ def parse_document(document: bytes) -> Strategy:
 
 
 def encode_signed(signed: SignedStrategy) -> bytes:
-    """The file and wire form: one JSON object; the document stands in it unchanged."""
+    """Return the file and wire form of a signed document: one JSON object in which the document stands unchanged."""
     return msgspec.json.encode(_File(msgspec.Raw(signed.document), signed.signatures))
 
 
 def decode_signed(data: bytes) -> SignedStrategy:
-    """Read the file and wire form; raises BadStrategy. The document's bytes are kept exactly."""
+    """Read the file and wire form, keeping the document's bytes exactly; raises BadStrategy."""
     if len(data) > MAX_SIGNED_BYTES:
         raise BadStrategy("strategy", f"{len(data)} bytes long", f"keep it below {MAX_SIGNED_BYTES} bytes")
     try:

@@ -1,4 +1,4 @@
-"""The strategies that this node has accepted, version by version, and which one is in force.
+"""Keeps the strategies that this node has accepted, version by version, and says which one is in force.
 
 One readable file a version (`000002.json`) in a folder of the data directory; every version is kept, because the
 chain of publishers must be shown to whoever joins later. Only `_keep` and `_load` touch the disk.
@@ -41,7 +41,7 @@ FORMER_S = 86400.0  # slots are handed over at a bounded rate: so long their for
 
 @dataclass(frozen=True, slots=True)
 class AdoptedStrategy:
-    """One accepted version in the history."""
+    """One accepted version, with who signed it and what competed with it."""
 
     strategy: Strategy
     digest: str
@@ -68,11 +68,12 @@ class StrategyHistory:
 
     @property
     def newest(self) -> Strategy:
-        """The newest accepted version, whether it is in force yet or not: what packets announce."""
+        """The newest accepted version, whether it is in force yet or not: the one that packets announce."""
         return self._chain[-1][1]
 
     @property
     def newest_digest(self) -> str:
+        """The newest version's digest, hex."""
         return self._chain[-1][0].digest
 
     @property
@@ -81,18 +82,20 @@ class StrategyHistory:
         return sum(d != self._chain[v - 1][0].digest for v, d in self._lost() if v <= len(self._chain))
 
     def current(self, now: Now) -> Strategy:
-        """The version in force: the newest that is effective. An expired one stays in force; so does the first."""
+        """Return the version in force: the newest that is effective. An expired one stays in force; so does the
+        first."""
         for _, strategy in reversed(self._chain):
             if strategy.effective_at <= now.wall:
                 return strategy
         return self._chain[0][1]
 
     def is_expired(self, now: Now) -> bool:
-        """Whether the version in force has run out and no newer one waits: a reason to ask more peers for the next."""
+        """Tell whether the version in force has run out and no newer one waits: a reason to ask more peers for the
+        next."""
         return self.newest.expires_at <= now.wall
 
     def history(self) -> Iterator[AdoptedStrategy]:
-        """Every accepted version, oldest first."""
+        """Yield every accepted version, oldest first."""
         for signed, strategy in self._chain:
             trusted = self._trusted(strategy.version)
             names = Publishers(strategy.publishers, strategy.threshold)
@@ -106,20 +109,23 @@ class StrategyHistory:
         return self._chain[0][1].effective_at
 
     def puzzle_bits(self, now: Now) -> int:
-        """The work that identities must have behind them. More than before is asked for only when it has been in force
-        for the longest grace: who was a member before has been heard of since, or is none any more."""
+        """Return how many bits of work identities must have behind them.
+
+        More than before is asked for only when it has been in force for the longest grace: who was a member before has
+        been heard of since, or is none any more."""
         current = self.current(now)
         before = self.current(now._replace(wall=now.wall - current.laptop_grace_s))
         return min(current.puzzle_bits, before.puzzle_bits)
 
     def former_bits(self, now: Now) -> tuple[int, ...]:
-        """By which other slot_bits slots were numbered until a day ago at most, newest first; nearly always none."""
+        """Return the other slot_bits by which slots were counted until a day ago at most, newest first; nearly always
+        none."""
         in_force = self.current(now)
         found = dict.fromkeys(before.slot_bits for before in self.former_strategies(now))
         return tuple(bits for bits in found if bits != in_force.slot_bits)
 
     def former_strategies(self, now: Now) -> tuple[Strategy, ...]:
-        """What was in force until a day ago at most, newest first."""
+        """Return the strategies that were in force until a day ago at most, newest first."""
         found: list[Strategy] = []
         for (_, before), (_, after) in reversed(list(pairwise(self._chain[: self.current(now).version]))):
             if now.wall - after.effective_at > FORMER_S:
@@ -128,11 +134,11 @@ class StrategyHistory:
         return tuple(found)
 
     def signed(self, version: int) -> SignedStrategy | None:
-        """An accepted version as it was signed."""
+        """Return an accepted version as it was signed; None where there is no such version."""
         return self._chain[version - 1][0] if 0 < version <= len(self._chain) else None
 
     def chain(self, from_version: int) -> tuple[bytes, ...]:
-        """Accepted versions from one on, encoded, oldest first, as many as one answer may carry."""
+        """Return accepted versions from one on, encoded, oldest first, as many as one answer may carry."""
         chosen: list[bytes] = []
         size = 0
         for signed, _ in self._chain[max(0, from_version - 1) :][:MAX_CHAIN]:
@@ -144,10 +150,9 @@ class StrategyHistory:
         return tuple(chosen)
 
     def adopt(self, signed: SignedStrategy) -> bool:
-        """Accept a version if it belongs to the chain; True if the chain changed. Raises BadStrategy.
+        """Accept a version if it belongs to the chain; return whether the chain changed; raises BadStrategy.
 
-        A version that we have, and the losing side of a fork, change nothing.
-        """
+        A version that we have, and the losing side of a fork, change nothing."""
         version = parse_document(signed.document).version
         if not 1 <= version <= min(len(self._chain) + 1, MAX_VERSIONS):
             raise BadStrategy("version", f"is {version}, we have {len(self._chain)}", "send the versions between first")
@@ -164,7 +169,7 @@ class StrategyHistory:
         return True
 
     def warnings(self, now: Now) -> tuple[str, ...]:
-        """What an operator should know of the strategy, one sentence each."""
+        """Return what an operator should know of the strategy, one sentence each."""
         current, newest = self.current(now), self.newest
         notes = [
             f"two strategies {version} were signed; {signed.digest[:16]} is kept, {rival[:16]} is not"

@@ -32,7 +32,7 @@ class Network:
 
 
 def network_id(name: str, publishers: Publishers) -> str:
-    """The id of a network, 40 hex digits; the order of the keys does not matter."""
+    """Return the id of a network, 40 hex digits; the order of the keys does not matter."""
     certified = msgspec.json.encode((name, sorted(publishers.keys), publishers.threshold))
     return sha256(b"dse network\0" + certified).digest()[:KEY_BYTES].hex()
 

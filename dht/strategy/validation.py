@@ -1,4 +1,4 @@
-"""Whether a strategy document may be accepted: its bounds, its place in the chain, its signatures.
+"""Checks whether a strategy document may be accepted: its bounds, its place in the chain, its signatures.
 
 Pure: values in, a Strategy or BadStrategy out. Every refusal names the field, the value and the remedy.
 Source: TUF, sections 5.3 and 6.1 (thresholds; each version is certified by the one before).
@@ -37,7 +37,7 @@ def sign_strategy(document: bytes, *publishers: Identity) -> SignedStrategy:
 
 
 def add_signature(signed: SignedStrategy, publisher: Identity) -> SignedStrategy:
-    """The same document with one more publisher's signature (an older one of the same key is replaced)."""
+    """Sign a document once more and return it with all signatures; an older one by the same key is replaced."""
     mine = _signature(signed.document, publisher)
     return SignedStrategy(signed.document, (*(s for s in signed.signatures if s.key != mine.key), mine))
 
@@ -102,7 +102,7 @@ def check_publishers(publishers: Publishers) -> None:
 
 
 def signers(signed: SignedStrategy, trusted: Publishers) -> tuple[str, ...]:
-    """Distinct trusted keys with a valid signature; signatures of others are ignored, at most 16 are read."""
+    """Return the distinct trusted keys with a valid signature; others' are ignored, and at most 16 are read."""
     valid: list[str] = []
     for signature in signed.signatures[:MAX_PUBLISHERS]:
         if signature.key in trusted.keys and signature.key not in valid and _verifies(signed.document, signature):
