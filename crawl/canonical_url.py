@@ -8,7 +8,7 @@ IDNA, numeric IPv4, default port dropped, dot segments resolved, backslashes, ne
 - parameters that only follow a reader around (`TRACKING`) and session ids by the names that servers give them
   (`SESSION`, and ";jsessionid=…" in a path) are dropped; a query that has nothing left is dropped with its "?";
 - at most 2048 bytes. Case of paths, default documents (index.html), parameter order, and parameters that a single site
-  uses for its sessions stay: to drop them is a guess, which guards make better (sitestats.py).
+  uses for its sessions stay: to drop them is a guess, which guards make better (`crawl/frontier/trap_learning.py`).
 A change here moves documents between slots: the golden cases of tests/crawl/test_canonical_url.py pin it.
 """
 

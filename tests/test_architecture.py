@@ -160,6 +160,15 @@ def test_documents_name_files_that_exist(path: Path) -> None:
     assert not missing, f"{path} names what is not there: {missing}"
 
 
+def test_sources_name_files_that_exist() -> None:
+    files = [*(p for folder in FOLDERS.split("|") for p in (ROOT / folder).rglob("*.py"))]
+    there = {_in_repository(file) for file in files}
+    ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 5)}
+    for file in files:
+        named = set(re.findall(r"(?<![\w.*/{}])((?:\w+/)*\w+\.py)\b", file.read_text()))
+        assert not named - ends, f"{file} names {sorted(named - ends)}, which is not there"
+
+
 def test_the_architecture_names_every_room() -> None:
     text = (ROOT / "ARCHITECTURE.md").read_text()
     rooms = [room for order in ROOMS.values() for room in order if room != "node/cli/commands"]

@@ -2,7 +2,7 @@
 
 Pure: text in, values out; runs in parser processes. Blocks become lines, so that words do not run together across
 paragraphs and inline markup does not cut words apart. Scripts, styles and hidden templates are dropped; navigation
-stays, as boilerplate apart from the main text (maintext.py).
+stays, as boilerplate apart from the main text (boilerplate.py).
 """
 
 from codecs import BOM_UTF8

@@ -126,7 +126,7 @@ async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> Async
     connector = aiohttp.TCPConnector(
         resolver=resolver,
         use_dns_cache=False,  # the resolver has its own, behind the address filter
-        limit=0,  # the crawler bounds open fetches, orders.py those for peers
+        limit=0,  # the crawler bounds open fetches, `node/delegation/` those for peers
         keepalive_timeout=config.keepalive_s,
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
     )

@@ -1,7 +1,7 @@
 """Hosts that are other hosts under another name: by redirects of everything, or as whole mirrors.
 
-Pure: outcomes in, questions and judgements out; bounded memory of the origins read last (the words are in alias.py).
-Only what an origin answers itself makes it an alias, so nobody swallows another one by copying it:
+Pure: outcomes in, questions and judgements out; bounded memory of the origins read last (mirror_alias.py has the
+words). Only what an origin answers itself makes it an alias, so nobody swallows another one by copying it:
 - all of its URLs redirect to their twins at one other origin, and none gave a page; or
 - its pages say what their twins say, and it names the other one itself: by links from half of its pages, or since only
   one owner can have both names (www and none, http and https); or

@@ -1,4 +1,4 @@
-"""Traps learned from what a site's pages say: what a URL alone does not give away (guards.py).
+"""Traps learned from what a site's pages say: what a URL alone does not give away (admission.py).
 
 Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
 shown; what they say of patterns and parameters it learns anew, for the order in which they came is lost. Three things

@@ -1,11 +1,11 @@
 """Which found URLs were handed to their owners already, exactly, however many there are: most links repeat.
 
-A URL is a keyed hash of 64 bits and the rank (`visits.py`: depth and scope) that it was sent with: 9 bytes on disk. New
-ones gather in memory; when there are enough they become a *run*, a sorted file with an index of every 512th hash. A run
-is merged with the one before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected number of
-two with one hash is 3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files last as long
-as the process: after a start everything is sent once more, which heals what owners have lost. In a simulated crawl of
-1,000 sites at once, a memory of the last 200,000 URLs sent twice as many.
+A URL is a keyed hash of 64 bits and the rank (`url_state.py`: depth and scope) that it was sent with: 9 bytes on disk.
+New ones gather in memory; when there are enough they become a *run*, a sorted file with an index of every 512th hash.
+A run is merged with the one before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected
+number of two with one hash is 3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files
+last as long as the process: after a start everything is sent once more, which heals what owners have lost. In a
+simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent twice as many.
 """
 
 from collections.abc import Sequence

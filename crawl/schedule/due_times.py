@@ -1,7 +1,7 @@
 """When a URL is due again.
 
-Pure: a visit in, an instant out (Unix seconds). Pages wait by the pace for their change rate (pace.py, changerate.py),
-whatever else was answered by fixed times.
+Pure: a visit in, an instant out (Unix seconds). Pages wait by the pace for their change rate (revisit_policy.py,
+change_rate.py), whatever else was answered by fixed times.
 """
 
 from crawl.config import CrawlConfig

@@ -2,7 +2,7 @@
 
 Pure: `now` and `rng` are arguments. Every few seconds an exchange with a peer; earlier when there is news, so that a
 new peer or a change is known to all within seconds; at once to all, or to some, when the change is our own. A live peer
-that does not answer is asked again at once, then suspected (watch.py).
+that does not answer is asked again at once, then suspected (failure_detector.py).
 """
 
 from collections.abc import Callable

@@ -2,7 +2,7 @@
 
 Pure: values and their codec. On the wire it is the 64-byte signature, then the msgpack array of the fields. The
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
-of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (members.py).
+of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (member_table.py).
 """
 
 import ipaddress

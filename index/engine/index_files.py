@@ -1,6 +1,6 @@
 """One node's index as a whole: the engine and the forward table, changed together by batches of the change log.
 
-Blocking: `local.py` runs it in its two threads. Whatever goes wrong with the files, the remedy is the same: begin
+Blocking: `local_index.py` runs it in its two threads. Whatever goes wrong with the files, the remedy is the same: begin
 again, because the store has everything.
 """
 

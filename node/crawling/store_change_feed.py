@@ -10,7 +10,7 @@ from store import Document, Kind, Record, RecordStore, decode_document
 
 
 class StoreChangeFeed:
-    """The index's `Feed`, read from a record store."""
+    """The index's `ChangeFeed`, read from a record store."""
 
     def __init__(self, store: RecordStore) -> None:
         self._store, self._log = store, store.log

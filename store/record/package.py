@@ -237,7 +237,7 @@ def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
 
 def _displaced(r: Record, places: SiteShards | None) -> str:
     """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
-    its place once that is known here (mover.py). A host's own record never moves."""
+    its place once that is known here (shard_mover.py). A host's own record never moves."""
     if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
         return ""
     if places is None:

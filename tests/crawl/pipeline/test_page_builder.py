@@ -31,7 +31,7 @@ PIECES = (
     "9" * 30,
 )
 VALUES = (
-    st.binary(max_size=80).map(lambda raw: raw.decode("utf-8", "replace"))  # as fetch.py gives them
+    st.binary(max_size=80).map(lambda raw: raw.decode("utf-8", "replace"))  # as fetcher.py gives them
     | st.lists(st.sampled_from(PIECES), max_size=12).map("".join)
 )
 STATUSES = st.sampled_from((200, 204, 301, 304, 404, 429, 503, 999))
