@@ -165,6 +165,7 @@ def test_sources_name_files_that_exist() -> None:
     there = {_in_repository(file) for file in files}
     ends = {"/".join(path.split("/")[-n:]) for path in there for n in range(1, 5)}
     for file in files:
+        assert not re.search("^[<>]{7} ", file.read_text(), re.M), f"{file} has the marks of a conflict"
         named = set(re.findall(r"(?<![\w.*/{}])((?:\w+/)*\w+\.py)\b", file.read_text()))
         assert not named - ends, f"{file} names {sorted(named - ends)}, which is not there"
 

@@ -1,18 +1,10 @@
 """Who should hold each slot, and when it is this node's turn to ask for one that nobody holds.
 
 Pure: `now` is an argument. A slot has a rendezvous order of its own among the live owners that are ready, so leases
-<<<<<<< HEAD
 spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S times
 their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the slot's
 visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in the
 same order. A newcomer comes after all who were there before it; the heir of a lease transfer before all.
-=======
-spread evenly; its first is its preferred holder. The others ask only when nobody has held the slot for PATIENCE_S
-times their place, by what they promised, what heartbeats say, and what those whom they asked say. Nobody who has the
-slot's visits is passed over by one who has not; where nobody has them, because all owners sleep, stand-ins take it in
-the same order. A newcomer comes after all who were there before it (seniority.py); the heir of a move
-(lease_transfer.py) before all.
->>>>>>> f50c03b (tests: sources name files that exist; the last names from before the move are mended)
 """
 
 from collections.abc import Collection, Iterable, Sequence
