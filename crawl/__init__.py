@@ -1,4 +1,4 @@
-"""The web: which pages to fetch next, politely, and what they say. Imports `dht` only.
+"""Crawls the web: which pages to fetch next, politely, and what they say. Imports `dht` only.
 
 Five nouns: a `Visit` is what is known of one URL; the `Crawler` fetches due URLs with a `Fetcher`, has `Parsers` read
 them, and hands each `Page` with its links to a sink. Read `schedule/url_state.py` and `pipeline/crawler.py` first.

@@ -1,4 +1,4 @@
-"""The crawler's branch of the configuration: every bound that it keeps.
+"""Defines the crawler's branch of the configuration: every bound that it keeps.
 
 Pure: values only. Seconds end in `_s`, bytes in `_bytes`.
 """
@@ -28,7 +28,7 @@ _AT_LEAST: dict[str, float] = {
 
 
 class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """The settings under [crawl]; raises ValueError for what cannot work."""
+    """Holds what an operator may set under [crawl]; raises ValueError for what cannot work."""
 
     # who we are
     agent: str = "dse-node"  # product token: what robots.txt names; letters, digits, - and _

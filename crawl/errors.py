@@ -1,4 +1,4 @@
-"""The errors of crawling, told apart by whose fault they are.
+"""Defines the errors of crawling, told apart by whose fault they are.
 
 Pure: values only. The site's fault (`RemoteError`), the asker's (`InputError`) or this machine's (`LocalError`).
 """
@@ -10,7 +10,7 @@ from dht import InputError, LocalError, RemoteError
 
 @dataclass(eq=False)
 class BadUrl(InputError):
-    """A text that is no URL which this search engine can fetch."""
+    """A text is no URL that this search engine can fetch."""
 
     text: str
     reason: str
@@ -46,7 +46,7 @@ class UrlFailed(RemoteError):
 
 
 class FetchFailed(UrlFailed):
-    """No usable response: the connection, the protocol, the coding or the deadline failed."""
+    """No usable response came: the connection, the protocol, the coding or the deadline failed."""
 
 
 class BodyUnreadable(FetchFailed):
@@ -59,7 +59,7 @@ class FetchDeclined(FetchFailed):
 
 @dataclass(eq=False)
 class AddressRefused(RemoteError):
-    """A host whose every address is one that a crawler must not contact (loopback, private, link-local…)."""
+    """Every address of a host is one that a crawler must not contact (loopback, private, link-local…)."""
 
     host: str
     address: str
@@ -71,7 +71,7 @@ class AddressRefused(RemoteError):
 
 @dataclass(eq=False)
 class FamilyMissing(RemoteError):
-    """A host that has only addresses of an IP version which this node does not use; another node may fetch it."""
+    """A host has only addresses of an IP version which this node does not use; another node may fetch it."""
 
     host: str
     family: int  # 4 or 6: the version that the host has
@@ -102,11 +102,11 @@ class SeenUnwritable(LocalError):
 
 
 class PageUnreadable(UrlFailed):
-    """A page that stalled or crashed both parsers; nothing else was lost with it."""
+    """A page stalled or crashed both parsers; nothing else was lost with it."""
 
 
 class BodyUnfit(PageUnreadable):
-    """A page that no engine can read: broken codings, too large without them, or not what its type says."""
+    """No engine can read a page: its codings are broken, it is too large, or not what its type says."""
 
 
 @dataclass(eq=False)

@@ -1,4 +1,4 @@
-"""The node's end of one parser process: it starts the process, and exchanges frames with it over pipes.
+"""Runs the node's end of one parser process: starts it, and exchanges frames with it over pipes.
 
 Frames are read as they come, several at a time where they are small, so a page costs no task, and nothing is copied but
 what is kept of it.

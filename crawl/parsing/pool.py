@@ -1,4 +1,4 @@
-"""Parser processes under a watchdog: a page that stalls or kills a parser costs only itself.
+"""Keeps parser processes under a watchdog: a page that stalls or kills a parser costs only itself.
 
 Each process gets a batch of pages at once and answers in order, so the page that it hangs on is always the first one
 unanswered: the process is killed, that page goes to the second HTML engine, and if that fails too it is given up; the
@@ -94,7 +94,7 @@ class ProcessParsers:
 
 
 class _ProcessQueue:
-    """The pages that wait at one process, in its order; `left` outlives the process."""
+    """Holds the pages that wait at one process, in its order; `left` outlives the process."""
 
     def __init__(self, left: deque[_Job]) -> None:
         self.left, self.stirred = left, asyncio.Event()  # set where none is left, or the process has ended

@@ -1,4 +1,4 @@
-"""The inside of a parser process: it reads tasks, parses and answers in order. Only `pipe.py` starts it.
+"""Runs inside a parser process: reads tasks, parses, and answers in order. Only `pipe.py` starts it.
 
 Frames on stdin and stdout: a 4-byte big-endian length, then msgpack. The first frame out is empty: ready. The process
 protects the machine from itself: bounded memory, and an alarm that ends it if nobody watches any more.
@@ -26,7 +26,7 @@ _FEW_COLLECTIONS = 50_000  # new objects: a page makes a thousand, nearly all wi
 
 
 class ParserReply(msgspec.Struct, frozen=True, array_like=True):
-    """What became of one task: the parsed page, or why there is none."""
+    """Tells what became of one task: the parsed page, or why there is none."""
 
     parsed: ParseResult | None
     reason: str = ""

@@ -1,4 +1,4 @@
-"""What the rest of the node tells the crawler while it runs: to pause, to use clients' help, to fetch URLs again.
+"""Carries what the rest of the node tells a running crawler: to pause, to use clients' help, to fetch URLs again.
 
 It is made before the crawler and before those who tell, so that each of them is whole when it is made.
 """
@@ -14,7 +14,7 @@ LONG_PAUSE_S = 60.0  # after so long its slots are better crawled by others; a s
 
 
 class CrawlControl:
-    """Takes what others tell, and wakes the crawler by `changed`; the crawler takes it from here in its own time."""
+    """Collects what others tell the crawler, and wakes it by `changed`."""
 
     def __init__(self, mirrors: MirrorDetector, clock: Clock) -> None:
         self.mirrors, self._clock = mirrors, clock

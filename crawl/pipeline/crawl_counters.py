@@ -1,4 +1,4 @@
-"""What the crawler has done since it was started, in numbers.
+"""Counts what the crawler has done since it was started.
 
 Pure: values in, values out.
 """

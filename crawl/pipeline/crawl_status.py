@@ -1,4 +1,4 @@
-"""What the crawler does just now, and why, in a line that people read.
+"""Explains what the crawler does just now, in a line that people read.
 
 Pure: what the crawler consists of in, words out.
 """
@@ -18,7 +18,7 @@ CrawlState = Literal["crawling", "waiting", "idle", "paused"]
 
 @dataclass(frozen=True, slots=True)
 class CrawlStatus:
-    """What the crawler does at one moment; `reason` says in one line why."""
+    """Says what the crawler does at one moment, and why (`reason`, one line)."""
 
     state: CrawlState
     reason: str

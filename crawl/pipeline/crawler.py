@@ -1,4 +1,4 @@
-"""The crawler: a pipeline in three stages, fetch → process → hand off, for as many URLs at once as the bounds allow.
+"""The crawler is a pipeline of three stages, fetch → process → hand off, for as many URLs at once as the bounds allow.
 
 The frontier says which URL comes next, as a `FetchTask`. `FetchStage` makes its request and returns a `FetchResult`;
 `ProcessStage` reads that into a `Delivery`; `Handoff` makes the delivery safe with the owners of its URLs. The crawler
@@ -54,7 +54,7 @@ class Crawler:
         rng: Random,
         seen_folder: Path | None = None,
     ) -> None:
-        """`seen_folder`: emptied, for the memory of URLs handed over; None keeps it in memory."""
+        """Make the stages and what they share. `seen_folder` is emptied for the URL-seen test; None: in memory."""
         self._config, self._control, self._clock = config, control, clock
         self._site_tokens, self._late = ports.site_tokens, ports.late
         self._counters, self._listings, revisits = CrawlCounters(), SitemapListings(), RevisitStatistics(config)

@@ -1,4 +1,4 @@
-"""What the crawler needs from the node around it, as Protocols and callables.
+"""Names what the crawler needs from the node around it, as Protocols and callables.
 
 Pure: values only. The defaults are those of a node that is alone.
 """
@@ -15,7 +15,7 @@ from crawl.politeness.site_tokens import AlwaysGranted, SiteTokens
 
 @dataclass(frozen=True, slots=True)
 class CrawlerPorts:
-    """The crawler's collaborators: who fetches, parses and decides, and who takes what was brought."""
+    """Holds the crawler's collaborators: who fetches, parses and decides, and who takes what was brought."""
 
     sink: Sink
     fetcher: Fetcher

@@ -1,4 +1,4 @@
-"""What a response means for its URL: the policy of one fetch.
+"""Decides what a response means for its URL: the policy of one fetch.
 
 Pure: a visit and what was fetched in, the visit to be recorded out. Instants are Unix seconds.
 Source: RFC 9110; Googlebot's published treatment of statuses.
@@ -32,7 +32,7 @@ KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its 
 
 
 class FollowUp(Enum):
-    """What is still to be done before an outcome may be recorded."""
+    """Says what is still to be done before an outcome may be recorded."""
 
     PARSE = auto()  # read the body; then keep and discover
     GONE = auto()  # keep a gone page
@@ -42,7 +42,7 @@ class FollowUp(Enum):
 
 
 class FetchOutcome(msgspec.Struct, frozen=True):
-    """What a response means: the visit that is to be recorded once `follow_up` is done."""
+    """Says what a response means: `visit` is to be recorded once `follow_up` is done."""
 
     visit: Visit
     follow_up: FollowUp = FollowUp.NOTHING

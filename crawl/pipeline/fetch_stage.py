@@ -1,4 +1,4 @@
-"""The first stage of a task: the one request that it allows, or the reason to make none.
+"""The first stage makes the one request that a task allows, or finds the reason to make none.
 
 A task is one request to its site: the page itself, or robots.txt or a sitemap in its place, after which the URL waits
 for the site's next turn. So every request counts for politeness, and a site never has two open.
@@ -43,7 +43,7 @@ from dht import Clock, site_of
 
 
 class FetchResult(msgspec.Struct, frozen=True):
-    """How a task's one request ended. Without an outcome the URL itself was not asked for, and waits again."""
+    """Tells how a task's one request ended. Without an outcome the URL itself was not asked for, and waits again."""
 
     delay_s: float = 0.0  # rest of the site from now on; 0: it was not asked
     address: str = ""  # that answered, "" unknown

@@ -1,4 +1,4 @@
-"""The last stage of a task: what it brought is handed to the owners of its URLs, until they have it.
+"""The last stage hands what a task brought to the owners of its URLs, until they have it.
 
 What the owners do not acknowledge is tried again, slower each time, and the page is not fetched anew. That ends when
 the slot is lost: then the URL is left to the slot's new holder.
@@ -31,7 +31,7 @@ MAX_WAIT_S = 30.0
 
 @dataclass(frozen=True, slots=True)
 class FoundUrls:
-    """URLs that were found in one way; they repeat, and not all of them may be taken."""
+    """Holds URLs that were found in one way; they repeat, and not all of them may be taken."""
 
     urls: Sequence[str]
     trail: Trail
@@ -39,8 +39,8 @@ class FoundUrls:
 
 @dataclass(slots=True)
 class Delivery:
-    """What a task brought, in the order in which it is handed over; the outcome comes last, when nothing can be lost
-    any more. Without an outcome the URL itself was not asked for."""
+    """Holds what a task brought, in the order in which it is handed over; the outcome comes last, when nothing can be
+    lost any more. Without an outcome the URL itself was not asked for."""
 
     outcome: Visit | None
     found: list[FoundUrls] = field(default_factory=list)
@@ -113,7 +113,7 @@ class Handoff:
             await self.seen.add([(visit.url, rank(visit)) for visit in sent])
 
     def _epoch(self, task: FetchTask) -> int:
-        """The lease of this moment; a slot that was released since keeps the epoch that the task began under."""
+        """Return the epoch of the lease now; for a slot released since, the epoch that the task began under."""
         epoch = self.frontier.epoch(task.slot)
         return task.epoch if epoch is None else epoch
 

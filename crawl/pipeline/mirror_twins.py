@@ -1,4 +1,4 @@
-"""Whether a URL of a host that mirrors another one is fetched, or left to its twin at that other host.
+"""Decides whether a URL of a host that mirrors another one is fetched, or left to its twin at that other host.
 
 Pure: a protocol, and a visit and its twin in, an outcome out.
 """

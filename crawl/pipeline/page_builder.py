@@ -1,4 +1,4 @@
-"""What is read of a response, and the page that comes of it.
+"""Builds the task to parse a response, and the page that comes of it.
 
 Pure: a response and its parsing in, values out.
 """

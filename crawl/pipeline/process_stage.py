@@ -1,4 +1,4 @@
-"""The second stage of a task: what a fetch brought is read, and what of it goes to its owners is decided.
+"""The second stage reads what a fetch brought, and decides what of it goes to the owners of its URLs.
 
 The steps that decide are pure and elsewhere: `fetch_outcome.py`, `page_builder.py`, `crawl/frontier/admission.py`. Here
 they are put in order.

@@ -1,4 +1,4 @@
-"""Where the crawler hands over what it brought; `node/crawling/ingest.py` provides it.
+"""Defines where the crawler hands over what it brought; `node/crawling/ingest.py` provides it.
 
 Pure: a protocol only. Each call returns when what it was given is safe with its owners (min_acks durable copies),
 or raises RemoteError, after which the crawler tries again later.

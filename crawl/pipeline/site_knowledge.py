@@ -1,4 +1,4 @@
-"""What the crawler knows of sites and hosts, shared by its stages: rules, delays, traps, dates, mirrors, sitemaps.
+"""Holds what the crawler knows of sites, shared by its stages: rules, delays, traps, dates, mirrors, sitemaps.
 
 It lives in memory alone: whoever holds a slot next learns it anew, from visits and from the sites themselves.
 """

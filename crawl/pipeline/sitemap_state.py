@@ -1,4 +1,4 @@
-"""What is remembered of sitemaps and feeds: files to be fetched, feeds handed over already, and what lists named.
+"""Remembers which sitemaps are to be fetched, which feeds were handed over already, and what lists named.
 
 Pure: each memory is bounded and forgets the oldest first. What is forgotten costs little: a feed is handed over once
 more, a sitemap is named by the next robots.txt again.
@@ -24,7 +24,7 @@ class _Plan:
 
 
 class SitemapQueue:
-    """Sitemap files that are still to be fetched, by site: each takes one turn of its site, before the site's pages.
+    """Queues sitemap files that are to be fetched, by site: each takes one turn of its site, before the site's pages.
 
     `per_site` files are fetched of a site for one robots.txt, indexes and their members together."""
 

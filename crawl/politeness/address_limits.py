@@ -1,4 +1,4 @@
-"""Limits on the requests to one server address, since all the sites of shared hosting are one machine.
+"""Limits the requests to one server address, since all the sites of shared hosting are one machine.
 
 Pure: `now` is steady time in seconds. An address has at most so many open requests, and at most one begins in so many
 seconds. Sites that find no room wait here, in order; they are let back into the race for turns one at a time, the next

@@ -1,4 +1,4 @@
-"""A circuit breaker: a host that does not answer is left alone for a while, then asked once, then left for longer.
+"""Breaks the circuit to a host that does not answer: it is left alone for a while, then asked once, then left longer.
 
 Pure: `now` is steady time in seconds, chance an argument. *Closed*: requests go as politeness lets them. After so many
 failures in a row it is *open*: none goes until its time is over. Then it is *half-open*: one request goes (a host never
@@ -14,7 +14,7 @@ JITTER = 0.25  # of each wait: enough to spread what one broken cable threw toge
 
 @dataclass(slots=True)
 class CircuitBreaker:
-    """The circuit breaker of one host.
+    """Decides when one host may be asked again after it failed to answer.
 
     `fails`: failures in a row; `opened`: how often it has opened in a row; `until`: open so long, steady seconds."""
 

@@ -46,7 +46,7 @@ _KEYS = (  # a key counts by how it begins, so that "Allowed" and "Disallow-All"
 
 @dataclass(frozen=True, slots=True)
 class RobotsRule:
-    """One line, which allows or disallows paths that begin with `parts[0]` and have the other parts in this order.
+    """Allows or disallows paths that begin with `parts[0]` and have the other parts after it, in this order.
 
     `is_anchored`: the path must end with the last part."""
 
@@ -73,7 +73,7 @@ class RobotsRule:
 
 @dataclass(frozen=True, slots=True)
 class Robots:
-    """What one site's robots.txt says to us: `rules` as Google reads them, `decoded` as the RFC does.
+    """Holds what one site's robots.txt says to us: `rules` as Google reads them, `decoded` as the RFC does.
 
     In both the first rule that matches decides."""
 

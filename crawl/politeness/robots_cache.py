@@ -25,7 +25,7 @@ _REDIRECTS = frozenset((301, 302, 303, 307, 308))
 
 @dataclass(frozen=True, slots=True)
 class RobotsUnreachable:
-    """A site whose rules could not be had: nothing is fetched there until `until` (Unix seconds)."""
+    """Says that a site's rules could not be had: nothing is fetched there until `until` (Unix seconds)."""
 
     reason: str
     until: float
@@ -38,7 +38,7 @@ Access = Robots | RobotsUnreachable
 
 @dataclass(frozen=True, slots=True)
 class RobotsAnswer:
-    """What one request for robots.txt brought: the rules, None where it was redirected, and the response."""
+    """Tells what one request for robots.txt brought: the rules, None where it was redirected, and the response."""
 
     access: Access | None
     response: Fetched | None

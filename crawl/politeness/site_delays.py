@@ -1,4 +1,4 @@
-"""How long a site is left alone after a request to it.
+"""Decides how long a site is left alone after a request to it.
 
 Pure: values in, seconds out. The delay counts from the end of a request. It is the largest of: our own floor, the
 strategy's, the site's Crawl-delay, a multiple of the site's usual latency. Failures double it, errors add half, good

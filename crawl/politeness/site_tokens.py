@@ -58,8 +58,10 @@ class TokenIssuer:
 
 @dataclass(frozen=True, slots=True)
 class TokenAnswer:
-    """What came of asking for a site's token: it was granted, or is to be asked for again after `wait_s` > 0 seconds,
-    or none is needed because the URL was fetched where its records lay before, with the outcome `known`."""
+    """Tells what came of asking for a site's token: it is granted where both fields have their defaults.
+
+    `wait_s` > 0: it is not granted, ask again after so many seconds. `known`: none is needed, because the URL was
+    fetched where its records lay before, with this outcome."""
 
     wait_s: float = 0.0
     known: Visit | None = None
