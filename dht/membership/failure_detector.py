@@ -64,7 +64,7 @@ class FailureDetector:
         if partner is None or not (self._told or self._heard):
             return b""
         self._forget(now)
-        block = self._members.block_of(partner)
+        block = self._members.neighbourhood_of(partner)
         near = [peer for peer in (*reversed(self._told), *reversed(self._heard)) if block.has(peer)]
         return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
 

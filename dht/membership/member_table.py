@@ -15,7 +15,7 @@ from dht.keys import NodeId, distance
 from dht.membership.digest_index import DigestIndex
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
 from dht.membership.liveness import LIVE_S, Liveness
-from dht.membership.neighbourhood import WHOLE, IdRange, block_of
+from dht.membership.neighbourhood import WHOLE, IdRange, neighbourhood_of
 from dht.membership.seniority import Seniority
 from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
 
@@ -164,9 +164,9 @@ class MemberTable:
         for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
             self._drop(peer)
 
-    def block_of(self, point: bytes) -> IdRange:
+    def neighbourhood_of(self, point: bytes) -> IdRange:
         """Return the neighbourhood of a peer, or of any point."""
-        return block_of(self._sorted, point)
+        return neighbourhood_of(self._sorted, point)
 
     def is_near(self, peer: bytes) -> bool:
         """Tell whether a peer is of this node's neighbourhood."""
@@ -280,7 +280,7 @@ class MemberTable:
         """Others are members now: who is near?"""
         self._cached = None
         self.epoch += 1
-        block = block_of(self._sorted, self.own)
+        block = neighbourhood_of(self._sorted, self.own)
         if block != self.near:
             self.liveness.move(block, self._at)
             self.near = block

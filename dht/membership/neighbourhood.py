@@ -35,7 +35,7 @@ class IdRange(NamedTuple):
 WHOLE = IdRange(0, PREFIXES - 1)
 
 
-def block_of(members: Sequence[NodeId], point: bytes) -> IdRange:
+def neighbourhood_of(members: Sequence[NodeId], point: bytes) -> IdRange:
     """Return the neighbourhood around a point; `members` are sorted."""
     if len(members) <= SMALL_NETWORK:
         return WHOLE

@@ -15,7 +15,7 @@ from hashlib import blake2b
 from types import MappingProxyType
 
 from dht.keys import KEY_BITS, NodeId, Slot, slot_start
-from dht.membership.neighbourhood import IdRange, block_of, span
+from dht.membership.neighbourhood import IdRange, neighbourhood_of, span
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, owners_first, spread
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
@@ -69,7 +69,7 @@ class Placement:
     def quarter(self, point: bytes) -> "Quarter":
         """Return the neighbourhood of a point; the same object while its members, and what counts of them, stay the
         same."""
-        block = block_of(self._members, point)
+        block = neighbourhood_of(self._members, point)
         found = self._quarters.get(block)
         if found is None:
             first, end = span(self._members, block)

@@ -68,7 +68,7 @@ def make_answer(
     theirs = sorted(read_digest(ping.digest))  # as good as sorted already
     block = IdRange(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
     first, end = members.digest_index.span(block)
-    near = members.near if members.is_near(asker) else members.block_of(asker)
+    near = members.near if members.is_near(asker) else members.neighbourhood_of(asker)
     news = _worthwhile(members, members.digest_index.newer(first, end, theirs), near)
     own_line = int.from_bytes(own.mark, "big")
     place = bisect_left(theirs, own_line)  # the first line with our prefix that has this sequence or a later one

@@ -2,101 +2,137 @@
 
 import pytest
 
-from tests.dht.crowd import Crowd
+from dht import NodeId, Slot
+from dht.membership.neighbourhood import neighbourhood_of
+from node.simulation.forming import form
+from node.simulation.observations import teams_agree
+from node.simulation.swarm import Swarm
 
 WARM_S = 60.0  # within this every near peer has been asked once
 SLOT_BITS = 10
+SLOTS = [Slot(n) for n in range(1 << SLOT_BITS)]
 
 
-def crash(crowd: Crowd, share: float) -> tuple[float, float]:
+def formed(seed: int, nodes: int, *, loss: float = 0.0) -> Swarm:
+    """Nodes that all know each other already, as after a restart of all from their caches; each in one family."""
+    swarm = Swarm(seed, loss)
+    swarm.add(nodes, families="4")
+    form(swarm)
+    return swarm
+
+
+def pass_time(swarm: Swarm, seconds: float) -> None:
+    swarm.run(swarm.time + seconds)
+
+
+def packets(swarm: Swarm) -> list[int]:
+    """Packets that each node has sent so far."""
+    return [sum(bee.core.sent.values()) for bee in swarm.bees]
+
+
+def false_deaths(swarm: Swarm) -> float:
+    """Share of the pairs of near live nodes in which one takes the other for dead."""
+    members, pairs = sorted(bee.node_id for bee in swarm.bees), list[bool]()
+    for bee in swarm.running():
+        near = neighbourhood_of(members, bee.node_id)
+        pairs += [
+            not bee.core.members.is_live(other.node_id, swarm.now)
+            for other in swarm.running()
+            if near.has(other.node_id)
+        ]
+    return sum(pairs) / len(pairs)
+
+
+def knows(swarm: Swarm, peer: NodeId) -> bool:
+    """Whether every other live node knows a peer."""
+    return all(bee.node_id == peer or bee.core.members.find(peer) is not None for bee in swarm.running())
+
+
+def crash(swarm: Swarm, share: float) -> tuple[float, float]:
     """Kill a share of the nodes; the slots whose live owners agree on the true ones 5 s and 10 s later."""
-    alive = crowd.alive()
-    crowd.kill(crowd.rng.sample(alive, int(len(alive) * share)))
-    crowd.run(5.0)
-    soon = crowd.agreement(SLOT_BITS)
-    crowd.run(5.0)
-    return soon, crowd.agreement(SLOT_BITS)
+    alive = swarm.running()
+    swarm.kill(*swarm.rng.sample(alive, int(len(alive) * share)))
+    pass_time(swarm, 5.0)
+    soon = teams_agree(swarm, SLOTS, SLOT_BITS)
+    pass_time(swarm, 5.0)
+    return soon, teams_agree(swarm, SLOTS, SLOT_BITS)
 
 
-def joined(crowd: Crowd, within_s: int) -> bool:
+def joined(swarm: Swarm, within_s: int) -> bool:
     """Start a node; whether all know of it in time."""
-    newcomer = crowd.cores[crowd.add()].node_id
+    newcomer = swarm.add(1, families="4")[0]
+    swarm.join(newcomer, swarm.bees[0])
     for _ in range(within_s):
-        crowd.run(1.0)
-        if crowd.knowing(newcomer) == 1.0:
+        pass_time(swarm, 1.0)
+        if knows(swarm, newcomer.node_id):
             return True
     return False
 
 
 def test_a_network_beyond_a_digest_agrees_after_a_crash_and_hears_of_a_newcomer() -> None:
-    crowd = Crowd(1)
-    crowd.introduce(84)
-    crowd.run(WARM_S)
-    assert crowd.agreement(SLOT_BITS) == 1.0
-    crowd.packets.clear()
-    crowd.run(20.0)
-    assert sum(crowd.packets.values()) / 84 / 20.0 <= 2.0
-    assert joined(crowd, 40)
-    crowd.run(20.0)
-    soon, later = crash(crowd, 0.3)
+    swarm = formed(1, 84)
+    pass_time(swarm, WARM_S)
+    assert teams_agree(swarm, SLOTS, SLOT_BITS) == 1.0
+    before = sum(packets(swarm))
+    pass_time(swarm, 20.0)
+    assert (sum(packets(swarm)) - before) / 84 / 20.0 <= 2.0
+    assert joined(swarm, 40)
+    pass_time(swarm, 20.0)
+    soon, later = crash(swarm, 0.3)
     assert soon >= 0.95
     assert later >= 0.995
 
 
 def test_who_leaves_is_not_live_at_once_yet_a_member() -> None:
-    crowd = Crowd(2)
-    crowd.introduce(20)
-    crowd.run(30.0)
-    leaving = crowd.cores[3]
-    leaving.leave(crowd.clock())
-    crowd.kick(3)
-    crowd.kill([3])
-    crowd.run(1.0)
-    others = [crowd.cores[n] for n in crowd.alive()]
-    assert not any(core.members.is_live(leaving.node_id, crowd.clock()) for core in others)
-    assert all(leaving.node_id in core.members.members(crowd.clock()) for core in others)
+    swarm = formed(2, 20)
+    pass_time(swarm, 30.0)
+    leaving = swarm.bees[3]
+    leaving.core.leave(swarm.now)
+    swarm.kick(leaving)
+    swarm.kill(leaving)
+    pass_time(swarm, 1.0)
+    others = [bee.core for bee in swarm.running()]
+    assert not any(core.members.is_live(leaving.node_id, swarm.now) for core in others)
+    assert all(leaving.node_id in core.members.members(swarm.now) for core in others)
 
 
 def test_a_single_death_is_seen_by_all_within_ten_seconds_and_loss_kills_nobody() -> None:
-    crowd = Crowd(3, loss=0.1)
-    crowd.introduce(30)
-    crowd.run(60.0)
+    swarm = formed(3, 30, loss=0.1)
+    pass_time(swarm, 60.0)
     wrong = []
     for _ in range(60):
-        crowd.run(1.0)
-        wrong.append(crowd.false_deaths())
+        pass_time(swarm, 1.0)
+        wrong.append(false_deaths(swarm))
     assert sum(wrong) / len(wrong) <= 0.002
-    gone = crowd.cores[7].node_id
-    crowd.kill([7])
-    crowd.run(12.0)
-    assert not any(crowd.cores[n].members.is_live(gone, crowd.clock()) for n in crowd.alive())
+    gone = swarm.bees[7]
+    swarm.kill(gone)
+    pass_time(swarm, 12.0)
+    assert not any(bee.core.members.is_live(gone.node_id, swarm.now) for bee in swarm.running())
 
 
 def test_liars_who_name_everybody_cause_few_questions_and_no_deaths() -> None:
-    crowd = Crowd(4)
-    crowd.introduce(25)
-    crowd.run(60.0)
-    names = b"".join(core.node_id[:4] for core in crowd.cores.values())
-    liar = crowd.cores[0]
+    swarm = formed(4, 25)
+    pass_time(swarm, 60.0)
+    names = b"".join(bee.node_id[:4] for bee in swarm.bees)
+    liar = swarm.bees[0].core
     liar._gossip._detector.names = lambda now, partner: names[: 4 * 24]  # type: ignore[method-assign]
-    crowd.packets.clear()
-    crowd.run(60.0)
-    assert crowd.false_deaths() == 0.0
-    assert max(crowd.packets.values()) / 60.0 <= 6.0
+    before = packets(swarm)
+    pass_time(swarm, 60.0)
+    assert false_deaths(swarm) == 0.0
+    assert max(now - then for now, then in zip(packets(swarm), before, strict=True)) / 60.0 <= 6.0
 
 
 @pytest.mark.prove
 @pytest.mark.parametrize(("seed", "loss"), [(1, 0.0), (2, 0.02), (3, 0.1)])
 def test_three_hundred_nodes(seed: int, loss: float) -> None:
-    crowd = Crowd(seed, loss=loss)
-    crowd.introduce(300)
-    crowd.run(WARM_S)
-    crowd.packets.clear()
-    crowd.run(60.0)
-    assert sum(crowd.packets.values()) / 300 / 60.0 <= 2.0 + 2 * loss
-    assert crowd.false_deaths() <= 0.002
-    assert joined(crowd, 60)
-    crowd.run(30.0)
-    soon, later = crash(crowd, 0.3)
+    swarm = formed(seed, 300, loss=loss)
+    pass_time(swarm, WARM_S)
+    before = sum(packets(swarm))
+    pass_time(swarm, 60.0)
+    assert (sum(packets(swarm)) - before) / 300 / 60.0 <= 2.0 + 2 * loss
+    assert false_deaths(swarm) <= 0.002
+    assert joined(swarm, 60)
+    pass_time(swarm, 30.0)
+    soon, later = crash(swarm, 0.3)
     assert soon >= 0.95
     assert later >= 0.99
