@@ -1,4 +1,4 @@
-"""A node's Ed25519 identity: its key file, its signatures, the keys it shares with peers.
+"""The identity of a node, an Ed25519 key pair: its file, its signatures, the keys it shares with peers.
 
 The node id is the first 160 bits of SHA-256(public key). Every signature covers a domain, so that bytes signed as
 one thing never pass as another. Two nodes share a key by X25519 over the same key pairs (static to static), which
@@ -27,12 +27,12 @@ _verified_lock = threading.Lock()  # the store verifies on its own threads
 
 @lru_cache(maxsize=8192)  # as many peers as a node knows, twice
 def node_id_of(public_key: bytes) -> NodeId:
-    """The id of the node that holds this key."""
+    """Return the id of the node that holds this public key."""
     return NodeId(sha256(public_key).digest()[:KEY_BYTES])
 
 
 def verify(domain: bytes, public_key: bytes, message: bytes, signature: bytes) -> bool:
-    """Whether the key signed the message in this domain. Good answers are remembered, since gossip repeats."""
+    """Tell whether the key signed the message in this domain. Good answers are remembered, since gossip repeats."""
     if len(public_key) != 32 or len(signature) != 64:
         return False
     signed = _framed(domain, message)
@@ -63,12 +63,12 @@ class Identity:
 
     @classmethod
     def generate(cls) -> "Identity":
-        """A new identity from the system's randomness."""
+        """Make a new identity from the system's randomness."""
         return cls(os.urandom(32))
 
     @classmethod
     def load(cls, path: Path) -> "Identity":
-        """Read a key file; raises BadIdentity where it cannot be read, is damaged, or others may read it."""
+        """Read a key file; raises BadIdentity where it cannot be read, is damaged, or other users may read it."""
         try:
             mode, text = path.stat().st_mode, path.read_text("ascii")
         except OSError as error:
@@ -88,7 +88,7 @@ class Identity:
         return identity
 
     def save(self, path: Path) -> None:
-        """Write the key file: whole or not at all, mode 0600, never over another file."""
+        """Write the key file: whole or not at all, mode 0600, never over another file. Raises BadIdentity."""
         text = f"{HEADER}\n{self._seed.hex()}\n{self.public_key.hex()}\n"
         draft = path.with_name(path.name + ".new")
         try:
@@ -104,11 +104,11 @@ class Identity:
             raise BadIdentity(str(path), f"cannot be written ({error.strerror})", remedy) from error
 
     def sign(self, domain: bytes, message: bytes) -> bytes:
-        """64 bytes. Sign a digest of large messages: Ed25519 reads its input twice, 4 ms a MiB."""
+        """Return 64 bytes of signature. Sign a digest of large messages: Ed25519 reads its input twice, 4 ms a MiB."""
         return bindings.crypto_sign(_framed(domain, message), self._secret)[:64]
 
     def shared_key(self, public_key: bytes) -> bytes:
-        """32 secret bytes that only this node and the holder of `public_key` can compute.
+        """Return 32 secret bytes that only this node and the holder of `public_key` can compute.
 
         Remembered for the last 8,192 peers. Raises BadSignature where the bytes are no key.
         """
@@ -127,7 +127,7 @@ class Identity:
         return key
 
     def private_bytes(self) -> bytes:
-        """The 32-byte private key, for the certificate of the TLS server and for backups."""
+        """Return the 32-byte private key, for the certificate of the TLS server and for backups."""
         return self._seed
 
 

@@ -1,4 +1,4 @@
-"""The work behind an identity: a nonce for which a hash of public key and nonce begins with enough zero bits.
+"""The puzzle of an identity: a nonce for which a hash of public key and nonce begins with enough zero bits.
 
 Pure: values only. Whoever wants an id that lies near a point tries keys until one does, and solves the puzzle for each
 identity that it uses; a node solves it once. Checking costs one hash. Sources: Back 2002 (Hashcash); Baumgart & Mies
@@ -14,14 +14,14 @@ STEP_TRIES = 20_000  # some 15 ms: whoever waits for the interpreter's lock mean
 
 
 def work_of(public_key: bytes, nonce: int) -> int:
-    """Leading zero bits of BLAKE2b-8(public key ‖ nonce, 8 bytes big-endian)."""
+    """Count the leading zero bits of BLAKE2b-8(public key ‖ nonce, 8 bytes big-endian)."""
     data = public_key + nonce.to_bytes(NONCE_BYTES, "big")
     digest = blake2b(data, digest_size=HASH_BITS // 8, person=PERSON).digest()
     return HASH_BITS - int.from_bytes(digest, "big").bit_length()
 
 
 def solve(public_key: bytes, bits: int, first: int = 0, tries: int = STEP_TRIES) -> int | None:
-    """The least nonce from `first` on with that much work; None where `tries` were not enough: go on behind them."""
+    """Find the least nonce from `first` on with that many bits of work; None where `tries` were not enough."""
     begun = blake2b(public_key, digest_size=HASH_BITS // 8, person=PERSON)
     limit = (1 << HASH_BITS - bits).to_bytes(HASH_BITS // 8 + 1, "big")
     for nonce in range(first, first + tries):
@@ -33,7 +33,7 @@ def solve(public_key: bytes, bits: int, first: int = 0, tries: int = STEP_TRIES)
 
 
 def solve_all(public_key: bytes, bits: int) -> int:
-    """The least nonce with that much work; takes 2**bits tries on average."""
+    """Find the least nonce with that many bits of work; takes 2**bits tries on average."""
     first = 0
     while (found := solve(public_key, bits, first)) is None:
         first += STEP_TRIES

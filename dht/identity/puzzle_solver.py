@@ -16,13 +16,13 @@ log = logging.getLogger(__name__)
 
 
 class PuzzleFile:
-    """The file at `path`; None keeps nothing. Both calls block and belong on a thread."""
+    """Keeps the solution in a file; `path` None keeps nothing. Both calls block and belong on a thread."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
 
     def load(self) -> int:
-        """The nonce that was found last; 0 where there is none. Whether it will do, `work_of` says."""
+        """Return the nonce that was found last, 0 where there is none. Whether it will do, `work_of` says."""
         try:
             nonce = int(self._path.read_text("ascii")) if self._path is not None else 0
         except FileNotFoundError:
@@ -39,7 +39,7 @@ class PuzzleFile:
 
 
 class PuzzleSolver:
-    """Works for one public key. `solved` is called with each nonce that is found, and at once with the one on file."""
+    """Solves the puzzle of one public key; `solved` gets each nonce that is found, and at once the one on file."""
 
     def __init__(self, public_key: bytes, file: PuzzleFile, executor: Executor, solved: Callable[[int], None]) -> None:
         self._public_key = public_key
@@ -52,13 +52,13 @@ class PuzzleSolver:
         solved(self._nonce)
 
     def want(self, bits: int) -> None:
-        """The strategy asks for so many bits; nothing happens where they were found already."""
+        """Look for so many bits of work, unless they were found already."""
         self._bits = bits
         if work_of(self._public_key, self._nonce) < bits:
             self._wanted.set()
 
     async def run(self) -> None:
-        """Solve whenever it is wanted, until cancelled."""
+        """Solve whenever more work is wanted, until cancelled."""
         while True:
             await self._wanted.wait()
             self._wanted.clear()

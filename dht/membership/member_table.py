@@ -59,7 +59,7 @@ class MemberTable:
         was = old.opened
         if opened.sequence <= was.sequence:
             return News.OLD
-        is_live, says_same = self.liveness.is_live(peer, old, now), opened.words == was.words
+        is_live, says_same = self.liveness.is_live(peer, old, now), opened.claims == was.claims
         news = News.SAME if is_live and (says_same or not is_news(was, opened)) else News.CHANGED
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = KnownPeer(opened, *date_heartbeat(opened, old, now, direct), turned)

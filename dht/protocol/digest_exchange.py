@@ -1,4 +1,4 @@
-"""What two nodes tell each other in a PING and its PONG, so that all hear soon what concerns them.
+"""The content of a PING and its PONG: what two nodes tell each other, so that all hear soon what concerns them.
 
 Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat, rumours, and for a near peer
 the newest others that fit; the answerer sends what the digest lacks. Between near peers every heartbeat counts; of a
@@ -44,8 +44,10 @@ def make_ping(
     suspects: bytes = b"",
     behind: bool = False,
 ) -> Ping:
-    """What to tell a peer; `partner` is None where its id is not known yet. `behind`: we know few of many peers, and
-    ask for others than near ones too."""
+    """Make the PING that tells a peer what it may lack; `partner` is None where its id is not known yet.
+
+    `behind`: we know few of many peers, and ask for others than near ones too.
+    """
     near = partner is None or members.is_near(partner)
     block, first, end = _digested(members, rng, near=near and not behind)
     digest = members.digest_index.digest(first, end) + own.mark  # whoever knows a newer heartbeat of ours tells us
@@ -64,7 +66,7 @@ def make_ping(
 def make_answer(
     ping: Ping, asker: NodeId, members: MemberTable, own: SelfHeartbeat, rumours: Rumours, room: int
 ) -> tuple[bytes, ...]:
-    """The heartbeats that are worth sending to the asker, as fit into `room` bytes."""
+    """Return the heartbeats that are worth sending to the asker, as many as fit into `room` bytes."""
     theirs = sorted(read_digest(ping.digest))  # as good as sorted already
     block = IdRange(min(PREFIXES - 1, max(0, ping.first)), min(PREFIXES - 1, max(0, ping.last)))
     first, end = members.digest_index.span(block)
@@ -81,8 +83,10 @@ def make_answer(
 
 
 def worth(known: KnownPeer, theirs: int, *, near: bool) -> int:
-    """How much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none) and is near to its author
-    or not; 0 where it is not worth sending. Sequences go by the second, so their gap is the age of the asker's copy."""
+    """Return how much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none); 0: do not send it.
+
+    `near`: the asker is near to its author. Sequences go by the second, so their gap is the age of the asker's copy.
+    """
     gap = known.opened.sequence - theirs
     if gap <= 0:
         return 0

@@ -1,4 +1,4 @@
-"""What the core tells the node, as values.
+"""The events of the protocol engine: what it tells the node, as values.
 
 Pure: values only.
 """
@@ -10,7 +10,7 @@ from dht.keys import NodeId
 
 @dataclass(frozen=True, slots=True)
 class StrategyAhead:
-    """A peer's packet carries a newer strategy than ours, or another one of the same version: ask it for its chain."""
+    """A peer has a newer strategy than this node, or another one of the same version: ask it for its chain."""
 
     peer: NodeId
     version: int
@@ -18,7 +18,7 @@ class StrategyAhead:
 
 @dataclass(frozen=True, slots=True)
 class MembersChanged:
-    """The set of members is another one than before; owners computed for an older epoch are void."""
+    """The set of members changed; owners computed for an older epoch are void."""
 
     epoch: int
 

@@ -85,7 +85,7 @@ class Gossip:
         self._exchange_at = float("-inf")
 
     def poll(self, now: Now) -> None:
-        """Tell, knock and exchange as is due."""
+        """Tell news, try bootstrap addresses and exchange, as is due."""
         if now.steady >= self._own.next_due and self._own.beat(now):
             self._tell(now)
         if now.steady >= self._bootstrap.next_due:
@@ -123,14 +123,14 @@ class Gossip:
                 self._spread(now, peer)
 
     def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:
-        """Heartbeats and suspects for the PONG to a PING, in `room` bytes."""
+        """Return the heartbeats and suspects for the PONG to a PING, in `room` bytes."""
         peer = node_id_of(asker)
         suspects = self._detector.names(now, peer)
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._own, self._rumours, room), suspects
 
     def hear_more(self, now: Now) -> None:
-        """A peer says that this node's address changed: ask the next one soon."""
+        """Ask another peer soon: the last one says that this node's address changed."""
         if self._boosts.take("", now.steady):
             self._soon(now)
 
@@ -162,7 +162,7 @@ class Gossip:
             self._probing.discard(peer)
 
     def notice(self, now: Now, contacts: list[tuple[bytes, Contact]]) -> None:
-        """A lookup heard of these: a near one that we know nothing of is asked who it is."""
+        """Ask near contacts of which a lookup heard and gossip did not who they are."""
         for public_key, contact in contacts:
             peer = contact.node_id
             unknown = self._members.find(peer) is None and peer != self._members.own
@@ -171,7 +171,7 @@ class Gossip:
                 self._requester.ask(now, body, public_key, contact, lambda *_: None, tries=1)
 
     def leave(self, now: Now) -> None:
-        """Say to the near peers that this node stops."""
+        """Tell the near peers that this node stops."""
         self._own.leave(now)
         for peer in self._partners.live_near(now)[:LEAVE_LIMIT]:
             self._ask(now, peer, lambda _at: None, tries=1)

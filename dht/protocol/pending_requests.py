@@ -1,4 +1,4 @@
-"""Requests that wait for their answers, with repetition and timeouts.
+"""The requests that wait for their answers, with repetition and timeouts.
 
 Pure: `now` is an argument; outcomes are told by callback, never from inside `add`.
 """
@@ -25,7 +25,7 @@ OnAnswer = Callable[[Now, Packet | None, Body | None], None]
 
 @dataclass(slots=True)
 class PendingRequest:
-    """One question. `contact` and `public_key` are None at a first contact by address.
+    """One question to a peer. `contact` and `public_key` are None at a first contact by address.
 
     `done(now, packet, body)` is called once, with None twice if there was no answer; `slow(now)` after half the
     timeout. `timeout_s`: what nearly all answers take; the question is repeated at WAITS of it, `tries` times in all.
@@ -46,12 +46,12 @@ class PendingRequest:
 
     @property
     def wait_s(self) -> float:
-        """From its newest packet to the next one, or to the end."""
+        """Seconds from its newest packet to the next one, or to the end."""
         packets = len(self.sent) - 1
         return self.timeout_s * (WAITS if self.tries > 1 else LEFT)[packets]
 
     def proven(self, known: Contact | None) -> Contact | None:
-        """Where its answerer is, now that it has answered: as `known`, or at the one endpoint that was asked."""
+        """Return where its answerer is proven to be: as `known`, or at the one endpoint that was asked."""
         for contact in (known, self.contact):
             asked = tuple(e for e in contact.endpoints if e.udp == self.address) if contact else ()
             if contact and asked:
@@ -64,7 +64,7 @@ def _nothing(now: Now, packet: Packet | None, body: Body | None) -> None:
 
 
 class PendingRequests:
-    """The open ones, by transaction; repetitions share a request, so a late first answer still counts.
+    """Holds the open requests by transaction; repetitions share one, so a late first answer still counts.
 
     The last that were given up, or repeated before their answer came, are remembered too: another answer after all
     shows that the peer is there, and how long to wait for it from now on.
@@ -89,18 +89,18 @@ class PendingRequests:
         return fits
 
     def find(self, transaction: bytes) -> PendingRequest | None:
-        """The request to which this packet belongs."""
+        """Return the request to which a packet belongs, open or ended lately."""
         return self._open.get(transaction) or self._late.get(transaction)
 
     def answered(self, transaction: bytes) -> OnAnswer:
-        """This packet of ours has its answer. Returns whom to tell: nobody where its request has ended before."""
+        """Close the request of a packet that was answered; return whom to tell, nobody where it has ended before."""
         request = self.find(transaction)
         done = self.end(request) if request is not None else _nothing
         self._late.pop(transaction, None)
         return done
 
     def end(self, request: PendingRequest) -> OnAnswer:
-        """A request is answered or given up; whom to tell, once."""
+        """Close a request that is answered or given up; return whom to tell, which is done once."""
         for transaction in request.sent:
             if self._open.pop(transaction, None) is not None:
                 self._late[transaction] = request
@@ -110,7 +110,7 @@ class PendingRequests:
         return done
 
     def due(self, now: Now) -> list[tuple[PendingRequest, bool]]:
-        """Requests that are slow (False) or have waited long enough (True); the latter with tries left stay open."""
+        """Return the requests that are slow (False) or have waited long enough (True), open still if tries are left."""
         found: list[tuple[PendingRequest, bool]] = []
         while self._due and self._due[0][0] <= now.steady:
             at, _, transaction, is_timeout = heappop(self._due)

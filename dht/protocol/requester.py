@@ -1,4 +1,4 @@
-"""Packets out: questions to peers with repetition, and answers.
+"""The packets that leave: questions to peers, with repetition, and answers to theirs.
 
 Pure: `now` and `rng` are arguments. Holds what is to be sent until `drain`, and the questions that are open.
 """
@@ -27,7 +27,7 @@ TRIES = len(WAITS)  # at 2 % loss, one question in 16,000 gets no answer
 
 
 class Requester:
-    """Sends for one node; `refused` counts what did not leave."""
+    """Sends the questions and answers of one node; `refused` counts what did not leave."""
 
     def __init__(
         self,
@@ -62,30 +62,28 @@ class Requester:
         tries: int = TRIES,
         least_s: float = 0.0,
     ) -> None:
-        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it. `least_s`: take
-        no answers for usual that are faster."""
+        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it.
+
+        `slow` is called after half of the usual time, `least_s` is the least timeout.
+        """
         endpoint = self._partners.endpoint(contact)
         timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
         if endpoint:
             request = PendingRequest(body, endpoint.udp, contact, public_key, timeout_s, done, slow, tries)
-            request.is_strange = (
-                self._rules.policy.subnet(endpoint.host) is not None and endpoint.host not in self._proved
-            )
+            request.is_strange = self._is_strange(endpoint.host)
             self._open(now, request)
 
     def ask_address(self, now: Now, body: Body, address: Address, done: OnAnswer) -> None:
-        """Ask whoever is there; without MAC, since his key is not known."""
+        """Ask whoever is at an address, without MAC, since that one's key is not known."""
         self._open(now, PendingRequest(body, address, None, None, TIMEOUT_FIRST_S, done))
 
     def is_welcome(self, contact: Contact) -> bool:
-        """Whether somebody at this contact's address has answered us, or it is of our own network by declaration."""
+        """Tell whether somebody at a contact's address has answered us, or it is declared to be of our network."""
         endpoint = self._partners.endpoint(contact)
-        return endpoint is not None and (
-            self._rules.policy.subnet(endpoint.host) is None or endpoint.host in self._proved
-        )
+        return endpoint is not None and not self._is_strange(endpoint.host)
 
     def proved(self, host: str) -> None:
-        """Somebody answered what was sent to this host: we are welcome there."""
+        """Note that somebody answered what was sent to this host: we are welcome there."""
         self._proved.pop(host, None)
         self._proved[host] = None
         if len(self._proved) > PROVED_LIMIT:
@@ -115,7 +113,7 @@ class Requester:
                 self.requests.end(request)(now, None, None)
 
     def drain(self) -> list[Datagram]:
-        """What is to be sent now."""
+        """Return what is to be sent now, and forget it."""
         out, self._out = self._out, []
         return out
 

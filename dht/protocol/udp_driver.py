@@ -1,7 +1,9 @@
-"""Drives the core: datagrams in and out, timers, events. Over UDP here; the simulator's network has the same driver.
+"""The shell around the protocol engine: datagrams in and out, timers, events.
+
+`EngineDriver` serves any network, the simulator's too; `UdpDriver` gives it sockets.
 
 Two sockets, since a socket bound to :: cannot send to IPv4 addresses and reports them as ::ffff:. Callbacks, not tasks:
-whatever the core raises is a fault of ours and ends `run`.
+whatever the engine raises is a fault of ours and ends `run`.
 """
 
 import asyncio
@@ -22,7 +24,7 @@ from dht.wire.contact import Address
 
 log = logging.getLogger(__name__)
 
-LEAST_PAUSE_S = 0.001  # the loop's clock and the core's may disagree by less
+LEAST_PAUSE_S = 0.001  # the loop's clock and the engine's may disagree by less
 
 Send = Callable[[bytes, Address], None]
 
@@ -40,10 +42,10 @@ class PortUnavailable(LocalError):
 
 
 class EngineDriver:
-    """Runs one core on the loop; `send` takes each outgoing datagram, `on_event` each event."""
+    """Runs one engine on the loop; `send` takes each outgoing datagram, `on_event` each event."""
 
-    def __init__(self, core: ProtocolEngine, clock: Clock, send: Send, on_event: Callable[[Event], None]) -> None:
-        self._core = core
+    def __init__(self, engine: ProtocolEngine, clock: Clock, send: Send, on_event: Callable[[Event], None]) -> None:
+        self._engine = engine
         self._clock = clock
         self._send = send
         self._on_event = on_event
@@ -62,12 +64,12 @@ class EngineDriver:
             self._disarm()
 
     def receive(self, data: bytes, source: Address) -> None:
-        """A datagram came; lost while `run` does not run."""
-        self._step(lambda: self._core.receive(self._clock(), data, source))
+        """Hand a datagram to the engine; it is lost while `run` does not run."""
+        self._step(lambda: self._engine.receive(self._clock(), data, source))
 
     def kick(self) -> None:
-        """The core was told something: let it act now."""
-        self._step(lambda: self._core.poll(self._clock()))
+        """Let the engine act now on what it was told."""
+        self._step(lambda: self._engine.poll(self._clock()))
 
     def _step(self, call: Callable[[], Sequence[Datagram]]) -> None:
         failed = self._failed
@@ -76,15 +78,15 @@ class EngineDriver:
         try:
             for data, address in call():
                 self._send(data, address)
-            for event in self._core.take_events():
+            for event in self._engine.take_events():
                 self._on_event(event)
             self._arm()
         except Exception as error:  # raised again by `run`, where the node's task group sees it
             failed.set_exception(error)
 
     def _arm(self) -> None:
-        due = self._core.next_due
-        if due >= self._armed:  # waking too early costs one look
+        due = self._engine.next_due
+        if due >= self._armed:  # waking too early costs one poll
             return
         self._disarm()
         self._armed = due
@@ -102,7 +104,7 @@ class EngineDriver:
 
 
 def bind_udp(address: Address) -> socket.socket:
-    """A bound socket of the address's family alone; port 0 takes a free one. Raises PortUnavailable."""
+    """Return a bound socket of the address's family alone; port 0 takes a free one. Raises PortUnavailable."""
     family = socket.AF_INET6 if address.family == 6 else socket.AF_INET
     try:
         found = socket.socket(family, socket.SOCK_DGRAM)
@@ -120,14 +122,14 @@ def bind_udp(address: Address) -> socket.socket:
 
 
 class UdpDriver:
-    """UDP below a core: one or two bound sockets, closed when `run` ends."""
+    """Carries an engine's datagrams over one or two bound UDP sockets, which are closed when `run` ends."""
 
     def __init__(
-        self, core: ProtocolEngine, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
+        self, engine: ProtocolEngine, clock: Clock, sockets: Sequence[socket.socket], on_event: Callable[[Event], None]
     ) -> None:
         self._sockets = sockets
         self._receivers: dict[int, _Receiver] = {}
-        self._driver = EngineDriver(core, clock, self._send, on_event)
+        self._driver = EngineDriver(engine, clock, self._send, on_event)
         self.kick = self._driver.kick
         self.lost = 0  # datagrams that the kernel had no room for
 
@@ -171,7 +173,7 @@ class _Receiver(asyncio.DatagramProtocol):
         self._driver.receive(data, Address(host.partition("%")[0] if "%" in host else host, addr[1]))
 
     def error_received(self, exc: Exception) -> None:
-        log.debug("datagram not delivered reason=%s", exc)  # ICMP; the core's own timeouts decide
+        log.debug("datagram not delivered reason=%s", exc)  # ICMP; the engine's own timeouts decide
 
 
 def _unavailable(address: Address, error: OSError) -> PortUnavailable:

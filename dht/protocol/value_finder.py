@@ -50,7 +50,7 @@ class ValueFinder:
         self.hops: Counter[int] = Counter()  # lookups that ended, by how many questions in a row led to the nearest
 
     def find(self, now: Now, target: bytes, done: Callable[[Now, list[Contact]], None]) -> None:
-        """The 16 nodes nearest to a point, nearest first; none where nobody answers."""
+        """Find the 16 nodes nearest to a point; `done` gets them nearest first, none where nobody answers."""
         self._look_up(now, target, lambda at, run: done(at, [c for _, c in run.result()]))
 
     def put(self, now: Now, record: bytes, done: Callable[[Now, int], None]) -> None:
@@ -82,7 +82,9 @@ class ValueFinder:
             self.put(now, record, lambda _now, _count: None)
 
     def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None]) -> None:
-        """The newest valid record of each author at a point, by author; repairs nodes that had older ones."""
+        """Read the newest valid record of each author at a point; `done` gets them by author. Repairs nodes that had
+        older ones.
+        """
 
         def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, LookupRun], None]) -> LookupRun:
             return self._made(key, ended, records=True, claim=claim, k=K_EACH)

@@ -1,4 +1,4 @@
-"""One lookup: the k contacts nearest to a point, asked for step by step.
+"""The state of one lookup for the k contacts nearest to a point.
 
 Pure: answers in, contacts to ask out. Up to α requests are open at once and each answer frees its place at once; there
 are no rounds that wait for their slowest. A request that takes longer than usual stays open but no longer counts, and
@@ -24,6 +24,8 @@ SUBNET_LIMIT = 2  # among the nearest, of one /24 or /48: thirty identities in o
 
 
 class QueryState(IntEnum):
+    """How far the question to one candidate is."""
+
     FRESH = 0
     OPEN = 1
     SLOW = 2
@@ -38,7 +40,7 @@ PEER: Callable[[tuple[int, NodeId]], NodeId] = itemgetter(1)
 
 
 class Lookup:
-    """Ends (`is_done`) when the nearest k known have all answered or cannot be asked."""
+    """Decides whom one lookup asks; it ends (`is_done`) when the nearest k known have answered or cannot be asked."""
 
     def __init__(
         self,
@@ -66,7 +68,9 @@ class Lookup:
         self.asked = 0
 
     def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]], by: NodeId | None = None) -> None:
-        """Candidates: public key, contact, whether we share a family. `by`: who named them, None for our own table."""
+        """Take candidates: public key, contact, whether we share a family. `by`: who named them, None for our own
+        table.
+        """
         hops = self._hops[by] + 1 if by else 1
         for public_key, contact, reachable in contacts:
             peer = contact.node_id
@@ -82,7 +86,7 @@ class Lookup:
                     self._is_crowded = self._is_crowded or self._crowd[subnet] > SUBNET_LIMIT
 
     def next_queries(self) -> list[tuple[bytes, Contact]]:
-        """Whom to ask now; each is then open until `answered` or `failed`."""
+        """Return whom to ask now; each is then open until `answered` or `failed`."""
         chosen, places = list[tuple[bytes, Contact]](), self._k
         if not self._fresh:
             return chosen
@@ -108,7 +112,7 @@ class Lookup:
         self._set_state(peer, FAILED)
 
     def slow(self, peer: NodeId) -> None:
-        """Its place goes to another; it may still answer."""
+        """Let another be asked in place of a peer that is slow; it may still answer."""
         if self._states.get(peer) is OPEN:
             self._set_state(peer, SLOW)
 
@@ -119,12 +123,12 @@ class Lookup:
 
     @property
     def hops(self) -> int:
-        """How many questions in a row led to the nearest contact of the result; 0 without one."""
+        """Number of questions in a row that led to the nearest contact of the result; 0 without one."""
         nearest = islice(self._counted(), self._k)
         return next((self._hops[peer] for peer in nearest if self._states[peer] in USABLE), 0)
 
     def result(self) -> list[tuple[bytes, Contact]]:
-        """The nearest k that answered, or that nobody of our family can ask; nearest first."""
+        """Return the nearest k that answered, or that nobody of our family can ask; nearest first."""
         return [self._contacts[p] for p in islice(self._counted(), self._k) if self._states[p] in USABLE]
 
     def _counted(self) -> Iterator[NodeId]:

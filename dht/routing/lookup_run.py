@@ -1,4 +1,4 @@
-"""A lookup on its way: sends the questions of a `Lookup` and gathers records and tokens from the answers.
+"""The run of a lookup: sends the questions of a `Lookup` and gathers records and tokens from the answers.
 
 Pure: `now` is an argument; questions leave through a callable, the end is told by another.
 """
@@ -21,7 +21,7 @@ CONTACTS_LIMIT = 20  # of one answer; 1232 bytes hold 19
 
 
 class Ask(Protocol):
-    """Sends a question; `done` gets the verified answer, or None."""
+    """Sends a question; `done` gets the verified answer, or None, and `slow` is called when it takes long."""
 
     def __call__(
         self,
@@ -35,8 +35,10 @@ class Ask(Protocol):
 
 
 class LookupRun:
-    """One lookup in progress. `records`: what lies at the target, by who said so, unverified. `tokens`: for PUT.
-    `notice` is given the contacts of each answer."""
+    """Runs one lookup.
+
+    `records`: what lies at the target, by who sent it, unverified. `tokens`: for PUT, by who gave them.
+    """
 
     def __init__(
         self,
@@ -44,7 +46,7 @@ class LookupRun:
         target: bytes,
         ask: Ask,
         families: frozenset[Family],
-        reach: AddressPolicy,
+        policy: AddressPolicy,
         done: Callable[[Now, "LookupRun"], None],
         *,
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None] = lambda _now, _contacts: None,
@@ -53,13 +55,14 @@ class LookupRun:
         claim: Callable[[NodeId], bool] = lambda peer: True,
         k: int = K,
     ) -> None:
-        """`signed`: how a peer says itself that it is reached, which counts more than what others say. `claim`: whether
-        this lookup may ask a node, asked when its turn has come. `k`: how many nearest to end with."""
+        """`notice` is given the contacts of each answer. `signed`: how a peer says itself that it is reached, which
+        counts more than what others say. `claim`: whether this lookup may ask a node, asked when its turn has come.
+        `k`: how many nearest to end with."""
         self._lookup = Lookup(own, target, k, subnet=self._subnet)
         self._body: Body = Get(target) if records else Find(target)
         self._ask = ask
         self._families = families
-        self._reach = reach
+        self._policy = policy
         self._done = done
         self._notice = notice
         self._signed = signed
@@ -74,17 +77,17 @@ class LookupRun:
         self._pump(now)
 
     def result(self) -> list[tuple[bytes, Contact]]:
-        """Public keys and contacts of the nearest, nearest first."""
+        """Return public keys and contacts of the nearest, nearest first."""
         return self._lookup.result()
 
     def _subnet(self, contact: Contact) -> bytes | None:
         """The subnet in which we would meet a contact."""
         ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
-        return self._reach.subnet(ours[0].host)
+        return self._policy.subnet(ours[0].host)
 
     @property
     def hops(self) -> int:
-        """How many questions in a row led to the nearest; 0 where nobody answered."""
+        """Number of questions in a row that led to the nearest; 0 where nobody answered."""
         return self._lookup.hops
 
     def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
@@ -122,7 +125,7 @@ class LookupRun:
             self._lookup.failed(peer)
             return
         try:
-            contacts = read_contacts(body.contacts[:CONTACTS_LIMIT], self._reach)
+            contacts = read_contacts(body.contacts[:CONTACTS_LIMIT], self._policy)
         except BadMessage:
             self._lookup.failed(peer)
             raise
@@ -141,14 +144,14 @@ class LookupRun:
         return slow
 
 
-def read_contacts(packed: Iterable[PackedContact], reach: AddressPolicy) -> list[tuple[bytes, Contact]]:
-    """Contacts of an answer; raises BadMessage where one is malformed, leaves out those that may not be contacted."""
+def read_contacts(packed: Iterable[PackedContact], policy: AddressPolicy) -> list[tuple[bytes, Contact]]:
+    """Return the contacts of an answer that may be contacted; raises BadMessage where one is malformed."""
     found = []
     for item in packed:
         try:
             endpoints = tuple(unpack_endpoint(e) for e in item.endpoints[:2])
         except ValueError as error:
             raise BadMessage("", f"contact with a bad endpoint: {error}") from error
-        if len(item.public_key) == 32 and endpoints and all(reach.allows(e.host) for e in endpoints):
+        if len(item.public_key) == 32 and endpoints and all(policy.allows(e.host) for e in endpoints):
             found.append((item.public_key, Contact(node_id_of(item.public_key), endpoints)))
     return found

@@ -1,4 +1,4 @@
-"""Answers to FIND, GET and PUT: nearest contacts, small records, and the token that a PUT needs.
+"""The answers to FIND, GET and PUT: nearest contacts, small records, and the token that a PUT needs.
 
 Pure: `now` is an argument. No answer is longer than its question. A token proves that its bearer gets what is sent to
 its address: a hash, keyed by a secret of this node, of key, address and a period of five minutes.
@@ -22,14 +22,14 @@ TOKEN_S = 300.0
 class Responder:
     """Knows the routing table and the shelf of records."""
 
-    def __init__(self, routing: RoutingTable, shelf: ValueStore, network: bytes, secret: bytes) -> None:
+    def __init__(self, routing: RoutingTable, store: ValueStore, network: bytes, secret: bytes) -> None:
         self._routing = routing
-        self._shelf = shelf
+        self._store = store
         self._network = network
         self._secret = secret
 
     def answer(self, now: Now, packet: Packet, body: Body, source: Address, room: int) -> Body | None:
-        """The answer in at most `room` bytes, or None where the question is not worth one; raises RemoteError."""
+        """Return the answer in at most `room` bytes, None where the question is not worth one; raises RemoteError."""
         if isinstance(body, Put):
             return self._put(now, packet, body, source)
         if not isinstance(body, (Find, Get)) or len(body.target) != KEY_BYTES:
@@ -38,13 +38,13 @@ class Responder:
         nearest = self._contacts(packet.public_key, self._routing.closest(body.target, K + 1))
         if isinstance(body, Find):
             return _fit_found(Found(tuple(nearest), token), room)
-        return _fit_got(Got(tuple(self._shelf.at(body.target, now)), tuple(nearest), token), room)
+        return _fit_got(Got(tuple(self._store.at(body.target, now)), tuple(nearest), token), room)
 
     def _put(self, now: Now, packet: Packet, body: Put, source: Address) -> Stored:
         period = int(now.steady // TOKEN_S)
         if not any(compare_digest(body.token, self._token(packet.public_key, source, period - n)) for n in (0, 1)):
             return Stored(False)
-        return Stored(self._shelf.put(open_record(body.record, now, self._network), body.record, now.steady))
+        return Stored(self._store.put(open_record(body.record, now, self._network), body.record, now.steady))
 
     def _token(self, public_key: bytes, source: Address, period: int) -> bytes:
         text = public_key + f"{source.host} {source.port} {period}".encode()

@@ -1,4 +1,4 @@
 """How are peers asked?
 
-Request and response over TLS, directly or by a relay. Read transport, then tls_client and tls_server.
+Requests and answers over TLS, directly or by a relay. Read transport, then request_auth, tls_client and tls_server.
 """

@@ -1,4 +1,4 @@
-"""TLS by node keys instead of authorities.
+"""The certificates of nodes: TLS by node keys instead of authorities.
 
 A node's certificate is self-signed and carries its Ed25519 key; whoever connects computes the node id of that key
 and leaves before the first byte of a request if it is not the one expected. TLS 1.3 only. This file wraps
@@ -26,7 +26,7 @@ LAST_DAY = datetime.datetime(9999, 12, 31, tzinfo=datetime.UTC)  # RFC 5280: no 
 
 
 def server_context(identity: Identity) -> ssl.SSLContext:
-    """The TLS context of a node's server."""
+    """Make the TLS context of a node's server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_3
     with tempfile.TemporaryDirectory(prefix="dse-") as folder:  # mode 0700; `ssl` reads keys from files only
@@ -38,15 +38,17 @@ def server_context(identity: Identity) -> ssl.SSLContext:
 
 
 class PeerKey(Fingerprint):
-    """Lets a connection live only if the other end has proved the key of this node id. Keep one per peer: it is
-    part of the key under which connections are pooled."""
+    """Lets a connection live only if the other end has proved the key of a node id.
+
+    Keep one per peer: it is part of the key under which connections are pooled.
+    """
 
     def __init__(self, node_id: NodeId) -> None:
         super().__init__(bytes(32))
         self._node_id = node_id
 
     def check(self, transport: asyncio.Transport) -> None:
-        """Called after the handshake; raises ServerFingerprintMismatch."""
+        """Check the other end's key after the handshake; raises ServerFingerprintMismatch."""
         tls = transport.get_extra_info("ssl_object")
         found = _node_id_of_certificate(tls.getpeercert(binary_form=True)) if tls is not None else b""
         if found != self._node_id or tls.version() != "TLSv1.3":

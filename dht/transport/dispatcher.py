@@ -1,4 +1,4 @@
-"""What a node answers: a handler for each type of message, found by its name, and the bounds of an answer."""
+"""The handlers of messages: one for each type, found by its name; and the bounds of an answer."""
 
 import logging
 from collections.abc import Awaitable, Callable
@@ -17,19 +17,21 @@ HandlerFrom = Callable[[NodeId, Any, str], Awaitable[Message]]  # a Handler that
 
 
 class Dispatcher:
-    """Calls them; a message that breaks its handler costs its asker an error, and the node nothing."""
+    """Calls the handler of each message; one that breaks its handler costs its asker an error, and the node nothing."""
 
     def __init__(self) -> None:
         self._handlers: dict[str, tuple[msgspec.msgpack.Decoder[Any], HandlerFrom]] = {}
         self._encoder = msgspec.msgpack.Encoder()
 
     def serve(self, message: type[Message], handler: HandlerFrom) -> None:
-        """Answer this type of message."""
+        """Answer this type of message by `handler`."""
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
-        """Decode one message, call its handler, encode the answer. Raises BadMessage, and what the handler raises by
-        intent."""
+        """Decode one message, call its handler, encode the answer.
+
+        Raises BadMessage, and the RemoteError, InputError or LocalError of the handler.
+        """
         if name not in self._handlers:
             raise BadMessage(asker.hex(), f"this node answers no {name}")
         decoder, handler = self._handlers[name]

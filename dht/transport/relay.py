@@ -1,4 +1,4 @@
-"""Passing bytes between a peer that has one address family only and one that has the other only.
+"""The relay: passes bytes between a peer that has one address family only and one that has the other only.
 
 A relay is asked by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it, so it learns who
 talks to whom and how much, and can do no more than stop. It connects to endpoints at which a member has answered it
@@ -33,13 +33,13 @@ CHUNK_BYTES = 64 * 1024
 
 
 class Relay:
-    """The tunnels of one node."""
+    """Opens and bounds the tunnels of one node."""
 
-    def __init__(self, node_id: NodeId, network: str, clock: Clock, gate: RequestAuthenticator) -> None:
+    def __init__(self, node_id: NodeId, network: str, clock: Clock, authenticator: RequestAuthenticator) -> None:
         self._node_id = node_id
         self._network = network
         self._clock = clock
-        self._gate = gate
+        self._authenticator = authenticator
         self._open: Counter[NodeId] = Counter()
 
     async def serve(self, client: socket.socket, may_relay: MayRelay) -> None:
@@ -72,7 +72,7 @@ class Relay:
         method, path, _ = first.split(" ")
         fields = {name.strip().lower(): value.strip() for name, _, value in (line.partition(":") for line in lines)}
         target = RequestTarget(self._network, self._node_id, method, path)
-        signed = self._gate.open(fields.get("proxy-authorization", ""), target, self._clock(), once=False)
+        signed = self._authenticator.verify(fields.get("proxy-authorization", ""), target, self._clock(), once=False)
         host, _, port = path.rpartition(":")
         endpoint = Endpoint(host.strip("[]"), int(port), int(port))
         if method != "CONNECT":

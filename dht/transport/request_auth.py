@@ -1,4 +1,4 @@
-"""How a node proves that a request is its own: one header line, signed for one recipient.
+"""The authentication of requests: one header line, signed for one recipient.
 
 Pure: `now` and nonces are arguments. `Authorization: DSE1 <key> <time> <nonce> <body digest> <signature>`, hex but for
 the time (decimal Unix seconds). Signed are network, recipient, method, path, body digest, time and nonce. The recipient
@@ -24,7 +24,7 @@ MAX_HEADER_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRequest:
-    """A verified header: who asks, and the SHA-256 that the body must have."""
+    """A request whose header is verified: who asks, and the SHA-256 that the body must have."""
 
     asker: NodeId
     digest: bytes
@@ -32,7 +32,7 @@ class VerifiedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestTarget:
-    """What a request is for; a signature for one target is worth nothing at another."""
+    """The network, recipient and path of a request; a signature for one target is worth nothing at another."""
 
     network: str
     recipient: NodeId
@@ -41,7 +41,7 @@ class RequestTarget:
 
 
 def sign_request(identity: Identity, target: RequestTarget, body: bytes, now: Now, nonce: bytes) -> str:
-    """The header's value."""
+    """Return the value of the Authorization header, signed for one recipient."""
     digest = sha256(body).digest()
     at = f"{now.wall:.3f}"
     signature = identity.sign(DOMAIN, _statement(target, digest, at, nonce))
@@ -49,14 +49,14 @@ def sign_request(identity: Identity, target: RequestTarget, body: bytes, now: No
 
 
 class RequestAuthenticator:
-    """Checks the headers of requests to this node."""
+    """Checks the headers of requests to this node, and that each is used once."""
 
     def __init__(self, *, max_nonces: int = MAX_NONCES) -> None:
         self._max_nonces = max_nonces
         self._seen: dict[bytes, float] = {}
         self._closed_until = 0.0
 
-    def open(self, header: str, target: RequestTarget, now: Now, *, once: bool = True) -> VerifiedRequest:
+    def verify(self, header: str, target: RequestTarget, now: Now, *, once: bool = True) -> VerifiedRequest:
         """Verify a header; raises BadMessage (malformed, wrong time, replayed) or BadSignature.
 
         `once` false lets the same header pass again within its window (a tunnel that is opened anew).

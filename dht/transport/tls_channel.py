@@ -15,7 +15,7 @@ from dht.wire.contact import Address
 
 
 class TlsChannel:
-    """Asks and answers over TLS 1.3."""
+    """Asks peers and answers them over TLS 1.3."""
 
     def __init__(
         self, identity: Identity, network: str, addresses: tuple[Address, ...], clock: Clock, rng: random.Random

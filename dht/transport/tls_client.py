@@ -77,7 +77,7 @@ class TlsClient:
             raise BadMessage(peer.hex(), f"{name} of {len(body)} bytes, at most {MAX_BODY_BYTES} are carried")
         try:
             async with asyncio.timeout(timeout_s):
-                return await self._try_ways(route, name, body)
+                return await self._try_endpoints(route, name, body)
         except TimeoutError:
             raise PeerTimeout(peer.hex(), timeout_s) from None
         except aiohttp.ServerFingerprintMismatch as error:
@@ -89,12 +89,12 @@ class TlsClient:
         except aiohttp.ClientError as error:
             raise BadMessage(peer.hex(), f"no proper HTTP answer ({type(error).__name__}: {error})") from None
 
-    async def _try_ways(self, route: Route, name: str, body: bytes) -> bytes:
+    async def _try_endpoints(self, route: Route, name: str, body: bytes) -> bytes:
         """Try the families in turn, and once more where a kept connection proved closed."""
-        ways = list(self._ways(route))
-        if not ways or self._closed:
+        pairs = list(self._endpoints(route))
+        if not pairs or self._closed:
             raise PeerTimeout(route.peer.node_id.hex(), 0.0)
-        for last, (endpoint, proxy) in ((way is ways[-1], way) for way in ways):
+        for last, (endpoint, proxy) in ((pair is pairs[-1], pair) for pair in pairs):
             for again in (True, False):
                 try:
                     return await self._post(route, endpoint, proxy, name, body)
@@ -107,7 +107,7 @@ class TlsClient:
                     break
         raise PeerTimeout(route.peer.node_id.hex(), 0.0)
 
-    def _ways(self, route: Route) -> Iterator[tuple[Endpoint, Endpoint | None]]:
+    def _endpoints(self, route: Route) -> Iterator[tuple[Endpoint, Endpoint | None]]:
         """(endpoint of the peer, endpoint of the relay or None), best first."""
         if route.relay is None:
             yield from ((e, None) for e in route.peer.endpoints if e.family in self._families)

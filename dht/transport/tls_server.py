@@ -1,4 +1,4 @@
-"""The answering end of the TLS channel: one TCP listener a family on the peers' port.
+"""The answering end of the TLS channel between nodes: one TCP listener a family on the peers' port.
 
 The first byte of a connection says what it is: 0x16 begins a TLS handshake and goes to aiohttp's server protocol,
 "C" a CONNECT for the relay, anything else is closed. A request proves its sender before its body is read; who proves
@@ -45,7 +45,7 @@ KEEP_S = 75.0  # longer than the client keeps a connection, so that no request m
 
 
 class TlsServer:
-    """Listens, proves who asks, and hands each message to the answerer."""
+    """Listens for requests, proves who asks, and hands each message to the answerer."""
 
     def __init__(self, identity: Identity, network: str, clock: Clock, addresses: tuple[Address, ...]) -> None:
         """`addresses`: what to listen on, at most one a family."""
@@ -54,8 +54,8 @@ class TlsServer:
         self._clock = clock
         self._addresses = addresses
         self._context = server_context(identity)
-        self._gate = RequestAuthenticator()
-        self._relay = Relay(identity.node_id, network, clock, self._gate)
+        self._authenticator = RequestAuthenticator()
+        self._relay = Relay(identity.node_id, network, clock, self._authenticator)
         self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
         self._bytes_held: Counter[NodeId] = Counter()
@@ -164,7 +164,7 @@ class TlsServer:
             if request.method != "POST" or named is None:
                 return self._answer(404, b"POST /v1/<MessageName>")
             target = RequestTarget(self._network, self._node_id, "POST", request.path)
-            signed = self._gate.open(request.headers.get("Authorization", ""), target, self._clock())
+            signed = self._authenticator.verify(request.headers.get("Authorization", ""), target, self._clock())
         except (BadMessage, BadSignature) as error:
             return self._answer(401, str(error).encode())
         self._unproved.pop(request.protocol, None)

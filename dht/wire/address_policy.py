@@ -1,4 +1,4 @@
-"""Which addresses may stand in a peer's contact.
+"""The policy for addresses: which may stand in a peer's contact, and which of them are one subscriber's.
 
 Pure: values only. A contact is something that strangers make us send datagrams to, so loopback and private addresses
 pass only inside prefixes that the strategy declares, or where the whole network runs on one machine (`allow_private`).
@@ -10,18 +10,20 @@ from typing import NamedTuple
 
 
 class AddressPolicy(NamedTuple):
-    """`prefixes` such as "10.1.0.0/16" or "fd00::/8"; hashable, so verdicts are remembered."""
+    """Judges addresses; `prefixes` such as "10.1.0.0/16" or "fd00::/8". Hashable, so verdicts are remembered."""
 
     prefixes: tuple[str, ...] = ()
     allow_private: bool = False
 
     def allows(self, host: str) -> bool:
-        """Whether a literal address may be contacted; everything that is not a plain unicast address may not."""
+        """Tell whether a literal address may be contacted; what is no plain unicast address may not."""
         return _allows(self.prefixes, self.allow_private, host)
 
     def subnet(self, host: str) -> bytes | None:
-        """Whose an address probably is: its /24, or /48 of IPv6. None inside declared prefixes and for private ones,
-        where one prefix says nothing about who is there."""
+        """Return the /24 of an address, or /48 of IPv6, which is probably one subscriber's.
+
+        None inside declared prefixes and for private ones, where one prefix says nothing about who is there.
+        """
         return _subnet(self.prefixes, host)
 
 

@@ -1,4 +1,4 @@
-"""How to reach a peer: endpoints by address family.
+"""The contact of a peer: its endpoints by address family.
 
 Pure: values only. A peer has at most one endpoint per family; one with both is dual-stack and may splice.
 """
@@ -15,7 +15,7 @@ Family = Literal[4, 6]
 
 
 class Address(NamedTuple):
-    """Where a datagram goes to or came from: a literal IP address and a UDP port."""
+    """A literal IP address and a UDP port, where a datagram goes to or came from."""
 
     host: str
     port: int
@@ -27,7 +27,7 @@ class Address(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """One family's way to a peer. `host` is a literal IP address, never a name; ::ffff: forms are refused."""
+    """A peer's ports at one address. `host` is a literal IP address, never a name; ::ffff: forms are refused."""
 
     host: str
     udp_port: int
@@ -53,14 +53,16 @@ class Contact:
     endpoints: tuple[Endpoint, ...]
 
     def endpoint(self, family: Family) -> Endpoint | None:
+        """Return its endpoint of a family, if it has one."""
         return next((e for e in self.endpoints if e.family == family), None)
 
     @property
     def families(self) -> frozenset[Family]:
+        """The families in which it has an endpoint."""
         return frozenset([e.family for e in self.endpoints])
 
     def shares(self, families: frozenset[Family]) -> bool:
-        """Whether it is reached by one of these."""
+        """Tell whether the peer is reached by one of these families."""
         return not families.isdisjoint([e.family for e in self.endpoints])
 
 

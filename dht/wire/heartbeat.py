@@ -1,8 +1,8 @@
-"""The heartbeat: who a node is, where it is reached, what it is ready for, signed by itself.
+"""The heartbeat: a node's signed word of who it is, where it is reached and what it is ready for.
 
 Pure: values and their codec. On the wire it is the 64-byte signature, then the msgpack array of the fields. The
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
-of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (member_table.py).
+of an author wins; a heartbeat is a membership until it expires, and a sign of life for 30 s (liveness.py).
 """
 
 import ipaddress
@@ -32,7 +32,7 @@ DOMAIN = b"heartbeat\0"
 
 
 class Load(msgspec.Struct, frozen=True, array_like=True):
-    """Shares in use, 0–100: processor, memory, disk quota, bandwidth."""
+    """How busy a node is: shares in use of processor, memory, disk quota and bandwidth, 0 to 100."""
 
     cpu: int = 0
     memory: int = 0
@@ -68,29 +68,33 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def node_id(self) -> NodeId:
+        """The id of its author."""
         return node_id_of(self.public_key)
 
     @property
     def contact(self) -> Contact:
+        """Its author's id and endpoints; raises ValueError where an endpoint is none."""
         return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints))
 
     @property
     def ready_slots(self) -> frozenset[Slot]:
+        """The slots that its author is ready for."""
         return decode_slots(self.ready, self.slot_bits)
 
     @property
     def leased_slots(self) -> frozenset[Slot]:
+        """The slots that its author holds."""
         return decode_slots(self.leased, self.slot_bits)
 
 
 class Graces(NamedTuple):
-    """How long a silent node stays a member, by the strategy in force: a server, and a machine that sleeps."""
+    """How many seconds a silent node stays a member by the strategy in force: a server, and a machine that sleeps."""
 
     stable_s: float = STABLE_GRACE_S
     laptop_s: float = LAPTOP_GRACE_S
 
     def of(self, stable: bool) -> float:
-        """For a node that says of itself what it is."""
+        """Return the grace of a node by what it says of itself."""
         return self.stable_s if stable else self.laptop_s
 
 
@@ -98,7 +102,7 @@ GRACES = Graces()
 
 
 class VerifiedHeartbeat(msgspec.Struct, frozen=True):
-    """A verified heartbeat with what follows from it, computed once however often gossip brings it."""
+    """A heartbeat whose signature holds, with what follows from it, computed once however often gossip brings it."""
 
     raw: bytes
     heartbeat: Heartbeat
@@ -107,15 +111,16 @@ class VerifiedHeartbeat(msgspec.Struct, frozen=True):
     prefix: int  # first 4 bytes of the id
     sequence: int
     line: int  # of a digest: both, 32 bits each
-    words: bytes  # what it says that a peer may act on; all else changes with every heartbeat
+    claims: bytes  # what it says that a peer may act on; all else changes with every heartbeat
 
     @property
     def ready(self) -> frozenset[Slot]:
-        """Decoded at each call: kept sets would let a stranger's four bytes hold megabytes."""
+        """The ready slots, decoded at each call: kept sets would let a stranger's four bytes hold megabytes."""
         return self.heartbeat.ready_slots
 
     @property
     def leased(self) -> frozenset[Slot]:
+        """The leased slots, decoded at each call."""
         return self.heartbeat.leased_slots
 
 
@@ -125,7 +130,7 @@ _decoder = msgspec.msgpack.Decoder(Heartbeat)
 
 @lru_cache(maxsize=8192)
 def pack_endpoint(endpoint: Endpoint) -> tuple[bytes, int, int]:
-    """The wire form of an endpoint."""
+    """Return the wire form of an endpoint."""
     return ipaddress.ip_address(endpoint.host).packed, endpoint.udp_port, endpoint.tcp_port
 
 
@@ -136,7 +141,7 @@ def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
 
 
 def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
-    """The wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
+    """Return the signed wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
     body = _encoder.encode(heartbeat)
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > HEARTBEAT_LIMIT_BYTES:
@@ -145,20 +150,20 @@ def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> 
 
 
 def open_heartbeat(
-    data: bytes, now: Now, network: bytes, reach: AddressPolicy, graces: Graces = GRACES, puzzle_bits: int = 0
+    data: bytes, now: Now, network: bytes, policy: AddressPolicy, graces: Graces = GRACES, puzzle_bits: int = 0
 ) -> VerifiedHeartbeat:
-    """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones, of
-    these TooLittleWork where its identity has less than `puzzle_bits` behind it.
+    """Verify a heartbeat; raises BadSignature, or BadMessage for malformed, future, expired or unreachable ones.
 
-    Its author's strategy may be another version, so it expires when `graces`, the reader's, say so at the latest.
+    Raises TooLittleWork, a BadMessage, where its identity has less than `puzzle_bits` behind it. Its author's strategy
+    may be another version, so it expires when `graces`, the reader's, say so at the latest.
     """
-    opened = open_heartbeat_once(data, network, reach, puzzle_bits)
+    opened = open_heartbeat_once(data, network, policy, puzzle_bits)
     check_time(opened, now, graces)
     return opened
 
 
 def check_time(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> None:
-    """What time can change about a heartbeat; raises BadMessage where it is of the future, or has expired."""
+    """Check what time can change about a heartbeat: raises BadMessage where it is of the future, or has expired."""
     heartbeat = opened.heartbeat
     if heartbeat.sent_at > now.wall + AHEAD_LIMIT_S:
         ahead_s = heartbeat.sent_at - now.wall
@@ -168,23 +173,25 @@ def check_time(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> None:
 
 
 def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
-    """What follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot sets."""
+    """Compute what follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot
+    sets.
+    """
     contact = heartbeat.contact
     check_slots(heartbeat.ready, heartbeat.slot_bits)
     check_slots(heartbeat.leased, heartbeat.slot_bits)
     prefix, sequence = int.from_bytes(contact.node_id[:4], "big"), heartbeat.sequence
     line = prefix << 32 | sequence
-    return VerifiedHeartbeat(raw, heartbeat, contact, contact.families, prefix, sequence, line, _words(heartbeat))
+    return VerifiedHeartbeat(raw, heartbeat, contact, contact.families, prefix, sequence, line, _claims(heartbeat))
 
 
-def _words(beat: Heartbeat) -> bytes:
+def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
     stands = beat.endpoints, beat.operator, beat.stable, beat.member, beat.leaving
     return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
 
 
 @lru_cache(maxsize=16384)
-def open_heartbeat_once(data: bytes, network: bytes, reach: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
+def open_heartbeat_once(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
@@ -204,7 +211,7 @@ def open_heartbeat_once(data: bytes, network: bytes, reach: AddressPolicy, puzzl
     except ValueError as error:
         raise BadMessage(heartbeat.node_id.hex(), f"heartbeat with a bad endpoint: {error}") from error
     for endpoint in opened.contact.endpoints:
-        if not reach.allows(endpoint.host):
+        if not policy.allows(endpoint.host):
             reason = f"heartbeat names the address {endpoint.host}, which this network does not allow"
             raise BadMessage(heartbeat.node_id.hex(), reason)
     return opened

@@ -1,4 +1,4 @@
-"""Datagrams of the overlay: what is in them, byte by byte, and who may have written them.
+"""The datagrams of the overlay: what is in them, byte by byte, and who may have written them.
 
 Pure: bytes to values and back. A packet is at most 1232 bytes (IPv6's least MTU less headers, as in DNS):
 
@@ -30,7 +30,7 @@ ROOM_BYTES = PACKET_LIMIT - HEADER.size - MAC_BYTES  # for a body
 
 
 class PacketKind(IntEnum):
-    """What a packet asks or answers; an answer is its request's number plus one."""
+    """The kinds of packets; an answer's number is its request's plus one."""
 
     PING = 1
     PONG = 2
@@ -43,10 +43,12 @@ class PacketKind(IntEnum):
 
     @property
     def is_answer(self) -> bool:
+        """Whether a packet of this kind answers another one."""
         return self % 2 == 0
 
     @property
     def answer(self) -> "PacketKind":
+        """The kind that answers this one."""
         return PacketKind(self + 1)
 
 
@@ -63,8 +65,10 @@ class Ping(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Pong(msgspec.Struct, frozen=True, array_like=True):
-    """Heartbeats that the digest lacked, and the packed address and port from which the PING seemed to come;
-    `suspects` as in PING."""
+    """Heartbeats that the digest of a PING lacked, and the packed address and port from which it seemed to come.
+
+    `suspects` are as in PING.
+    """
 
     seen: tuple[bytes, int]
     heartbeats: tuple[bytes, ...]
@@ -79,7 +83,7 @@ class PackedContact(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Find(msgspec.Struct, frozen=True, array_like=True):
-    """Who is nearest to this point?"""
+    """The question who is nearest to a point."""
 
     target: bytes
 
@@ -92,7 +96,7 @@ class Found(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Get(msgspec.Struct, frozen=True, array_like=True):
-    """Which records lie at this point?"""
+    """The question which records lie at a point."""
 
     target: bytes
 
@@ -106,14 +110,14 @@ class Got(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Put(msgspec.Struct, frozen=True, array_like=True):
-    """Keep this signed small record."""
+    """The request to keep a signed small record."""
 
     token: bytes
     record: bytes
 
 
 class Stored(msgspec.Struct, frozen=True, array_like=True):
-    """Whether the record lies here now, it or a newer one."""
+    """The answer whether the record, or a newer one, lies here now."""
 
     ok: bool
 
@@ -151,17 +155,17 @@ class PacketHeader(NamedTuple):
 
 
 def kind_of(body: Body) -> PacketKind:
-    """The kind of packet that carries such a body."""
+    """Return the kind of packet that carries such a body."""
     return _KINDS[type(body)]
 
 
 def body_size(body: Body) -> int:
-    """Bytes of a body on the wire."""
+    """Return how many bytes a body has on the wire."""
     return len(_encoder.encode(body))
 
 
 def encode_packet(stamp: PacketHeader, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
-    """A datagram, padded to `size`; `key`: shared with the recipient, None where it is not known."""
+    """Return a datagram, padded to `size` bytes; `key`: shared with the recipient, None where it is not known."""
     encoded = _encoder.encode(body)
     network, public_key, version, digest = stamp
     number = _NUMBERS[type(body)]
@@ -173,7 +177,7 @@ def encode_packet(stamp: PacketHeader, transaction: bytes, body: Body, key: byte
 
 
 def decode_packet(data: bytes) -> Packet:
-    """Read the outer form; raises BadMessage. The body is decoded apart, once the sender is proved."""
+    """Read the outer form of a packet; raises BadMessage. The body is decoded apart, once the sender is proved."""
     if not HEADER.size + MAC_BYTES <= len(data) <= PACKET_LIMIT:
         raise BadMessage("", f"packet of {len(data)} bytes")
     version, number, network, transaction, public_key, strategy_version, digest, length = HEADER.unpack_from(data)
@@ -188,7 +192,7 @@ def decode_packet(data: bytes) -> Packet:
 
 
 def decode_body(packet: Packet) -> Body:
-    """Read the body; raises BadMessage."""
+    """Read the body of a packet; raises BadMessage."""
     try:
         return _DECODERS[packet.kind].decode(packet.body)
     except MALFORMED as error:
@@ -196,7 +200,7 @@ def decode_body(packet: Packet) -> Body:
 
 
 def is_from(packet: Packet, key: bytes) -> bool:
-    """Whether the holder of the other half of the shared key wrote it."""
+    """Tell whether the holder of the other half of the shared key wrote a packet."""
     return compare_digest(_mac(key, packet.data[:-MAC_BYTES]), packet.data[-MAC_BYTES:])
 
 

@@ -1,6 +1,6 @@
-"""Small signed records that lie at a point of the key space: host records, slot status, strategy pointers.
+"""Small signed values that lie at points of the key space; the newest strategy is found by them.
 
-Pure: values, their codec and a bounded shelf. The newest sequence of an author wins; readers merge what different
+Pure: values, their codec and a bounded store. The newest sequence of an author wins; readers merge what different
 authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
 """
 
@@ -22,7 +22,7 @@ DOMAIN = b"small record\0"
 
 
 class ValueRecord(msgspec.Struct, frozen=True, array_like=True):
-    """What an author says at a point, until `expires_at` (Unix seconds) or a higher sequence."""
+    """A value that an author puts at a point, until `expires_at` (Unix seconds) or a higher sequence."""
 
     key: bytes
     public_key: bytes
@@ -38,7 +38,7 @@ _decoder = msgspec.msgpack.Decoder(ValueRecord)
 def sign_record(
     identity: Identity, network: bytes, *, key: Key, sequence: int, expires_at: float, value: bytes
 ) -> bytes:
-    """The wire form: signature, then fields; raises ValueError above 1000 bytes."""
+    """Sign a record; return its wire form: signature, then fields. Raises ValueError above 1000 bytes."""
     body = _encoder.encode(ValueRecord(key, identity.public_key, sequence, expires_at, value))
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > RECORD_LIMIT_BYTES:
@@ -47,7 +47,7 @@ def sign_record(
 
 
 def open_record(data: bytes, now: Now, network: bytes) -> ValueRecord:
-    """Verify the wire form; raises BadMessage or BadSignature."""
+    """Verify the wire form of a record; raises BadMessage or BadSignature."""
     if len(data) > RECORD_LIMIT_BYTES:
         raise BadMessage("", f"record of {len(data)} bytes, {RECORD_LIMIT_BYTES} is the limit")
     try:
@@ -64,7 +64,7 @@ def open_record(data: bytes, now: Now, network: bytes) -> ValueRecord:
 
 
 class ValueStore:
-    """The records of others that lie here; when full, those furthest from this node give way.
+    """Keeps the records that lie at this node; when full, those furthest from it give way.
 
     Who holds a record stores it again at the nodes nearest to its key, in place of those that have gone, some time
     after anybody has done so last. Each of them waits for another time, so mostly one does it for all.
@@ -79,15 +79,14 @@ class ValueStore:
         self._count = 0
 
     def put(self, record: ValueRecord, data: bytes, at: float = 0.0) -> bool:
-        """Keep a verified record; False where there is no room, or a newer one of this author lies here. `at`: steady
-        seconds."""
+        """Keep a verified record, now being `at` (steady); False where there is no room, or a newer one lies here."""
         is_kept = self._put(record, data)
         if is_kept:
             self._again_at[record.key, record.public_key] = at + self._rest_s()
         return is_kept
 
     def due(self, now: Now) -> bytes | None:
-        """A valid record that should be stored again, None where none should."""
+        """Return a valid record that should be stored again elsewhere, None where none should."""
         self.expire(now)
         first = min(self._again_at, key=self._again_at.__getitem__, default=None)
         if first is None or self._again_at[first] > now.steady:
@@ -109,12 +108,12 @@ class ValueStore:
         return True
 
     def at(self, key: bytes, now: Now) -> Iterator[bytes]:
-        """The valid records at a point, the smallest first, so that many fit into an answer."""
+        """Return the valid records at a point, the smallest first, so that many fit into an answer."""
         found = [data for record, data in self._kept.get(key, {}).values() if record.expires_at > now.wall]
         return iter(sorted(found, key=lambda data: (len(data), data)))
 
     def expire(self, now: Now) -> None:
-        """Forget what is over."""
+        """Forget the records that have expired."""
         for key in list(self._kept):
             authors = self._kept[key]
             for author in [a for a, (record, _) in authors.items() if record.expires_at <= now.wall]:

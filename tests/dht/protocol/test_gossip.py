@@ -128,8 +128,8 @@ def test_three_hundred_nodes(seed: int, loss: float) -> None:
     swarm = formed(seed, 300, loss=loss)
     pass_time(swarm, WARM_S)
     before = sum(packets(swarm))
-    pass_time(swarm, 60.0)
-    assert (sum(packets(swarm)) - before) / 300 / 60.0 <= 2.0 + 2 * loss
+    pass_time(swarm, 120.0)  # they began together: traffic comes in waves of a minute
+    assert (sum(packets(swarm)) - before) / 300 / 120.0 <= 2.0 + 2 * loss
     assert false_deaths(swarm) <= 0.002
     assert joined(swarm, 60)
     pass_time(swarm, 30.0)

@@ -18,11 +18,11 @@ def header(nonce: int, target: RequestTarget = HERE, now: Now = NOW) -> str:
 
 
 def test_a_signed_request_names_its_sender_once():
-    gate = RequestAuthenticator()
-    assert gate.open(header(1), HERE, NOW).asker == ALICE.node_id
+    authenticator = RequestAuthenticator()
+    assert authenticator.verify(header(1), HERE, NOW).asker == ALICE.node_id
     with pytest.raises(BadMessage, match="seen before"):
-        gate.open(header(1), HERE, NOW)
-    assert gate.open(header(2), HERE, NOW)
+        authenticator.verify(header(1), HERE, NOW)
+    assert authenticator.verify(header(2), HERE, NOW)
 
 
 @pytest.mark.parametrize("field", ["network", "recipient", "method", "path"])
@@ -31,40 +31,40 @@ def test_a_signature_for_another_target_is_worth_nothing(field: str):
     names = ("network", "recipient", "method", "path")
     target = RequestTarget(*(other[n] if n == field else getattr(HERE, n) for n in names))
     with pytest.raises(BadSignature):
-        RequestAuthenticator().open(header(1, target), HERE, NOW)
+        RequestAuthenticator().verify(header(1, target), HERE, NOW)
 
 
 @pytest.mark.parametrize("off_s", [-121.0, 121.0])
 def test_a_wrong_clock_is_told_by_how_much(off_s: float):
     with pytest.raises(BadMessage, match="differ by"):
-        RequestAuthenticator().open(header(1, now=Now(NOW.wall + off_s, 0.0)), HERE, NOW)
+        RequestAuthenticator().verify(header(1, now=Now(NOW.wall + off_s, 0.0)), HERE, NOW)
 
 
 def test_a_replay_never_passes_even_when_memory_is_short():
-    gate, rng = RequestAuthenticator(max_nonces=20), random.Random(1)
+    authenticator, rng = RequestAuthenticator(max_nonces=20), random.Random(1)
     passed: list[str] = []
     for number in range(200):
         now = Now(NOW.wall + number, NOW.steady + number)
         fresh = header(number, now=Now(now.wall + rng.uniform(-60, 60), 0.0))
         try:
-            gate.open(fresh, HERE, now)
+            authenticator.verify(fresh, HERE, now)
         except BadMessage:
             continue
         passed.append(fresh)
         for old in rng.sample(passed, min(5, len(passed))):
             with pytest.raises(BadMessage):
-                gate.open(old, HERE, now)
+                authenticator.verify(old, HERE, now)
     assert len(passed) > 20
 
 
 @pytest.mark.parametrize("text", ["", "DSE1", "DSE1 " + "00 " * 5, "DSE1 x x x x x", "A" * 9000, "DSE1 nan nan 0 0 0"])
 def test_what_is_no_signature_is_refused(text: str):
     with pytest.raises(BadMessage):
-        RequestAuthenticator().open(text, HERE, NOW)
+        RequestAuthenticator().verify(text, HERE, NOW)
 
 
 def test_a_time_that_is_no_number_is_refused():
     parts = header(1).split(" ")
     for odd in ("nan", "inf", "-inf", "1e999"):
         with pytest.raises(BadMessage):
-            RequestAuthenticator().open(" ".join([*parts[:2], odd, *parts[3:]]), HERE, NOW)
+            RequestAuthenticator().verify(" ".join([*parts[:2], odd, *parts[3:]]), HERE, NOW)

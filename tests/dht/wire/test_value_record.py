@@ -22,8 +22,8 @@ def signed(
     )
 
 
-def put(shelf: ValueStore, data: bytes) -> bool:
-    return shelf.put(open_record(data, NOW, NET), data)
+def put(store: ValueStore, data: bytes) -> bool:
+    return store.put(open_record(data, NOW, NET), data)
 
 
 def test_a_record_says_what_was_signed() -> None:
@@ -47,28 +47,28 @@ def test_any_bytes_raise_remote_errors(data: bytes) -> None:
 
 
 def test_the_newest_of_each_author_wins() -> None:
-    shelf = ValueStore(OWN, 100)
+    store = ValueStore(OWN, 100)
     other = Identity(b"o" * 32)
     new, old, theirs = signed(sequence=2), signed(sequence=1), signed(author=other, value=b"longer")
-    assert put(shelf, new)
-    assert not put(shelf, old)
-    assert put(shelf, new), "it lies here already"
-    assert put(shelf, theirs)
-    assert list(shelf.at(bytes([1]) * 20, NOW)) == [new, theirs]
-    shelf.expire(Now(NOW.wall + 200, 201.0))
-    assert len(shelf) == 0
+    assert put(store, new)
+    assert not put(store, old)
+    assert put(store, new), "it lies here already"
+    assert put(store, theirs)
+    assert list(store.at(bytes([1]) * 20, NOW)) == [new, theirs]
+    store.expire(Now(NOW.wall + 200, 201.0))
+    assert len(store) == 0
 
 
 @settings(max_examples=60, deadline=None)
 @given(st.lists(st.tuples(st.integers(0, 30), st.integers(1, 3)), max_size=60))
 def test_a_full_shelf_keeps_the_nearest(puts: list[tuple[int, int]]) -> None:
-    shelf = ValueStore(OWN, 5)
+    store = ValueStore(OWN, 5)
     for key, sequence in puts:
-        put(shelf, signed(key=key, sequence=sequence))
-        assert len(shelf) <= 5
+        put(store, signed(key=key, sequence=sequence))
+        assert len(store) <= 5
     keys = sorted({bytes([k]) * 20 for k, _ in puts}, key=lambda k: distance(k, OWN))
-    assert all(list(shelf.at(k, NOW)) for k in keys[:5])
-    assert not any(list(shelf.at(k, NOW)) for k in keys[5:])
+    assert all(list(store.at(k, NOW)) for k in keys[:5])
+    assert not any(list(store.at(k, NOW)) for k in keys[5:])
 
 
 def test_bad_key_lengths_are_refused() -> None:
@@ -79,24 +79,24 @@ def test_bad_key_lengths_are_refused() -> None:
 
 def test_a_record_is_due_some_time_after_anybody_stored_it_and_never_when_it_has_gone() -> None:
     rests = iter([50.0, 70.0, 60.0, 80.0, 90.0, 40.0])
-    shelf, data = ValueStore(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
+    store, data = ValueStore(OWN, 2, lambda: next(rests)), signed(life_s=1000.0)
 
     def at(steady: float) -> Now:
         return Now(NOW.wall + steady, steady)
 
-    assert shelf.put(open_record(data, NOW, NET), data, 0.0)
-    assert shelf.due(at(49.0)) is None
-    assert shelf.put(open_record(data, NOW, NET), data, 49.0), "another holder was quicker"
-    assert shelf.due(at(118.0)) is None
-    assert shelf.due(at(119.0)) == data
-    assert shelf.due(at(178.0)) is None, "it waits again, whether the others took it or not"
-    assert shelf.due(at(179.0)) == data
-    assert shelf.due(at(1500.0)) is None and len(shelf) == 0
-    assert shelf.due(at(1e9)) is None
+    assert store.put(open_record(data, NOW, NET), data, 0.0)
+    assert store.due(at(49.0)) is None
+    assert store.put(open_record(data, NOW, NET), data, 49.0), "another holder was quicker"
+    assert store.due(at(118.0)) is None
+    assert store.due(at(119.0)) == data
+    assert store.due(at(178.0)) is None, "it waits again, whether the others took it or not"
+    assert store.due(at(179.0)) == data
+    assert store.due(at(1500.0)) is None and len(store) == 0
+    assert store.due(at(1e9)) is None
 
 
 def test_a_shelf_that_overflows_forgets_when_things_were_due() -> None:
-    shelf = ValueStore(OWN, 5, lambda: 1.0)
+    store = ValueStore(OWN, 5, lambda: 1.0)
     for n in range(1, 60):
-        put(shelf, signed(key=n))
-    assert len(shelf) == len(shelf._again_at) == 5
+        put(store, signed(key=n))
+    assert len(store) == len(store._again_at) == 5
