@@ -89,3 +89,6 @@ class Overlay(Protocol):
     def announce(self, ready: frozenset[Slot], due: int, load: Load | None = None) -> None:
         """Announce in the next heartbeats for which slots this node is ready, how many URLs are due here, and how busy
         the machine is (None: as before)."""
+
+    def refuse(self, hosts: bytes) -> None:
+        """Tell peers which hosts this node will not fetch: hashes of four bytes, one after the other."""

@@ -73,6 +73,7 @@ class FetchParts:
     ) -> None:
         self.decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
         self.refusals = refusals = OperatorBlocklist(config.refuse)
+        env.overlay.refuse(refusals.public_hashes)
         self.pause = pause
         self.client_dispatch = clients = ClientDispatch(env.overlay, env.clock, control.lend)
         self.fetcher = RoutedFetcher(

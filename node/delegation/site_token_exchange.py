@@ -1,6 +1,6 @@
 """Lets several nodes crawl a big site that lies in many places, while the site sees one polite crawler.
 
-Who holds the lease of the site's first place keeps its token (`crawl/politeness/site_tokens.py`); the holders of the
+Who holds the lease of the site's first place issues its token (`crawl/politeness/site_tokens.py`); the holders of the
 others ask it for the token before each request, and say afterwards how long the site must rest. Where nobody holds that
 lease, nobody asks the site. robots.txt is read by each of them, with the token.
 """
@@ -32,7 +32,7 @@ log = logging.getLogger(__name__)
 ASK_WITHIN_S = 3.0
 AGAIN_S = 2.0  # until who got no answer, or found no holder, asks again
 MAX_REST_S = 86_400.0
-TRIES = 2  # to return a ticket; one that stays away runs out
+TRIES = 2  # to return a token; one that stays away expires
 
 Url = Annotated[str, Meta(max_length=2048)]
 
@@ -62,12 +62,11 @@ class SiteTokenExchange:
     def __init__(self, overlay: Overlay, places: SiteShards, replicator: Replicator, clock: Clock) -> None:
         self._overlay, self._places, self._replicator, self._clock = overlay, places, replicator, clock
         self._issuer = TokenIssuer()
-        self._from: dict[str, NodeId] = {}  # whose ticket this node has, by site; one a site
-        overlay.serve(AskTicket, self._give)
+        self._granted_by: dict[str, NodeId] = {}  # who issued the token that this node has, by site; one a site
+        overlay.serve(AskTicket, self._grant)
         overlay.serve(TicketDone, self._take_back)
 
     async def acquire(self, visit: Visit) -> TokenAnswer:
-        """See `crawl.SiteTokens`."""
         url = visit.url
         if not self._places.spreads:
             return TokenAnswer()
@@ -77,30 +76,29 @@ class SiteTokenExchange:
             return TokenAnswer()
         view, home = self._overlay.view, self._home(url)
         epoch = view.leases().get(home)
-        keeper = view.node_id if epoch is not None else next((p for p in view.announced(home)), None)
-        if keeper is None:
+        issuer = view.node_id if epoch is not None else next((p for p in view.announced(home)), None)
+        if issuer is None:
             return TokenAnswer(AGAIN_S)
         try:
-            wait_s = (await self._overlay.ask(keeper, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
+            wait_s = (await self._overlay.ask(issuer, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
         except RemoteError as error:
-            log.debug("no ticket site=%s from=%s reason=%s", site_of(url), keeper.hex(), error)
+            log.debug("no ticket site=%s from=%s reason=%s", site_of(url), issuer.hex(), error)
             self._places.hosts.wonder(site_of(url))  # it may know of other places than this node does
             return TokenAnswer(AGAIN_S)
         if not wait_s:
-            self._from[site_of(url)] = keeper
+            self._granted_by[site_of(url)] = issuer
         return TokenAnswer(wait_s)
 
     async def release(self, url: str, rest_s: float) -> None:
-        """See `crawl.SiteTokens`."""
-        keeper = self._from.pop(site_of(url), None)
-        for _ in range(TRIES if keeper is not None else 0):
-            assert keeper is not None
+        issuer = self._granted_by.pop(site_of(url), None)
+        for _ in range(TRIES if issuer is not None else 0):
+            assert issuer is not None
             try:
                 message = TicketDone(url, min(max(rest_s, 0.0), MAX_REST_S))
-                await self._overlay.ask(keeper, message, Ticket, timeout_s=ASK_WITHIN_S)
+                await self._overlay.ask(issuer, message, Ticket, timeout_s=ASK_WITHIN_S)
                 return
             except RemoteError as error:
-                log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), keeper.hex(), error)
+                log.debug("ticket not returned site=%s to=%s reason=%s", site_of(url), issuer.hex(), error)
 
     async def _recall(self, visit: Visit) -> Visit | None:
         """Return what became of a URL that is new here, where its records lay before and may still lie."""
@@ -112,7 +110,7 @@ class SiteTokenExchange:
                 return before
         return None
 
-    async def _give(self, peer: NodeId, asked: AskTicket) -> Ticket:
+    async def _grant(self, peer: NodeId, asked: AskTicket) -> Ticket:
         epoch = self._epoch(peer, asked.url)
         return Ticket(self._issuer.acquire(self._clock().steady, site_of(asked.url), epoch, peer))
 
@@ -122,8 +120,7 @@ class SiteTokenExchange:
         return Ticket(used.rest_s)
 
     def _epoch(self, peer: NodeId, url: str) -> int:
-        """Return the epoch under which this node keeps the site's token; raises BadMessage where it keeps none for this
-        peer."""
+        """Return the epoch under which this node issues the site's token; raises BadMessage where it does not."""
         view = self._overlay.view
         if not is_canonical(url) or not self._places.depth(url):
             raise BadMessage(peer.hex(), "asks for a ticket where what is known here spreads no site")

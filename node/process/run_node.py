@@ -161,7 +161,6 @@ async def _running_core(
             machine=read_machine,
         )
         node_core = NodeCore(config.crawl, config.store, config.index, environment)
-        overlay.refuse(node_core.fetching.refusals.public_hashes)
         stack.push_async_callback(node_core.close)
         yield node_core, overlay
 

@@ -109,7 +109,6 @@ class SimNode:
         )
         self.overlay = overlay
         self.node_core = NodeCore(self.crawl, STORE, INDEX, environment)
-        overlay.refuse(self.node_core.fetching.refusals.public_hashes)
 
     def start(self, tasks: asyncio.TaskGroup, around: SimEnvironment) -> None:
         """Start a run on what the disk and the folder hold, as a task whose loop knows it by the node's name."""
