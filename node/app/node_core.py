@@ -6,14 +6,13 @@ object.
 
 import asyncio
 
-from crawl import CrawlConfig, CrawlControl, FetchHours, MirrorDetector
+from crawl import CrawlConfig, CrawlControl, MirrorDetector
 from index import IndexConfig
 from node.app.environment import NodeEnvironment
 from node.app.event_log import EventLog, NodeState
-from node.app.fetch_pause import FetchPause
 from node.app.readiness_announcer import ReadinessAnnouncer
 from node.app.wiring import CrawlParts, FetchParts, IndexParts, JobParts, SiteParts, StoreParts
-from node.crawling.operator_pause import OperatorPause
+from node.crawling.fetch_pause import FetchPause
 from node.crawling.settlement import LocalReport, Settlement
 from node.crawling.why_idle import crawl_reason
 from store import StoreConfig
@@ -25,7 +24,7 @@ class NodeCore:
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock = env.overlay, env.clock
         control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
-        pause = FetchPause(crawl, store, OperatorPause(FetchHours.parse(crawl.hours), env.clock), env.store, control)
+        pause = FetchPause(crawl, store, env.store, control, env.clock)
         self.store = StoreParts(store, env, control)
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)

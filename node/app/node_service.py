@@ -106,7 +106,12 @@ class NodeService:
         return await self._core.jobs.explanations.explain(url)
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
-        return self._core.fetching.pause.set(paused, for_s)
+        pause = self._core.fetching.pause
+        if paused:
+            pause.pause(for_s)
+        else:
+            pause.resume()
+        return pause.operator_reason()
 
     async def publish_strategy(self, document: bytes) -> Json:
         # Only the next version is taken from people; older ones and forks come from peers, who prove that they were

@@ -99,7 +99,7 @@ class NodeStatus:
 
     def _client_reason(self) -> str:
         worker = self._core.fetching.client_worker
-        if reason := self._core.fetching.pause.operator.reason():
+        if reason := self._core.fetching.pause.operator_reason():
             return reason
         return f"a client: asks {worker.polled} nodes for orders, {worker.carried} pages fetched for others"
 

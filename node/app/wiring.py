@@ -16,7 +16,7 @@ from crawl import (
 from dht import SiteShards
 from index import IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
-from node.app.fetch_pause import FetchPause
+from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest, visit_flaw
 from node.crawling.store_change_feed import StoreChangeFeed
@@ -93,11 +93,11 @@ class FetchParts:
             env.overlay,
             self.decide,
             config.max_body_bytes,
-            pause_reason=pause.operator.reason,
+            pause_reason=pause.operator_reason,
             place=shards.place,
             refusals=refusals,
         )
-        self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator.reason)
+        self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)
 
     def decide_here(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""

@@ -67,7 +67,7 @@ async def scenario(servers: int, laptops: int, hours: int, share: float, world: 
     await world.crawl()
     await crawled(world)
     for node in world.running():
-        node.node_core.fetching.pause.set(True)
+        node.node_core.fetching.pause.pause()
     await world.pass_time(60.0)
     before, stored = moved_bytes(world), stored_bytes(world)
     await live_on(world, sleepers, hours)

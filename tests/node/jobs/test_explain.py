@@ -53,7 +53,7 @@ def test_why_not_and_who_is_silent() -> None:
         assert first["changed"] == ["the fragment is no part of it"]
         assert (await explained(nodes[0], "nonsense"))["canonical"] is None
         for node in nodes:
-            node.node_core.fetching.pause.set(True)
+            node.node_core.fetching.pause.pause()
         await world.crawl(url)
         await world.pass_time(3.0)
         (holder,) = [n for n in nodes if (await explained(n, url))["holder"]["self"]]
@@ -61,10 +61,10 @@ def test_why_not_and_who_is_silent() -> None:
         told = await explained(other, url)
         assert (told["answer"], told["crawler"]["stand"]) == ("later", "ready")
         assert "fetches nothing: paused by its operator" in told["why"]
-        holder.node_core.fetching.pause.set(True, 20.0)
+        holder.node_core.fetching.pause.pause(20.0)
         assert "paused by its operator until" in (await explained(other, url))["why"]
         await world.pass_time(25.0)
-        assert holder.node_core.fetching.pause.operator.reason() == "", "it ended by itself"
+        assert holder.node_core.fetching.pause.operator_reason() == "", "it ended by itself"
         world.publish(rules=[Rule(action="deny", host="site0.example")])
         await world.pass_time(30.0)
         told = await explained(other, url)
