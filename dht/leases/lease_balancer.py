@@ -47,11 +47,9 @@ class NoWork:
     is_long_paused = False
 
     def due(self) -> Mapping[Slot, int]:
-        """Return nothing: no URL is due."""
         return {}
 
     def is_busy(self, slot: Slot) -> bool:
-        """Return False: nothing is going on."""
         return False
 
 

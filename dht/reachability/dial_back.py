@@ -5,9 +5,9 @@ is an ordinary one without MAC, so whoever is there answers it; the answer's MAC
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from random import Random
-from typing import Protocol, cast
 
 from dht.errors import RemoteError
 from dht.identity.node_key import Identity, node_id_of
@@ -21,26 +21,21 @@ SIZE = 256  # room for an answer without news, which is never longer than its qu
 Receive = Callable[[bytes], None]
 
 
-class NewPort(Protocol):
-    """A UDP port that was opened for one dial-back."""
-
-    def send(self, data: bytes) -> None:
-        """Send a datagram to the address that the port was opened for."""
-
-    def close(self) -> None:
-        """Give the port back."""
+Send = Callable[[bytes], None]
+OpenPort = Callable[[Address, Receive], AbstractAsyncContextManager[Send]]
+"""Opens a port that never sent anything, for one address; raises OSError where its family is missing."""
 
 
-OpenPort = Callable[[Address, Receive], Awaitable[NewPort]]
-"""Opens a new port for one address, whose datagrams go to `Receive`; raises OSError where its family is missing."""
-
-
-async def open_udp_port(address: Address, receive: Receive) -> NewPort:
+@asynccontextmanager
+async def open_udp_port(address: Address, receive: Receive) -> AsyncIterator[Send]:
     """Open a real UDP socket, connected to an address; raises OSError where there is no way there."""
-    _, port = await asyncio.get_running_loop().create_datagram_endpoint(
-        lambda: _UdpPort(receive), remote_addr=(address.host, address.port)
-    )
-    return port
+    loop = asyncio.get_running_loop()
+    remote = (address.host, address.port)
+    transport, _ = await loop.create_datagram_endpoint(lambda: _UdpPort(receive), remote_addr=remote)
+    try:
+        yield transport.sendto
+    finally:
+        transport.close()
 
 
 class DialBack:
@@ -60,20 +55,14 @@ class DialBack:
                 answered.set()
 
         try:
-            port = await self._open_port(address, receive)
+            async with self._open_port(address, receive) as send:
+                for _ in range(TRIES):
+                    send(ping)
+                    with suppress(TimeoutError):
+                        async with asyncio.timeout(WAIT_S):
+                            return await answered.wait()
         except OSError:
             return False
-        try:
-            for _ in range(TRIES):
-                port.send(ping)
-                try:
-                    async with asyncio.timeout(WAIT_S):
-                        await answered.wait()
-                        return True
-                except TimeoutError:
-                    continue
-        finally:
-            port.close()
         return False
 
     def _is_answer(self, data: bytes, transaction: bytes, peer: NodeId) -> bool:
@@ -92,17 +81,8 @@ class _UdpPort(asyncio.DatagramProtocol):
     def __init__(self, receive: Receive) -> None:
         self._receive = receive
 
-    def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        self._transport = cast(asyncio.DatagramTransport, transport)
-
     def datagram_received(self, data: bytes, addr: object) -> None:
         self._receive(data)
 
     def error_received(self, exc: Exception) -> None:
         """ICMP says that nobody listens; the wait tells the same."""
-
-    def send(self, data: bytes) -> None:
-        self._transport.sendto(data)
-
-    def close(self) -> None:
-        self._transport.close()
