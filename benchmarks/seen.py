@@ -11,6 +11,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -37,7 +38,7 @@ def resident_mb(peak: bool = False) -> float:
 def measure(count: int, folder: Path) -> list[Row]:
     """Fill the memory with so many URLs, ask it and return the rows."""
     rng, before_mb = Random(1), resident_mb()
-    with UrlSeenTest(folder, rng.randbytes(16), in_memory=min(IN_MEMORY, count // IN_FILES)) as seen:
+    with closing(UrlSeenTest(folder, rng.randbytes(16), in_memory=min(IN_MEMORY, count // IN_FILES))) as seen:
         began = time.process_time()
         for start in range(0, count, BATCH):
             seen.add([(url(n), 3) for n in range(start, start + BATCH)])

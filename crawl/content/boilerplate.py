@@ -16,10 +16,8 @@ from dataclasses import dataclass, field
 from itertools import compress
 from operator import not_, or_
 
-from crawl.content.raw_html import BREAK
+from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
 
-OPEN, CLOSE = "\1", "\2"  # around what the page itself calls boilerplate
-LINK = "\3"  # before and after the text of a link
 LINKED = 1 / 3  # the tree's first question: a block with a greater density of links is boilerplate
 MENU = 0.555556  # the tree's second question, of the block before
 RUN_WORDS = 40  # short blocks that make a text together: as many words as the tree asks of a block among menus

@@ -6,14 +6,16 @@ elements) costs it a millisecond; it repairs broken markup less well, so it come
 
 from lxml import etree, html
 
-from crawl.content.boilerplate import CLOSE, LINK, OPEN
 from crawl.content.raw_html import (
     BLOCKS,
     BOILERPLATE,
     BREAK,
+    CLOSE,
     HIDDEN,
+    LINK,
     MAX_ALTERNATES,
     MAX_LINKED_CHARS,
+    OPEN,
     RawHtml,
     time_of,
 )

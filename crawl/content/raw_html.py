@@ -1,4 +1,4 @@
-"""What an HTML engine found in a page, raw: the value that both engines fill and extract.py judges.
+"""What an HTML engine finds in a page: the value that both engines fill and extract.py judges, and its vocabulary.
 
 Pure: values.
 """
@@ -11,8 +11,13 @@ BLOCKS = (  # elements that begin and end a line of text
     *("nav", "ol", "option", "p", "pre", "section", "summary", "table", "td", "th", "tr", "ul"),
 )
 BREAK = "\0"  # ends a line of text, which a line feed in the source does not; no parser leaves it in a text
+OPEN, CLOSE = "\1", "\2"  # around what the page itself calls boilerplate
+LINK = "\3"  # before and after the text of a link
 BOILERPLATE = ("nav", "header", "footer", "aside")  # the same on many pages, and not what a page is about
 HIDDEN = ("script", "style", "noscript", "template", "svg", "iframe", "object", "select")  # not read by people
+MAX_HEADINGS = 200
+MAX_HEADING_CHARS = 300
+MAX_ANCHOR_CHARS = 200
 MAX_ALTERNATES = 50  # link elements that name another form of the page: translations, feeds
 MAX_LINKED_CHARS = 65_536  # of JSON-LD that is searched
 
@@ -22,7 +27,7 @@ class RawHtml:
     """One page as an engine sees it; nothing is canonical or bounded in length yet, lists are bounded in count."""
 
     title: str = ""
-    text: str = ""  # boilerplate and links between the marks of crawl/content/boilerplate.py
+    text: str = ""  # lines end in BREAK, boilerplate and links stand between marks
     base: str | None = None  # of the first base element that has one
     language: str = ""
     canonical: str | None = None

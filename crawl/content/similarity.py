@@ -40,11 +40,6 @@ def different_bits(one: bytes, other: bytes) -> int:
     return (int.from_bytes(one, "big") ^ int.from_bytes(other, "big")).bit_count()
 
 
-def are_near(one: bytes, other: bytes) -> bool:
-    """Whether two texts are the same but for a detail, by their signatures."""
-    return different_bits(one, other) <= NEAR_BITS
-
-
 def _hashes(data: bytes) -> NDArray[np.uint64]:
     """Hash each run that counts; the first begins before the text."""
     data = b" %b" % data.ljust(RUN_BYTES - 1, b"\0")

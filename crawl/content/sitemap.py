@@ -18,7 +18,6 @@ _MAX_LOC_CHARS = 4096
 _JUNK_BYTES = 4096  # warnings of a script may come before the list
 _MARKUP = re.compile(rb"<[?!a-zA-Z]")
 _ENTRIES = ("url", "sitemap")
-_GZIP_MAGIC = b"\x1f\x8b"
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +75,6 @@ class _SitemapReader:
             self.lastmods.append(self._entry.get("lastmod", ""))
         if len(self.pages) + len(self.sitemaps) >= self._limit:
             raise Enough
-
-
-def is_gzip(body: bytes) -> bool:
-    """Tell whether a body is a sitemap.xml.gz that was sent as it lies on the disk."""
-    return body.startswith(_GZIP_MAGIC)
 
 
 def parse_sitemap(body: bytes, url: str, limit: int) -> Sitemap:

@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -40,14 +39,6 @@ class UrlSeenTest:
             folder.mkdir(parents=True, exist_ok=True)
             for old in folder.glob("*.run"):
                 old.unlink()
-
-    def __enter__(self) -> "UrlSeenTest":
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close and delete the files."""

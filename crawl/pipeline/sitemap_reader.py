@@ -13,8 +13,8 @@ from msgspec.structs import replace
 
 from crawl.config import CrawlConfig
 from crawl.content.fingerprint import fingerprint
-from crawl.content.sitemap import Sitemap, is_gzip, parse_sitemap
-from crawl.fetch.content_codings import BadCoding, decode_body
+from crawl.content.sitemap import Sitemap, parse_sitemap
+from crawl.fetch.content_codings import BadCoding, decode_body, is_gzip
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail
 from crawl.frontier.fetch_task import FetchTask

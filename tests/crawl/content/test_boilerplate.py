@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.content.boilerplate import CLOSE, FEW_BLOCKS, LINK, OPEN, RUN_WORDS, TextBlocks, judge, read_texts
-from crawl.content.extract import extract, read_lexbor
+from crawl.content.boilerplate import FEW_BLOCKS, RUN_WORDS, TextBlocks, judge, read_texts
+from crawl.content.extract import extract
+from crawl.content.extract_lexbor import read_lexbor
 from crawl.content.extract_lxml import read_lxml
 from crawl.content.parse_task import Engine, ParseResult, ParseTask
-from crawl.content.raw_html import BREAK
+from crawl.content.raw_html import BREAK, CLOSE, LINK, OPEN
 
 ENGINES: tuple[Engine, ...] = ("lexbor", "lxml")
 MENU = "".join(f"<li><a href=/{n}>- {n}</a>" for n in ("Home", "About sqlite", "Downloads", "Support", "Shop", "Blog"))

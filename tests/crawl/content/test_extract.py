@@ -9,18 +9,24 @@ from selectolax.lexbor import LexborHTMLParser
 
 from crawl import ParseTask
 from crawl.canonical_url import is_canonical
-from crawl.content.boilerplate import CLOSE, LINK, OPEN, blocks_of
-from crawl.content.extract import (
+from crawl.content.boilerplate import blocks_of
+from crawl.content.extract import MAX_DESCRIPTION_CHARS, MAX_TITLE_CHARS, extract
+from crawl.content.extract_lexbor import read_lexbor
+from crawl.content.page import Link
+from crawl.content.raw_html import (
+    BLOCKS,
+    BOILERPLATE,
+    BREAK,
+    CLOSE,
+    HIDDEN,
+    LINK,
     MAX_ANCHOR_CHARS,
-    MAX_DESCRIPTION_CHARS,
     MAX_HEADING_CHARS,
     MAX_HEADINGS,
-    MAX_TITLE_CHARS,
-    extract,
-    read_lexbor,
+    OPEN,
+    RawHtml,
+    time_of,
 )
-from crawl.content.page import Link
-from crawl.content.raw_html import BLOCKS, BOILERPLATE, BREAK, HIDDEN, RawHtml, time_of
 
 PAGE = b"""<!doctype html><html lang="en-GB"><head><title> A  title </title><base href="/sub/">
 <meta name=robots content="nofollow, NOINDEX"><link rel=canonical href="/real">

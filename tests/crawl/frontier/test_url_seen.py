@@ -1,5 +1,6 @@
 """What was handed over is known exactly, whether it lies in memory or in files."""
 
+from contextlib import closing
 from pathlib import Path
 from random import Random
 
@@ -34,7 +35,9 @@ def test_a_link_is_news_once_unless_deeper() -> None:
 def test_files_and_memory_agree_with_a_dictionary(tmp_path_factory: pytest.TempPathFactory, seed: int) -> None:
     rng, oracle = Random(seed), dict[str, int]()
     folder = tmp_path_factory.mktemp("seen")
-    with UrlSeenTest(folder, KEY, gathered=rng.choice((50, 300)), in_memory=rng.choice((0, 400, 5_000))) as seen:
+    with closing(
+        UrlSeenTest(folder, KEY, gathered=rng.choice((50, 300)), in_memory=rng.choice((0, 400, 5_000)))
+    ) as seen:
         for _ in range(rng.randrange(5, 30)):
             found = [(url(rng.randrange(3_000)), rng.randrange(4)) for _ in range(rng.randrange(1, 200))]
             assert seen.are_new(found) == [oracle.get(each, -1) < depth for each, depth in found]
