@@ -155,7 +155,7 @@ def test_pure_modules_are_pure(path: Path) -> None:
 def test_documents_name_files_that_exist(path: Path) -> None:
     text = path.read_text()
     named = {ROOT / name for name in re.findall(rf"`((?:{FOLDERS})/[\w./-]*)`", text)}
-    linked = {path.parent / name for name in re.findall(r"\]\(([\w./-]+\.md)\)", text)}
+    linked = {path.parent / name for name in re.findall(r"\]\(([\w./-]+\.(?:md|png))\)", text)}
     missing = sorted(_in_repository(file) for file in named | linked if not file.exists())
     assert not missing, f"{path} names what is not there: {missing}"
 
