@@ -83,9 +83,8 @@ def _add_staying(verbs: Verbs) -> None:
     _json(demo)
     example = "dse-node simulate --nodes 50 --hours 1 --seed 7"
     simulate = _verb(verbs, "simulate", "simulate:simulate", "run many nodes in memory under virtual time", example)
-    simulate.add_argument(
-        "--nodes", type=Between(1, 5000), default=50, metavar="N", help="how many; over 200 their overlays alone (50)"
-    )
+    about = "how many; over 200 their overlays alone (50)"
+    simulate.add_argument("--nodes", type=Between(1, 5000), default=50, metavar="N", help=about)
     simulate.add_argument("--hours", type=Share(1000.0), default=1.0, metavar="H", help="of their time (default 1)")
     simulate.add_argument("--seed", type=int, default=1, metavar="S", help="decides everything by chance (default 1)")
     simulate.add_argument("--loss", type=Share(0.5), default=0.0, metavar="P", help="share of packets lost (0)")
@@ -104,9 +103,8 @@ def _add_staying(verbs: Verbs) -> None:
 
 
 def _add_setup(verbs: Verbs) -> None:
-    init = _verb(
-        verbs, "init", "setup:init", "make a node on this machine", "dse-node init --network campus.toml --yes"
-    )
+    example = "dse-node init --network campus.toml --yes"
+    init = _verb(verbs, "init", "setup:init", "make a node on this machine", example)
     init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
@@ -144,13 +142,11 @@ def _add_crawl(verbs: Verbs) -> None:
     crawl = _verb(verbs, "crawl", "crawl:crawl", "hand URLs to the network, or ask about one", example)
     crawl.add_argument("urls", nargs="*", metavar="URL", help="where to begin; https:// where no scheme is given")
     crawl.add_argument("--depth", type=Between(0, 100), default=0, metavar="N", help="links to follow from there (0)")
-    crawl.add_argument(
-        "--scope",
-        choices=("host", "domain", "prefix", "whole"),
-        default="whole",
-        help="where those links may lead: the URL's host, its registrable domain, addresses that begin as the URL "
-        "does up to its last /, or anywhere (whole, the default)",
+    about = (
+        "where those links may lead: the URL's host, its registrable domain, addresses that begin as the URL "
+        "does up to its last /, or anywhere (whole, the default)"
     )
+    crawl.add_argument("--scope", choices=("host", "domain", "prefix", "whole"), default="whole", help=about)
     about = "URLs, one a line, or the responses of a .warc[.gz]"
     _repeatable(crawl, "--from", "FILE", about, dest="files", type=Path)
     _repeatable(crawl, "--sitemap", "URL", "its pages are seeds", dest="sitemaps")
@@ -173,12 +169,10 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--replicas", type=Between(1, 16), metavar="N", help="copies of every page (default 3)")
     new.add_argument("--slot-bits", type=Between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=Between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
-    new.add_argument(
-        "--open", action="store_true", help="for strangers: identities cost work, newcomers wait for votes"
-    )
-    new.add_argument(
-        "--puzzle-bits", type=Between(0, 28), metavar="N", help="that work, 2^N hashes (default 0; open 20)"
-    )
+    about = "for strangers: identities cost work, newcomers wait for votes"
+    new.add_argument("--open", action="store_true", help=about)
+    about = "that work, 2^N hashes (default 0; open 20)"
+    new.add_argument("--puzzle-bits", type=Between(0, 28), metavar="N", help=about)
     _json(new)
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")
@@ -231,9 +225,8 @@ def _add_draft(strategy: Verbs) -> None:
 def _add_diff(strategy: Verbs) -> None:
     example = "dse-node strategy diff draft.json --effect"
     diff = _verb(strategy, "diff", "drafts:diff", "what a draft or signed document changes", example)
-    diff.add_argument(
-        "file", metavar="A", help="a draft or signed document; against the one in force where B is not given"
-    )
+    about = "a draft or signed document; against the one in force where B is not given"
+    diff.add_argument("file", metavar="A", help=about)
     diff.add_argument("other", nargs="?", metavar="B", help="another: what B changes of A")
     diff.add_argument("--effect", action="store_true", help="ask the node what it moves: owners, pages, bytes, hosts")
     _place(diff, url=True, json=True)

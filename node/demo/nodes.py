@@ -21,11 +21,7 @@ class NodeClient:
 
     async def status(self, node: DemoNode) -> dict[str, Any] | None:
         """Return a node's /api/v1/status, None while it does not answer."""
-        try:
-            async with self._session.get(f"{node.url}/api/v1/status", timeout=ASK_WITHIN) as answer:
-                return await answer.json() if answer.status == 200 else None
-        except (aiohttp.ClientError, TimeoutError):
-            return None
+        return await self._get(node, "status", {})
 
     async def statuses(self, nodes: Sequence[DemoNode]) -> list[dict[str, Any] | None]:
         """Return the status of every node, asked at once."""
@@ -36,12 +32,7 @@ class NodeClient:
     async def search(self, node: DemoNode, query: str, limit: int = 10) -> dict[str, Any] | None:
         """Return a node's /api/v1/search for a query, None where it does not answer."""
         parameters = {"q": query, "limit": str(limit), "deadline_ms": "5000"}
-        url = f"{node.url}/api/v1/search"
-        try:
-            async with self._session.get(url, params=parameters, timeout=ASK_WITHIN) as answer:
-                return await answer.json() if answer.status == 200 else None
-        except (aiohttp.ClientError, TimeoutError):
-            return None
+        return await self._get(node, "search", parameters)
 
     async def local_documents(self, node: DemoNode, urls: Sequence[str]) -> list[dict[str, Any] | None]:
         """Return what a node itself stores of each URL."""
@@ -70,3 +61,10 @@ class NodeClient:
             answer.raise_for_status()
             result: dict[str, Any] = await answer.json()
             return result
+
+    async def _get(self, node: DemoNode, name: str, parameters: dict[str, str]) -> dict[str, Any] | None:
+        try:
+            async with self._session.get(f"{node.url}/api/v1/{name}", params=parameters, timeout=ASK_WITHIN) as answer:
+                return await answer.json() if answer.status == 200 else None
+        except (aiohttp.ClientError, TimeoutError):
+            return None

@@ -19,15 +19,7 @@ import aiohttp
 import msgspec
 
 from dht import when_told_to_stop
-from node.demo.checks import (
-    ExpectedQuery,
-    check_documents,
-    check_fetches,
-    check_kill,
-    check_queries,
-    load_queries,
-    read_queries,
-)
+from node.demo.checks import check_documents, check_fetches, check_kill, check_queries, load_queries, read_queries
 from node.demo.layout import HOST_DELAY_S, DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
 from node.demo.nodes import NodeClient
@@ -220,7 +212,7 @@ async def check_all(demo: Demo, options: DemoOptions, report: DemoReport) -> Non
     demo.say("Settled. Checking every promise from outside ...")
     fetches = check_fetches(demo.folder / "web.jsonl", options.delay_s, report)
     texts = await check_documents(demo.client, demo.nodes, demo.web, fetches, report)
-    queries: list[ExpectedQuery] = load_queries(options.queries, options.web, demo.web, texts)
+    queries = load_queries(options.queries, options.web, demo.web, texts)
     await check_queries(demo.client, demo.nodes, queries, texts, report)
     if len(demo.nodes) > 1:
         victim = demo.nodes[1]

@@ -82,10 +82,6 @@ class LookupTrial:
         for n in range(count):
             self._swarm.later(n * every_s, self.ask)
 
-    def took_ms(self, share: float) -> float | None:
-        """Return the time within which this share of the lookups ended, None where none did."""
-        return quantile([lookup.took_s * 1000 for lookup in self.log.ended], share)
-
 
 def truth(swarm: Swarm, asker: Bee, target: bytes) -> list[NodeId]:
     """Return the nearest 16 nodes that are up, take part, and are on the asker's side of a cut, itself excepted."""

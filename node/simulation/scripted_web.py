@@ -17,6 +17,7 @@ PAGE_WORDS = (20, 60)
 FEWEST = 8  # pages of a host where sizes differ
 REDIRECT_EVERY, AWAY_EVERY, GONE_EVERY = 20, 30, 20
 MEAN_LATENCY_S = 0.3
+TEXT, GONE, HTML = ((("Content-Type", kind),) for kind in ("text/plain", "text/html", "text/html; charset=utf-8"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,9 +38,7 @@ class ScriptedWeb:
         self._seed, self._hosts = seed, hosts
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
-        self.others: dict[
-            str, Callable[[str], ScriptedReply]
-        ] = {}  # by host: sites that a story adds, which `outcomes` ignores
+        self.others: dict[str, Callable[[str], ScriptedReply]] = {}  # by host: what a scenario adds; not in `outcomes`
 
     @property
     def seed_url(self) -> str:
@@ -60,18 +59,14 @@ class ScriptedWeb:
         rng = Random(f"{self._seed} {url}")
         latency_s = rng.expovariate(1 / MEAN_LATENCY_S)
         if host is not None and parts.path == "/robots.txt":
-            return ScriptedReply(
-                200, (("Content-Type", "text/plain"),), b"User-agent: *\nDisallow: /private/\n", latency_s
-            )
+            return ScriptedReply(200, TEXT, b"User-agent: *\nDisallow: /private/\n", latency_s)
         text = parts.path.removeprefix("/page") if parts.path != "/" else "0"
         page = self._number(text, self._sizes[host]) if host is not None else None
         if host is None or page is None or self._state(host, page) == VisitState.GONE:
-            return ScriptedReply(404, (("Content-Type", "text/html"),), b"gone", latency_s)
+            return ScriptedReply(404, GONE, b"gone", latency_s)
         if self._state(host, page) == VisitState.REDIRECT:
             return ScriptedReply(302, (("Location", self._target(host, page)),), b"", latency_s)
-        return ScriptedReply(
-            200, (("Content-Type", "text/html; charset=utf-8"),), self._body(rng, host, page), latency_s
-        )
+        return ScriptedReply(200, HTML, self._body(rng, host, page), latency_s)
 
     def _state(self, host: int, page: int) -> VisitState:
         """Say what a page is; those with children in the host's tree are always there, so that all is reached."""

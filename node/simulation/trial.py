@@ -63,11 +63,8 @@ def run_trial(asked: Conditions) -> dict[str, Any]:
         await world.crawl()
         async with asyncio.TaskGroup() as tasks:
             befalls = [churn(world, asked.churn, n) for n in range(1, asked.nodes)] if asked.churn else []
-            told = [
-                count_double_holders(world, tally),
-                keep_looking_up(world, tally),
-                *(befalls or [deaths(world, tally)]),
-            ]
+            told = [count_double_holders(world, tally), keep_looking_up(world, tally)]
+            told += befalls or [deaths(world, tally)]
             if asked.partition:
                 told.append(partition(world, asked, asked.partition, tally))
             running = [tasks.create_task(each) for each in told]

@@ -54,6 +54,7 @@ class StatusView:
 
     @property
     def is_crawling(self) -> bool:
+        """Tell whether the crawler is at work."""
         return self.crawl_state in ("crawling", "running", "busy")
 
     @property

@@ -6,10 +6,10 @@ Pure: plain data in, values out. Tolerant: a missing or odd field is left out, n
 from dataclasses import dataclass
 from typing import Any
 
+from node.views.lenient_json import Json, count, table, texts
 from node.views.safe_text import Piece, day, pieces, plain, trail, web_link
 from node.web.score_view import explained
 
-Json = dict[str, Any]
 MAX_TITLE = 160
 MAX_SIMILAR = 5
 
@@ -49,19 +49,18 @@ class ResultPage:
 
 def result_page(answer: Json) -> ResultPage:
     """Read an answer of the node as a page of results."""
-    coverage = answer.get("coverage")
-    coverage = coverage if isinstance(coverage, dict) else {}
-    slots, answered = _count(coverage.get("slots")), _count(coverage.get("answered"))
+    coverage = table(answer, "coverage")
+    slots, answered = count(coverage, "slots"), count(coverage, "answered")
     return ResultPage(
         results=tuple(_result(entry) for entry in answer.get("results", ()) if web_link(entry.get("url"))),
-        total=_count(answer.get("total")),
+        total=count(answer, "total"),
         is_exact_total=answer.get("total_is") == "exact",
-        took_ms=_count(answer.get("took_ms")),
+        took_ms=count(answer, "took_ms"),
         slots=slots,
         answered=answered,
         is_partial=answer.get("partial") is True or answered < slots,
         next_cursor=plain(answer.get("next_cursor") or ""),
-        corrections=tuple(plain(text, 200) for text in _listed(answer.get("corrections"))[:3] if isinstance(text, str)),
+        corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
     )
 
 
@@ -77,7 +76,7 @@ def _result(entry: Json) -> Result:
         snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
         language=_language(entry.get("language")),
         day=day(entry.get("fetched_at")),
-        replicas=_count(entry.get("replicas")),
+        replicas=count(entry, "replicas"),
         site_more=bool(entry.get("site_more")),
         similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
         similar_count=len(similar),
@@ -91,10 +90,6 @@ def _url_in(value: object) -> str:
 
 def _listed(value: object) -> list[Any]:
     return list(value) if isinstance(value, list | tuple) else []
-
-
-def _count(value: object) -> int:
-    return int(value) if isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < 1e15 else 0
 
 
 def _language(value: object) -> str:
