@@ -1,9 +1,9 @@
 """Queries, postings, ranking: one answer from many nodes. Imports `dht` only.
 
-Nouns: `Text` (a document to index), `Query`, `Engine`, `Statistics`, `Searcher`. Read source, analysis, golden,
-forward, query, matching, ranking, bruteforce: what an answer is. Then engine and its three kinds, table, shelf, answer,
-local: one node's part. Then messages, plan, checks, remote, rounds, merge, snippet, cursor,
-question, searcher: a whole query.
+Nouns: `Text` (a document to index), `Query`, `Engine`, `Searcher`. Rooms, in the order in which to read them: `text`
+(how text becomes terms: analyzer, forward_index), `query` (what is asked, and what scores: parser, scoring), `engine`
+(which documents hold the terms here: protocol, index_files), `search` (how many nodes give one answer: searcher, then
+two_phase_search; local_index is a peer's side). `search/oracle.py` says what the answer must be.
 """
 
 from index.change_feed import DocumentChange, Text

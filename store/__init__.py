@@ -1,8 +1,8 @@
 """Documents, versions, replicas: what the network keeps and how it stays kept. Imports `dht` only.
 
-Nouns: `Record`, `Document`, `RecordStore`, `Replicator`, `Disk`. Read record, document, package; then disk, segments,
-rows, frames, sites, cells, catalog, ledger, records (one node's disk); then reconcile, readiness, writer,
-reader, steward, replicator (the team).
+Nouns: `Record`, `Document`, `RecordStore`, `Replicator`. Rooms, in the order in which to read them: `record` (what is
+kept, and how it is signed: record, document, package), `disk` (how one node keeps it: record_store, then segments and
+catalog), `replication` (how owners keep the same: replicator, then replica_writer, replica_reader, replica_repair).
 """
 
 from store.config import StoreConfig

@@ -3,6 +3,7 @@
 import asyncio
 import logging
 import random
+from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -27,6 +28,7 @@ from index.text.forward_index import content_digest, forward_of
 
 log = logging.getLogger(__name__)
 
+_Shown = tuple[Text, Scored, list[Text]]  # a result, its score, its copies
 Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
 
 MAX_LIMIT = 100
@@ -37,96 +39,97 @@ SIMILAR = 5  # copies named with a result
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 
 
+@dataclass(frozen=True, slots=True)
+class _Bounded:
+    """A request as it is carried out: parsed, its numbers within bounds; instants are steady seconds."""
+
+    peer_query: PeerQuery
+    after: PageCursor | None
+    limit: int
+    began: float
+    deadline: float
+    explain: bool
+
+    @property
+    def shown(self) -> int:
+        """How many results earlier pages have shown."""
+        return self.after.shown if self.after else 0
+
+
 @dataclass(slots=True)
 class _Page:
     """Results so far, and what went wrong on the way."""
 
-    shown: list[tuple[FoldedHit, Text, Scored, list[Text]]] = field(default_factory=list)
+    shown: list[_Shown] = field(default_factory=list)
     last: FoldedHit | None = None
     rest: bool = False
     stale: bool = False
     late: bool = False
     liars: set[NodeId] = field(default_factory=set)
+    unreadable: Counter[NodeId] = field(default_factory=Counter)
 
 
 class Searcher:
-    """Answers queries for the whole network. `read` gives signed documents, already verified, or None."""
+    """Answers queries for the whole network."""
 
     def __init__(
         self, config: IndexConfig, overlay: Overlay, local: LocalIndex, read: Read, clock: Clock, rng: random.Random
     ) -> None:
-        self._config = config
-        self._overlay = overlay
-        self._local = local
-        self._read = read
-        self._clock = clock
-        self._rounds = TwoPhaseSearch(
-            config, overlay, ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
-        )
+        """`read` gives documents whose signatures were verified, None for those that nobody has."""
+        self._config, self._overlay, self._read, self._clock = config, overlay, read, clock
+        gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
+        self._rounds = TwoPhaseSearch(config, overlay, gather)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
-    async def search(self, question: SearchRequest) -> dict[str, Any]:
-        """The body of /api/v1/search. Raises QueryError."""
-        began = self._clock().steady
-        filters = question.text, question.language, question.site
-        asked = PeerQuery(parse_query(*filters), *filters)
-        after = read_cursor(question.cursor, query_digest(*filters))
-        limit = min(max(question.limit, 1), MAX_LIMIT)
-        deadline = began + min(max(question.deadline_ms, 1), self._config.max_deadline_ms) / 1000
-        if after and after.shown >= self._config.max_results:
+    async def search(self, asked: SearchRequest) -> dict[str, Any]:
+        """Return the body of /api/v1/search. Raises QueryError."""
+        began, words = self._clock().steady, (asked.text, asked.language, asked.site)
+        deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
+        limit, peer_query = min(max(asked.limit, 1), MAX_LIMIT), PeerQuery(parse_query(*words), *words)
+        after = read_cursor(asked.cursor, query_digest(*words))
+        request = _Bounded(peer_query, after, limit, began, deadline, asked.explain)
+        if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
-        outcome, page = await self._attempts(asked, after, limit, began, deadline)
-        return self._answer(asked, outcome, page, after, began, question.explain)
+        outcome, page = await self._attempts(request)
+        return self._answer(request, outcome, page)
 
-    async def _attempts(
-        self, asked: PeerQuery, after: PageCursor | None, limit: int, began: float, deadline: float
-    ) -> tuple[SearchOutcome, _Page]:
+    async def _attempts(self, request: _Bounded) -> tuple[SearchOutcome, _Page]:
+        """Ask, and ask again without those who lied, while there is time."""
         avoid: frozenset[NodeId] = frozenset()
         for attempt in range(ATTEMPTS):
-            now = self._clock().steady
-            outcome = await self._ask(asked, after, limit, now, deadline, avoid)
-            page = await self._show(asked, outcome, after, limit, deadline)
-            if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= deadline:
+            outcome = await self._ask(request, avoid)
+            page = await self._show(request, outcome)
+            if not page.liars or attempt == ATTEMPTS - 1 or self._clock().steady >= request.deadline:
                 break
             avoid |= page.liars
         return outcome, page
 
-    async def _ask(
-        self,
-        asked: PeerQuery,
-        after: PageCursor | None,
-        limit: int,
-        now: float,
-        deadline: float,
-        avoid: frozenset[NodeId],
-    ) -> SearchOutcome:
+    async def _ask(self, request: _Bounded, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Both rounds, with as many documents as leave enough after folding; the numbers are the same on every node."""
-        left = deadline - now
-        outcome = await self._rounds.first(asked, now + left * FIRST_ROUND, avoid)
-        wanted = (after.shown if after else 0) + limit + 1
+        now = self._clock().steady
+        left, asked = request.deadline - now, request.peer_query
+        outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid)
+        wanted = request.shown + request.limit + 1
         k = min(2 * wanted + 16, MAX_K)
         while True:
-            await self._rounds.second(asked, outcome, k, now + left * SECOND_ROUND, avoid)
+            await self._rounds.best(asked, outcome, k, now + left * SECOND_ROUND, avoid)
             if not outcome.more or k == MAX_K or len(fold(outcome.order)) >= wanted:
                 return outcome
             k = min(4 * k, MAX_K)
 
-    async def _show(
-        self, asked: PeerQuery, outcome: SearchOutcome, after: PageCursor | None, limit: int, deadline: float
-    ) -> _Page:
+    async def _show(self, request: _Bounded, outcome: SearchOutcome) -> _Page:
         """Read and check documents down the order until the page is full."""
-        page = _Page()
+        page, after, limit = _Page(), request.after, request.limit
         left = [each for each in fold(outcome.order) if after is None or each.found.place > after.place]
         left.reverse()  # the best is last, and taken first
-        unreadable: dict[NodeId, int] = {}
         try:
-            async with asyncio.timeout(max(deadline - self._clock().steady, 0.0)):
+            async with asyncio.timeout(max(request.deadline - self._clock().steady, 0.0)):
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
                     texts = await self._read(_wanted(batch))
                     for folded in batch:
                         await asyncio.sleep(0)  # checking takes a millisecond; others may go first
-                        self._check(asked, outcome, folded, texts, page, unreadable)
+                        self._check(request.peer_query, outcome, folded, texts, page)
         except TimeoutError:
             page.late = True
         page.rest = bool(left)
@@ -139,27 +142,27 @@ class Searcher:
         folded: FoldedHit,
         texts: Mapping[DocumentId, Text | None],
         page: _Page,
-        unreadable: dict[NodeId, int],
     ) -> None:
+        """Hold a hit to its signed document, and put what is true onto the page."""
         page.last = folded
         hit, peer = folded.found.hit, folded.found.peer
         text = texts.get(DocumentId(hit.id))
         if text is None:
             page.stale = True
-            unreadable[peer] = unreadable.get(peer, 0) + 1
-            if unreadable[peer] >= UNREADABLE:
+            page.unreadable[peer] += 1
+            if page.unreadable[peer] >= UNREADABLE:
                 self._note(page, peer, "documents that nobody has")
         elif text.version == hit.version:
             if reason := wrong_hit(hit, text, asked.query):
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness))
-                page.shown.append((folded, text, scored, _copies(folded, texts)))
+                page.shown.append((text, scored, _copies(folded, texts)))
         else:  # it changed a moment ago: what it says now counts
             page.stale = True
             forward = forward_of(text)
             if matches(asked.query.root, text, forward):
-                page.shown.append((folded, text, score(forward, asked.query, outcome.statistics), []))
+                page.shown.append((text, score(forward, asked.query, outcome.statistics), []))
 
     def _note(self, page: _Page, peer: NodeId, reason: str) -> None:
         if peer not in page.liars:
@@ -168,19 +171,11 @@ class Searcher:
                 self.lied[peer] = self.lied.get(peer, 0) + 1
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
-    def _answer(
-        self,
-        asked: PeerQuery,
-        outcome: SearchOutcome,
-        page: _Page,
-        after: PageCursor | None,
-        began: float,
-        explained: bool,
-    ) -> dict[str, Any]:
+    def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page) -> dict[str, Any]:
         whole = len(outcome.answered) == outcome.slots and not page.late
         return {
-            "query": asked.text,
-            "took_ms": round((self._clock().steady - began) * 1000, 1),
+            "query": request.peer_query.text,
+            "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": outcome.exact and whole and not page.stale and not page.liars,
             "partial": not whole,
             "coverage": {
@@ -192,24 +187,18 @@ class Searcher:
             },
             "total": outcome.total,
             "total_is": "exact" if whole else "at_least",
-            "results": [self._result(asked, outcome, each, explained) for each in page.shown],
+            "results": [self._result(request, outcome, each) for each in page.shown],
             "suggestions": [],
             "corrections": [],
             "facets": {},
-            "next_cursor": self._next(asked, page, after),
+            "next_cursor": self._next(request, page),
         }
 
-    def _result(
-        self,
-        asked: PeerQuery,
-        outcome: SearchOutcome,
-        each: tuple[FoldedHit, Text, Scored, list[Text]],
-        explained: bool,
-    ) -> dict[str, Any]:
-        _, text, scored, copies = each
-        snippet = make_snippet(
-            (text.body, text.boilerplate), terms_of(asked.query.leaves), _snippet_chars(text, self._config)
-        )
+    def _result(self, request: _Bounded, outcome: SearchOutcome, each: _Shown) -> dict[str, Any]:
+        text, scored, copies = each
+        query = request.peer_query.query
+        chars = _snippet_chars(text, self._config)
+        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves), chars)
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
@@ -224,12 +213,13 @@ class Searcher:
             "site_more": 0,
             "similar": [copy.url for copy in copies],
         }
-        if explained:
-            result["explain"] = explain(asked.query, scored, outcome.statistics)
+        if request.explain:
+            result["explain"] = explain(query, scored, outcome.statistics)
         return result
 
-    def _next(self, asked: PeerQuery, page: _Page, after: PageCursor | None) -> str | None:
-        shown = (after.shown if after else 0) + len(page.shown)
+    def _next(self, request: _Bounded, page: _Page) -> str | None:
+        """The cursor of the next page, None where there is none."""
+        shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
         hit = page.last.found.hit
@@ -237,7 +227,7 @@ class Searcher:
 
 
 def _snippet_chars(text: Text, config: IndexConfig) -> int:
-    """As many as we show, or as its author lets us, with an ellipsis at both ends."""
+    """How many characters we show, or its author lets us show, an ellipsis at both ends included."""
     return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
 
 

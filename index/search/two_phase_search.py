@@ -61,7 +61,7 @@ class TwoPhaseSearch:
         self._overlay = overlay
         self._remote = remote
 
-    async def first(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
+    async def statistics(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         bits = view.strategy.slot_bits
@@ -80,7 +80,7 @@ class TwoPhaseSearch:
         _note(outcome, covered)
         return outcome
 
-    async def second(
+    async def best(
         self, asked: PeerQuery, outcome: SearchOutcome, k: int, until: float, avoid: frozenset[NodeId]
     ) -> None:
         """The best `k` of the slots that the first round answered; fills in the outcome."""
@@ -124,21 +124,9 @@ class TwoPhaseSearch:
         bits, sums = outcome.slot_bits, outcome.statistics
 
         def ask(slots: Sequence[Slot]) -> AskBest:
-            return AskBest(
-                analyzer=ANALYZER,
-                ranking=RANKING,
-                slot_bits=bits,
-                slots=tuple(slots),
-                query=asked.text,
-                documents=sums.documents,
-                lengths=sums.lengths,
-                df=sums.df,
-                k=k,
-                depth=depth,
-                floor=max(floor, 0.0),
-                language=asked.language,
-                site=asked.site,
-            )
+            rules, least = (ANALYZER, RANKING, bits), max(floor, 0.0)
+            numbers = (sums.documents, sums.lengths, sums.df)
+            return AskBest(*rules, tuple(slots), asked.text, *numbers, k, depth, least, asked.language, asked.site)
 
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)

@@ -12,7 +12,6 @@ from contextlib import contextmanager
 from dht import DocumentId
 from store.disk import cell_sums, frame_table, row_table, site_table
 from store.disk.catalog_reader import CatalogReader
-from store.disk.cell_sums import CellChange
 from store.disk.file_system import Disk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
@@ -101,7 +100,7 @@ class Catalog:
         row_table.add(self.writer, come, self._next + 1)
         self._next += len(come)
         site_table.leave(self.writer, {r.key for r in went} - {r.key for r in come})
-        self._count(went, come)
+        cell_sums.count(self.writer, went, come)
 
     def remove(self, went: Sequence[CatalogRow], today: int) -> None:
         """Turn live rows into tombstones inside a transaction."""
@@ -110,7 +109,7 @@ class Catalog:
         self.writer.executemany("INSERT INTO gone VALUES (?,?,?,?,?)", values)
         self._next += len(went)
         site_table.leave(self.writer, [row.key for row in went])
-        self._count(went, ())
+        cell_sums.count(self.writer, went, ())
 
     def move(self, moved: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
         """Note inside a transaction that compaction rewrote frames; no change for anybody who follows the log."""
@@ -152,9 +151,3 @@ class Catalog:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""
         with self._errors:
             self.writer.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
-
-    def _count(self, gone: Sequence[CatalogRow], come: Sequence[CatalogRow]) -> None:
-        changes = [(-1, row) for row in gone] + [(1, row) for row in come]
-        cell_sums.count(
-            self.writer, (CellChange(sign, r.kind, r.id, r.key, r.version, r.expires_day) for sign, r in changes)
-        )

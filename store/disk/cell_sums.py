@@ -9,9 +9,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from sqlite3 import Connection
 from typing import NamedTuple
 
+from store.disk.row_table import CatalogRow
 from store.disk.sql_batches import portions
 from store.record.range_reconciliation import mark
-from store.record.record import Kind, ShortVersion
+from store.record.record import Kind
 
 CELL_BITS = 16
 SCHEMA = """CREATE TABLE cells (cell INTEGER, expires_day INTEGER, documents INTEGER, visits INTEGER, fingerprint BLOB,
@@ -25,17 +26,6 @@ class RangeSummary(NamedTuple):
     documents: int
     visits: int
     fingerprint: bytes  # 32 bytes
-
-
-class CellChange(NamedTuple):
-    """A record that came (sign 1) or went (sign -1)."""
-
-    sign: int
-    kind: Kind
-    id: bytes
-    key: bytes
-    version: ShortVersion
-    expires_day: int
 
 
 def cell_of(key: bytes) -> int:
@@ -54,13 +44,14 @@ def keys_of(cell: int) -> tuple[bytes, bytes]:
     return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
 
 
-def count(database: Connection, changes: Iterable[CellChange]) -> None:
-    """Add to the sums what came and went, inside the caller's transaction."""
+def count(database: Connection, gone: Iterable[CatalogRow], come: Iterable[CatalogRow]) -> None:
+    """Add to the sums what came, and take off what went, inside the caller's transaction."""
     sums: dict[tuple[int, int], list[int]] = {}
-    for sign, kind, id, key, version, expires_day in changes:
-        entry = sums.setdefault((cell_of(key), expires_day), [0, 0, 0])
-        entry[0 if kind == Kind.DOCUMENT else 1] += sign
-        entry[2] += sign * int.from_bytes(mark(kind, id, version), "big")
+    for sign, rows in ((-1, gone), (1, come)):
+        for row in rows:
+            entry = sums.setdefault((cell_of(row.key), row.expires_day), [0, 0, 0])
+            entry[0 if row.kind == Kind.DOCUMENT else 1] += sign
+            entry[2] += sign * int.from_bytes(mark(row.kind, row.id, row.version), "big")
     for cell, day, documents, visits, fingerprint in _known(database, list(sums)):
         entry = sums[cell, day]
         entry[0] += documents

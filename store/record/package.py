@@ -137,12 +137,6 @@ def depth_of(url: str, key: bytes) -> int:
     return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
 
 
-def verify_record(record: Record) -> None:
-    """Raise BadReplica unless the record proves itself."""
-    if reason := flaws([record])[0]:
-        raise BadReplica(f"record {record.kind.name} {record.id.hex()}", reason)
-
-
 def draft_flaw(draft: Draft) -> str:
     """Why a draft must not be written, "" where it may."""
     if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
