@@ -13,7 +13,7 @@ from dht import Identity, Key, document_id, placement_key
 from store import Document, Kind, Version, encode_document
 from store.errors import BadReplica
 from store.record.merkle import leaf, root_of, tree
-from store.record.package import MAX_PACKAGE_BYTES, checker, draft_flaw, flaws, open_package, pack, verify_record
+from store.record.package import MAX_PACKAGE_BYTES, checker, draft_flaw, flaws, open_package, pack
 from store.record.zstd import squeeze
 from tests.store.support import SIGNER, draft, records, url
 
