@@ -12,7 +12,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class StoreConfig:
-    """Every field has a default that suits a home server; the demo shortens the periods."""
+    """The settings of `[store]`. Every field has a default that suits a home server; the demo shortens the periods."""
 
     quota_bytes: int = 20 * _GIB  # the most that segments, index and outbox may take together
     reserve_bytes: int = 512 * _MIB  # free space on the disk that is left to everybody else

@@ -60,12 +60,13 @@ class Catalog:
             self._next = self.sequence
 
     def close(self) -> None:
+        """Close all three connections."""
         for connection in (self.reader.database, self.range_reader.database, self.writer):
             self._disk.release(connection)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """One atomic change of the index; rolled back on any error."""
+        """Change the index atomically inside a `with` block; any error rolls everything back."""
         with self._errors:
             self.writer.execute("BEGIN IMMEDIATE")
             try:
@@ -79,15 +80,16 @@ class Catalog:
                 raise
 
     def note(self, name: str) -> bytes | int | None:
-        """A remembered value."""
+        """Return a remembered value, None where there is none."""
         row = self.writer.execute("SELECT value FROM notes WHERE name = ?", (name,)).fetchone()
         return row[0] if row else None
 
     def write_note(self, name: str, value: bytes | int) -> None:
+        """Remember a value inside a transaction."""
         self.writer.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (name, value))
 
     def rows_of(self, names: Iterable[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
-        """The live rows of records, in order."""
+        """Return the live row of each record, in order, None where there is none."""
         with self._errors:
             return row_table.named(self.writer, list(names))
 
@@ -123,7 +125,7 @@ class Catalog:
             self.write_note("horizon", max(newest, int(self.note("horizon") or 0)))
 
     def expired(self, today: int, limit: int) -> list[CatalogRow]:
-        """Live rows whose expiry day is past."""
+        """Return up to `limit` live rows whose expiry day is past."""
         with self._errors:
             found: list[CatalogRow] = []
             for cell in cell_sums.expired(self.writer, today):
@@ -133,17 +135,17 @@ class Catalog:
             return found[:limit]
 
     def inside(self, first: bytes, last: bytes) -> list[CatalogRow]:
-        """Live rows of a key range, all kinds."""
+        """Return the live rows of a key range, whatever their kind."""
         with self._errors:
             return list(row_table.between(self.writer, first, last))
 
     def rows_in(self, segment: int) -> list[CatalogRow]:
-        """Live rows whose frames lie in a segment, in the order of the file."""
+        """Return the live rows whose frames lie in a segment, in the order of the file."""
         with self._errors:
             return row_table.in_segment(self.writer, segment)
 
     def live_bytes(self) -> dict[int, int]:
-        """Bytes of live records by segment."""
+        """Sum the bytes of live records by segment."""
         with self._errors:
             return frame_table.live_bytes(self.writer)
 

@@ -21,7 +21,7 @@ _MOD = 1 << 256
 
 
 class RangeSummary(NamedTuple):
-    """What lies in a key range. Equal fingerprints mean equal sets of (kind, id, version)."""
+    """What a key range holds. Equal fingerprints mean equal sets of (kind, id, version)."""
 
     documents: int
     visits: int
@@ -29,17 +29,17 @@ class RangeSummary(NamedTuple):
 
 
 def cell_of(key: bytes) -> int:
-    """The number of the cell that a key falls into."""
+    """Return the number of the cell that a key falls into."""
     return int.from_bytes(key[: CELL_BITS // 8], "big")
 
 
 def prefix_of(cell: int) -> bytes:
-    """What all keys of a cell begin with."""
+    """Return the two bytes that all keys of a cell begin with."""
     return cell.to_bytes(CELL_BITS // 8, "big")
 
 
 def keys_of(cell: int) -> tuple[bytes, bytes]:
-    """First and last key of a cell."""
+    """Return the first and the last key of a cell."""
     prefix = prefix_of(cell)
     return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
 
@@ -72,7 +72,7 @@ def _known(database: Connection, wanted: Sequence[tuple[int, int]]) -> Iterator[
 
 
 def summary(database: Connection, first: bytes, last: bytes, today: int) -> RangeSummary:
-    """What lies in a key range that is made of whole cells, without what has expired."""
+    """Sum up a key range that is made of whole cells, without what has expired."""
     query = "SELECT documents, visits, fingerprint FROM cells WHERE cell BETWEEN ? AND ? AND expires_day > ?"
     rows = database.execute(query, (cell_of(first), cell_of(last), today)).fetchall()
     total = sum(int.from_bytes(f, "big") for _, _, f in rows) % _MOD
@@ -80,13 +80,13 @@ def summary(database: Connection, first: bytes, last: bytes, today: int) -> Rang
 
 
 def occupied(database: Connection, first: bytes = bytes(20), last: bytes = b"\xff" * 20, least: int = 0) -> list[int]:
-    """Cells that hold anything, or so many records at least, of those that a key range touches."""
+    """List the cells touched by a key range that hold anything, or at least so many records."""
     where = "cell BETWEEN ? AND ? GROUP BY cell HAVING sum(documents + visits) >= ?"
     values = (cell_of(first), cell_of(last), least)
     return [cell for (cell,) in database.execute(f"SELECT cell FROM cells WHERE {where} ORDER BY cell", values)]
 
 
 def expired(database: Connection, before: int) -> list[int]:
-    """Cells that hold anything that expired before a day."""
+    """List the cells that hold anything that expired before a day."""
     rows = database.execute("SELECT DISTINCT cell FROM cells WHERE expires_day < ?", (before,)).fetchall()
     return [cell for (cell,) in rows]

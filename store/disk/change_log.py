@@ -25,7 +25,7 @@ class ChangeLog:
 
     @property
     def horizon(self) -> int:
-        """A follower whose cursor is between 0 and this has missed removals and starts from zero."""
+        """The change up to which removals are forgotten: a follower with a cursor below it (but 0) starts from zero."""
         return self._catalog.reader.horizon()
 
     def changes(self, after: int, limit: int) -> list[RecordChange]:

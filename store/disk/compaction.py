@@ -14,7 +14,7 @@ _STEP_BYTES = 4 << 20
 
 
 class Compaction:
-    """The rewriting of one segment after the other. `step` belongs to the writer thread."""
+    """Rewrites one segment after the other. `step` belongs to the writer thread."""
 
     def __init__(self, ledger: Ledger, config: StoreConfig) -> None:
         self._ledger, self._below = ledger, config.compact_below
@@ -22,7 +22,7 @@ class Compaction:
         self._rows: deque[CatalogRow] = deque()
 
     def step(self) -> bool:
-        """Copy a few megabytes, or finish a segment; False when no segment is sparse enough."""
+        """Copy a few megabytes, or finish a segment; return False when no segment is sparse enough."""
         if not self._segment and not self._choose():
             return False
         rows, size = [], 0

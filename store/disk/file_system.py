@@ -1,4 +1,4 @@
-"""Where the store's bytes lie: a folder, or memory that can crash, behind one small class.
+"""Where the store's bytes lie: a folder, or memory that can crash, behind one protocol.
 
 `FolderDisk` is the real one. `MemoryDisk` serves tests and the simulator: `crash` loses every byte that was not
 synced, and an open database transaction, as a power cut would. The database itself is SQLite's affair: committed is
@@ -38,7 +38,7 @@ class Disk(Protocol):
     def sync(self, name: str) -> None: ...
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """Up to `size` bytes; fewer at the end of the file, none where there is no file."""
+        """Read up to `size` bytes; fewer at the end of the file, none where there is no file."""
 
     def truncate(self, name: str, size: int) -> None: ...
 
@@ -47,7 +47,7 @@ class Disk(Protocol):
     def free_bytes(self) -> int: ...
 
     def database(self) -> sqlite3.Connection:
-        """A connection in autocommit mode; several may be open, one at a time writes."""
+        """Open a connection in autocommit mode; several may be open, one at a time writes."""
 
     def release(self, connection: sqlite3.Connection) -> None: ...
 
@@ -129,7 +129,7 @@ class FolderDisk:
 
 
 class MemoryDisk:
-    """The same in memory. `capacity_bytes` bounds the files, so that a full disk can be played."""
+    """Files and database in memory. `capacity_bytes` bounds the files, so that a full disk can be tried."""
 
     path = "memory"
 
@@ -182,7 +182,7 @@ class MemoryDisk:
         return self._database
 
     def release(self, connection: sqlite3.Connection) -> None:
-        """The database outlives its users, as a file would."""
+        """Do nothing: the database outlives its users, as a file would."""
 
     def drop_database(self) -> None:
         if self._database is not None:

@@ -17,7 +17,7 @@ PLACE = "segment, start, head_bytes, content_bytes, number * 256 + members"  # o
 
 
 def add(database: Connection, places: Sequence[SegmentPlace]) -> list[int]:
-    """List the frames of records just written; returns the number of each record's frame, in order."""
+    """List the frames of records just written, and return the number of each record's frame, in order."""
     wheres = [place[:4] for place in places]
     members = dict(zip(wheres, [place.part % 256 for place in places], strict=True))
     numbers: dict[tuple[int, ...], int] = {}
@@ -28,7 +28,7 @@ def add(database: Connection, places: Sequence[SegmentPlace]) -> list[int]:
 
 
 def leave(database: Connection, numbers: Iterable[int]) -> None:
-    """Note of each record that went the number of the frame in which it lay."""
+    """Count off the records that went, by the numbers of their frames, and strike out frames that hold no more."""
     gone = Counter(numbers)
     database.executemany(
         "UPDATE frames SET live = live - ? WHERE frame = ?", [(count, frame) for frame, count in gone.items()]
@@ -37,6 +37,6 @@ def leave(database: Connection, numbers: Iterable[int]) -> None:
 
 
 def live_bytes(database: Connection) -> dict[int, int]:
-    """Bytes of live records by segment; those that share a frame have equal parts of it."""
+    """Sum the bytes of live records by segment; those that share a frame have equal parts of it."""
     share = "(head_bytes + content_bytes) * live / max(1, members)"
     return dict(database.execute(f"SELECT segment, sum({share}) FROM frames GROUP BY segment"))

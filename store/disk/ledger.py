@@ -1,4 +1,4 @@
-"""Segments and catalog in step: every change of the store, one after the other.
+"""The write side of one disk: it keeps segments and catalog in step, one change after the other.
 
 A commit writes frames, syncs them, then changes the index in one transaction that also notes how far the segments
 are covered. So after a crash anywhere the index is behind the segments or level with them, never ahead; opening
@@ -30,7 +30,7 @@ _STEP = 512  # rows or frames in one transaction while replaying or removing
 
 
 class Ledger:
-    """The store's write side. Opening it recovers from whatever a crash left."""
+    """Writes segments and catalog together. Opening it recovers from whatever a crash left."""
 
     def __init__(self, disk: Disk, config: StoreConfig) -> None:
         self._disk = disk
@@ -51,13 +51,14 @@ class Ledger:
         return self._disk.path
 
     def close(self) -> None:
+        """Note that the index is whole, so that the next start need not check it, and close it."""
         with self.catalog.transaction():
             self.catalog.write_note("clean", 1)
         self.catalog.checkpoint()
         self.catalog.close()
 
     def commit(self, records: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
-        """Make the newer ones durable and return those versions. Raises DiskFull, having changed nothing."""
+        """Make the newer ones of records durable and return their versions. Raises DiskFull, having changed nothing."""
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
@@ -89,7 +90,7 @@ class Ledger:
         return self.segments.encode(FrameType.RECORD, encode_head(records[0]), records[0].content or b"")
 
     def drop(self, first: bytes, last: bytes, rows: Sequence[CatalogRow], today: int) -> None:
-        """Give away the records of a key range, `rows` being the live ones in it."""
+        """Drop the records of a key range, of which `rows` are the live ones."""
         head = msgspec.msgpack.encode((first, last, today))
         self._append([self.segments.encode(FrameType.DROP, head, b"")], check=False)
         for start in range(0, len(rows), _STEP):
@@ -132,7 +133,7 @@ class Ledger:
         self.segments.delete(segment)
 
     def no_room(self, incoming_bytes: int) -> str:
-        """Why so many bytes more would be refused, "" where they would not."""
+        """Say why so many bytes more would be refused, "" where they would not."""
         return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
 
     def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[SegmentPlace]:
@@ -236,7 +237,7 @@ def _beats(record: Record, version: ShortVersion, key: bytes) -> bool:
 
 
 def _follows(version: ShortVersion, key: bytes, before: CatalogRow) -> bool:
-    """The same of frames in the order in which they were written: a version at another key was let in then."""
+    """Whether a frame's version replaces one that was written before it: a version at another key was let in then."""
     return version > before.version or (version == before.version and key != before.key)
 
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Quota:
-    """`limit_bytes`: the most that the store may take. `reserve_bytes`: free space that it leaves to others."""
+    """How much the store may take (`limit_bytes`), and how much free space it leaves to others (`reserve_bytes`)."""
 
     limit_bytes: int
     reserve_bytes: int
 
     def refusal(self, used_bytes: int, free_bytes: int, incoming_bytes: int) -> str:
-        """Why so many bytes more must not be written, "" where they may."""
+        """Say why so many bytes more must not be written, "" where they may."""
         if used_bytes + incoming_bytes > self.limit_bytes:
             used = f"{_size(used_bytes)} used of a quota of {_size(self.limit_bytes)}"
             return f"{used}, {_size(incoming_bytes)} more do not fit"

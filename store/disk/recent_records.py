@@ -11,7 +11,7 @@ _OVERHEAD_BYTES = 1024  # of a record beside its body
 
 
 class RecentRecords:
-    """The last ones, up to so many bytes of bodies."""
+    """The records committed last, up to so many bytes of bodies."""
 
     def __init__(self, limit_bytes: int) -> None:
         self._limit_bytes, self._bytes = limit_bytes, 0
@@ -27,11 +27,11 @@ class RecentRecords:
             self._forget(next(iter(self._kept)))
 
     def find(self, kind: Kind, id: DocumentId) -> Record | None:
-        """The newest version where it is remembered, its content withheld."""
+        """Return the newest version without its content, None where it is not remembered."""
         return self._kept.get((kind, id))
 
     def clear(self) -> None:
-        """Forget all: some of them may have gone."""
+        """Forget all records, because some of them may be gone from the store."""
         self._kept, self._bytes = {}, 0
 
     def _forget(self, name: tuple[Kind, DocumentId]) -> None:

@@ -54,7 +54,7 @@ _decoder = msgspec.msgpack.Decoder(_GroupColumns)
 
 
 def fits(record: Record) -> bool:
-    """Whether a record may lie in a group: small, without content, and all else follows from its body."""
+    """Tell whether a record may lie in a group: it is small, has no content, and all else follows from its body."""
     if record.content or record.content_digest != NOTHING or len(record.body) > MAX_BODY_BYTES:
         return False
     try:
@@ -66,7 +66,7 @@ def fits(record: Record) -> bool:
 
 
 def parts_of(records: Sequence[Record]) -> list[list[int]]:
-    """Which records, by their numbers, share a frame; one alone has a frame of its own."""
+    """Divide records, by their numbers, into those that share a frame; one alone has a frame of its own."""
     small = [n for n, record in enumerate(records) if fits(record)]
     parts = [small[n : n + MOST] for n in range(0, len(small), MOST)]
     shared = set(small)
@@ -74,7 +74,7 @@ def parts_of(records: Sequence[Record]) -> list[list[int]]:
 
 
 def encode_group(records: Sequence[Record]) -> bytes:
-    """Up to MOST records that fit, for one frame."""
+    """Encode up to MOST records that fit for one frame."""
     seals: dict[tuple[bytes, bytes, int, bytes], list[Record]] = {}
     numbers = []
     for r, root in zip(records, roots_of(records), strict=True):
@@ -99,7 +99,7 @@ def encode_group(records: Sequence[Record]) -> bytes:
 
 @dataclass(slots=True)
 class RecordGroup:
-    """A frame's records, read as they are asked for."""
+    """The records of one frame, decoded one by one when they are asked for."""
 
     _data: _GroupColumns
     _nodes: dict[int, dict[int, bytes]] = field(default_factory=dict)  # by seal and number
@@ -108,17 +108,17 @@ class RecordGroup:
         return len(self._data.bodies)
 
     def records(self, *, proven: bool) -> list[Record]:
-        """All of them."""
+        """Decode all records of the frame."""
         return [self.record(n, proven=proven) for n in range(len(self))]
 
     def record(self, n: int, *, proven: bool = True) -> Record:
-        """The n-th; without its proof (an empty one) where that is not asked for. Raises ValueError."""
+        """Decode the n-th record; its proof is empty where it is not asked for. Raises ValueError."""
         data, name = self._data, self._name(n)
         proof = self._proof(n) if proven else NO_PROOF
         return Record(*name, data.days[n], data.bodies[n], b"", NOTHING, proof)
 
     def body(self, n: int) -> bytes:
-        """Of the n-th; raises ValueError."""
+        """Return the body of the n-th record; raises ValueError where there is none."""
         try:
             return self._data.bodies[n]
         except IndexError:
@@ -210,7 +210,7 @@ def _is_in_tree(proof: Proof) -> bool:
 
 
 def roots_of(records: Iterable[Record]) -> list[bytes]:
-    """The root that each record's path leads to. Neighbours share most of the way, which is hashed once."""
+    """Compute the root that each record's path leads to. Neighbours share most of the way, which is hashed once."""
     known: dict[tuple[bytes, int, tuple[bytes, ...]], bytes] = {}  # by node, its number and its path
     roots = []
     for r in records:

@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 
 class RecordStore:
-    """The newest version of every record that this node keeps."""
+    """Keeps the newest version of each record of this node, durably."""
 
     def __init__(self, disk: Disk, config: StoreConfig, clock: Clock) -> None:
         """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt."""

@@ -1,4 +1,4 @@
-"""One row a live record, by the sequence of its last change, and the ways to find it.
+"""The catalog's table of live records: one row each, by the sequence of its last change, and the ways to find it.
 
 What many rows share stands elsewhere: where they lie (`frames`) and how their keys begin (`sites`). The index by id
 holds the first bytes alone and leads to a few rows, which are compared in full. Of a version's digest the first bytes
@@ -50,7 +50,7 @@ class CatalogRow(NamedTuple):
 
 
 def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
-    """Write rows in order, from a sequence on."""
+    """Write rows in order, numbered from a sequence on."""
     numbers = frame_table.add(database, [row.place for row in rows])
     site_table.add(database, [row.key for row in rows])
     values = [
@@ -61,13 +61,13 @@ def add(database: Connection, rows: Sequence[CatalogRow], first: int) -> None:
 
 
 def strike(database: Connection, rows: Sequence[CatalogRow]) -> None:
-    """Take live rows out."""
+    """Take live rows out of the table."""
     database.executemany("DELETE FROM records WHERE sequence = ?", [(row.sequence,) for row in rows])
     frame_table.leave(database, [row.frame for row in rows])
 
 
 def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[SegmentPlace]) -> None:
-    """Note where frames were copied to, of those rows that still stand."""
+    """Note where frames were copied to, for those of the rows that are still live."""
     query = "SELECT 1 FROM records WHERE sequence = ?"
     pairs = [(r, p) for r, p in zip(rows, places, strict=True) if database.execute(query, (r.sequence,)).fetchone()]
     numbers = frame_table.add(database, [place for _, place in pairs])
@@ -79,14 +79,14 @@ def move(database: Connection, rows: Sequence[CatalogRow], places: Sequence[Segm
 
 
 def find(database: Connection, kind: Kind, id: DocumentId) -> CatalogRow | None:
-    """The live row of a record."""
+    """Return the live row of a record, None where there is none."""
     query = f"{_ROWS} substr(id, 1, 4) = substr(?1, 1, 4) AND id = ?1 AND kind = ?2"
     values = database.execute(query, (id, kind)).fetchone()
     return _row(values) if values else None
 
 
 def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> list[CatalogRow | None]:
-    """The live rows of records, in order."""
+    """Return the live row of each record, in order, None where there is none."""
     found = dict[tuple[Kind, DocumentId], CatalogRow]()
     for part in portions(names):
         beginnings = [name and name[1][:4] for name in part]
@@ -98,7 +98,7 @@ def named(database: Connection, names: Sequence[tuple[Kind, DocumentId]]) -> lis
 
 
 def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> Iterator[CatalogRow]:
-    """Live rows of a key range, of all kinds or of one; by key and id, but for those of a site that holds very many."""
+    """Yield the live rows of a key range, of one kind or (0) all; by key and id, but for those of a very big site."""
     for site, prefix in site_table.between(database, first, last):
         after = 0
         while after >= 0:
@@ -109,7 +109,7 @@ def between(database: Connection, first: bytes, last: bytes, kind: int = 0) -> I
 
 
 def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: int) -> list[tuple[bytes, int]]:
-    """How many live rows of a kind the sites of a key range have, by prefix: those that have at least so many."""
+    """Count the live rows of a kind in a key range by the prefix of their site, leaving out fewer than `least`."""
     query = (
         "SELECT prefix, count(*) FROM sites CROSS JOIN records USING (site) "
         "WHERE prefix BETWEEN ? AND ? AND kind = ? GROUP BY prefix HAVING count(*) >= ?"
@@ -118,7 +118,7 @@ def counted(database: Connection, first: bytes, last: bytes, kind: Kind, least: 
 
 
 def in_segment(database: Connection, segment: int) -> list[CatalogRow]:
-    """Live rows whose frames lie in a segment, in the order of the file."""
+    """Return the live rows whose frames lie in a segment, in the order of the file."""
     return [_row(values) for values in database.execute(f"{_ROWS} segment = ? ORDER BY start", (segment,))]
 
 

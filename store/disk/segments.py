@@ -37,8 +37,9 @@ class FrameType(IntEnum):
 
 
 class SegmentPlace(NamedTuple):
-    """Where a frame lies, and where in it the record. `part`: 0 where the frame is the record's own, else 256 times its
-    number among `part` % 256 records."""
+    """Where a frame lies, and where in it the record.
+
+    `part`: 0 where the frame is the record's own, else 256 times its number among `part` % 256 records."""
 
     segment: int
     offset: int
@@ -48,15 +49,16 @@ class SegmentPlace(NamedTuple):
 
     @property
     def end(self) -> int:
+        """The offset at which the frame ends."""
         return self.offset + self.head_bytes + self.content_bytes
 
     @property
     def share_bytes(self) -> int:
-        """What the record takes of the frame."""
+        """How many bytes of the frame the record takes."""
         return (self.head_bytes + self.content_bytes) // max(1, self.part % 256)
 
     def of(self, number: int, count: int) -> "SegmentPlace":
-        """The place of one of `count` records in this frame."""
+        """Return the place of one of `count` records in this frame."""
         return SegmentPlace(self.segment, self.offset, self.head_bytes, self.content_bytes, number << 8 | count)
 
 
@@ -79,13 +81,15 @@ class Segments:
 
     @property
     def newest(self) -> int:
+        """The number of the segment that is written to, 0 before there is one."""
         return self.numbers[-1] if self.numbers else 0
 
     def size(self, segment: int) -> int:
+        """Return the bytes of a segment."""
         return self._disk.size(_name(segment))
 
     def encode(self, type: FrameType, head: bytes, content: bytes) -> tuple[bytes, int]:
-        """A frame's bytes, and how many of them are header and head."""
+        """Return a frame's bytes, and how many of them are header and head."""
         flags = type << _TYPE_SHIFT
         small_head, small_content = self._squeeze(head), self._squeeze(content)
         flags |= _HEAD_SQUEEZED if small_head is not head else 0
@@ -118,7 +122,7 @@ class Segments:
         return places
 
     def read(self, place: SegmentPlace, *, content: bool) -> Frame | None:
-        """Read one frame; None where its segment is gone (compacted since the index was asked)."""
+        """Read one frame, None where its segment is gone (compacted since the index was asked). Raises StoreCorrupt."""
         size = place.end - place.offset if content else place.head_bytes
         data = self._disk.read(_name(place.segment), place.offset, size)
         if not data and place.segment not in self.numbers:
@@ -129,13 +133,13 @@ class Segments:
         return frame
 
     def raw(self, place: SegmentPlace) -> tuple[bytes, int]:
-        """An encoded frame as it lies, checked, ready for `append`."""
+        """Read and check an encoded frame as it lies, ready for `append`."""
         self.read(place, content=True)
         data = self._disk.read(_name(place.segment), place.offset, place.end - place.offset)
         return data, place.head_bytes
 
     def frames(self, segment: int, offset: int = 0) -> Iterator[Frame]:
-        """Every whole frame from an offset on; stops at a torn one, which only the newest segment may have."""
+        """Yield every whole frame from an offset on, up to a torn one, which only the newest segment may have."""
         end = self.size(segment)
         if offset == 0:
             if self._disk.read(_name(segment), 0, len(MAGIC)) != MAGIC:
@@ -153,12 +157,13 @@ class Segments:
             offset = frame.place.end
 
     def cut(self, segment: int, size: int) -> None:
-        """Cut a torn tail off."""
+        """Cut a torn tail off, so that a segment ends at `size`."""
         if self.size(segment) > size:
             self.used_bytes -= self.size(segment) - size
             self._disk.truncate(_name(segment), size)
 
     def delete(self, segment: int) -> None:
+        """Delete a segment that holds nothing alive."""
         self.numbers.remove(segment)
         self.used_bytes -= self.size(segment)
         self._disk.delete(_name(segment))

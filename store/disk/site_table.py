@@ -13,19 +13,19 @@ _STEP = 512  # sites read at once
 
 
 def add(database: Connection, keys: Iterable[bytes]) -> None:
-    """List the sites of keys."""
+    """Add the sites of keys to the list."""
     prefixes = {key[:BYTES] for key in keys}
     database.executemany("INSERT OR IGNORE INTO sites (prefix) VALUES (?)", [(prefix,) for prefix in prefixes])
 
 
 def leave(database: Connection, keys: Iterable[bytes]) -> None:
-    """Strike out sites of keys of which no record is left."""
+    """Strike out those sites of keys of which no record is left."""
     query = "DELETE FROM sites WHERE prefix = ? AND NOT EXISTS (SELECT 1 FROM records WHERE site = sites.site)"
     database.executemany(query, [(prefix,) for prefix in {key[:BYTES] for key in keys}])
 
 
 def between(database: Connection, first: bytes, last: bytes) -> Iterator[tuple[int, bytes]]:
-    """Number and prefix of the sites that a key range touches, in order."""
+    """Yield number and prefix of the sites that a key range touches, in order."""
     after, last = first[:BYTES], last[:BYTES]
     comparison = ">="
     while True:

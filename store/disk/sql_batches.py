@@ -11,7 +11,7 @@ AT_ONCE = 64  # values of one statement
 
 
 def portions(wanted: Sequence[T]) -> Iterator[list[T | None]]:
-    """Up to AT_ONCE at a time, filled up with None to a power of two."""
+    """Split values into lists of at most AT_ONCE, each filled up with None to a power of two."""
     for start in range(0, len(wanted), AT_ONCE):
         part: list[T | None] = list(wanted[start : start + AT_ONCE])
         yield part + [None] * ((1 << (len(part) - 1).bit_length()) - len(part))

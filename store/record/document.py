@@ -36,10 +36,10 @@ _decoder = msgspec.msgpack.Decoder(Document)
 
 
 def encode_document(document: Document) -> bytes:
-    """The body of a DOCUMENT record."""
+    """Encode the body of a DOCUMENT record."""
     return _encoder.encode(document)
 
 
 def decode_document(body: bytes) -> Document:
-    """Read a body; raises msgspec.ValidationError where it is none."""
+    """Decode the body of a DOCUMENT record; raises msgspec.ValidationError where it is none."""
     return _decoder.decode(body)

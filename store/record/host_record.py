@@ -17,7 +17,7 @@ Depth = Annotated[int, Meta(ge=0, le=MAX_SPREAD)]
 
 
 class HostAlias(msgspec.Struct, frozen=True, array_like=True):
-    """With one of two schemes a site is another name of `target`, a root URL, since an instant (Unix seconds).
+    """Says that a site, under one of its two schemes, is another name of `target`, a root URL, since a Unix second.
 
     `how`: 0 a mirror, 1 one that says so, 2 it redirects everything."""
 
@@ -28,7 +28,7 @@ class HostAlias(msgspec.Struct, frozen=True, array_like=True):
 
 
 class HostRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A site lies in 2**depth places; until `since` (Unix seconds) it lay in 2**before."""
+    """Says that a site lies in 2**depth places, and until `since` (Unix seconds) lay in 2**before."""
 
     url: Annotated[str, Meta(max_length=2048)]
     depth: Depth = 0
@@ -42,27 +42,28 @@ _decoder = msgspec.msgpack.Decoder(HostRecord)
 
 
 def encode_host(host: HostRecord) -> bytes:
+    """Encode the body of a HOST record."""
     return _encoder.encode(host)
 
 
 def decode_host(body: bytes) -> HostRecord:
-    """Raises ValueError."""
+    """Decode the body of a HOST record; raises ValueError."""
     return _decoder.decode(body)
 
 
 def host_url(site: str) -> str:
-    """The canonical URL under which a site's record is kept, whichever of the two schemes its pages have."""
+    """Return the canonical URL under which a site's record is kept, whichever of the two schemes its pages have."""
     return f"{'http' if site.endswith(':443') else 'https'}://{site}/"
 
 
 def host_name(site: str) -> tuple[DocumentId, Key]:
-    """Id and key of a site's record."""
+    """Return the id and the key of a site's record."""
     url = host_url(site)
     return document_id(url), placement_key(url)
 
 
 def host_flaw(body: bytes, key: bytes) -> str:
-    """Why a HOST body is none, "" where it is one."""
+    """Say why the body of a HOST record is none, "" where it is one."""
     try:
         host = decode_host(body)
         site = site_of(host.url)

@@ -12,12 +12,12 @@ EMPTY = bytes(32)
 
 
 def leaf(data: bytes) -> bytes:
-    """The hash of one leaf."""
+    """Hash one leaf."""
     return sha256(b"\0" + data).digest()
 
 
 def tree(leaves: Sequence[bytes]) -> tuple[bytes, list[tuple[bytes, ...]]]:
-    """The root over one or more leaf hashes, and for each leaf its siblings from the bottom up."""
+    """Return the root over one or more leaf hashes, and for each leaf its siblings from the bottom up."""
     paths: list[list[bytes]] = [[] for _ in leaves]
     level, width = list(leaves), 1
     while len(level) > 1:
@@ -31,7 +31,7 @@ def tree(leaves: Sequence[bytes]) -> tuple[bytes, list[tuple[bytes, ...]]]:
 
 
 def root_of(leaf_hash: bytes, index: int, path: Sequence[bytes]) -> bytes | None:
-    """The root that a leaf at `index` proves by its path; None where the index does not fit the path."""
+    """Return the root that a leaf at `index` proves by its path; None where the index does not fit the path."""
     if index >> len(path):
         return None
     for sibling in path:
@@ -41,14 +41,17 @@ def root_of(leaf_hash: bytes, index: int, path: Sequence[bytes]) -> bytes | None
 
 
 class Proven:
-    """Nodes of the tree under one signature that were proved to belong to it, so that what a package's records have in
-    common is hashed once. A node is remembered with the path from it to the root: who shows another one is refused."""
+    """Remembers the nodes of one tree that were proved to be under its signature.
+
+    So what a package's records have in common is hashed once. A node is remembered with its path to the root: who
+    shows another one is refused.
+    """
 
     def __init__(self) -> None:
         self._known: dict[int, tuple[bytes, tuple[bytes, ...]]] = {}  # by number: the root is 1, n has 2n and 2n + 1
 
     def proves(self, leaf_hash: bytes, index: int, path: tuple[bytes, ...], is_signed: Callable[[bytes], bool]) -> bool:
-        """Whether a leaf has this place under the signature; `is_signed` is asked about a root that is not known."""
+        """Tell whether a leaf has this place under the signature; `is_signed` is asked about an unknown root."""
         here, number = leaf_hash, 1 << len(path) | index
         way: list[tuple[int, bytes]] = []
         for level, sibling in enumerate(path):
@@ -71,5 +74,5 @@ class Proven:
 
 
 def node(left: bytes, right: bytes) -> bytes:
-    """The hash of a node above two others."""
+    """Hash two nodes to the one above them."""
     return sha256(b"\1" + left + right).digest()

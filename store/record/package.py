@@ -41,7 +41,7 @@ _LEAF = struct.Struct(">B20s20sQQI32s")
 
 
 class Signer(Protocol):
-    """What signing needs of an identity."""
+    """Signs packages: what this package needs of an identity."""
 
     @property
     def public_key(self) -> bytes: ...
@@ -102,8 +102,10 @@ def _content_digest(draft: Draft) -> bytes:
 
 
 def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None = None) -> RecordCheck:
-    """`flaws`, then what `body_flaw` says of bodies that the store does not know the inside of. Where a record lies
-    elsewhere than this node would place it, it looks what its site's record says; without `places`, no site is spread.
+    """Return a check that says of each record what is wrong with it, "" where nothing is.
+
+    `body_flaw` judges bodies that the store does not know the inside of. Where a record lies elsewhere than this node
+    would place it, its site's record is read soon; without `places`, no site is spread.
     """
 
     def check(records: Sequence[Record]) -> list[str]:
@@ -114,31 +116,32 @@ def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None =
 
 
 def flaws(records: Sequence[Record]) -> list[str]:
-    """What is wrong with each record, "" where it proves itself; a signature is checked once per package root, and what
-    the paths of its records share is hashed once."""
+    """Say what is wrong with each record, "" where it proves itself.
+
+    A signature is checked once per package root, and what the paths of its records share is hashed once."""
     trees: dict[tuple[bytes, bytes, int], Proven] = {}
     return [_flaw(record) or _forged(record, trees) for record in records]
 
 
 def url_of(record: Record) -> str:
-    """The canonical URL that a record is about; raises ValueError where its body is none."""
+    """Return the canonical URL that a record is about; raises ValueError where its body is none."""
     return url_in(record.body)
 
 
 def url_in(body: bytes) -> str:
-    """The same of a body."""
+    """Return the canonical URL that a body is about; raises ValueError where it is none."""
     return _headed.decode(body).url
 
 
 def depth_of(url: str, key: bytes) -> int:
-    """Into how many places (2**depth) a site was spread when a URL's key was made; -1 where no depth gives that key."""
+    """Return the depth (2**depth places) to which its site was spread when a URL's key was made, -1 where none fits."""
     if placement_key(url) == key:  # nearly always
         return 0
     return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
 
 
 def draft_flaw(draft: Draft) -> str:
-    """Why a draft must not be written, "" where it may."""
+    """Say why a draft must not be written, "" where it may."""
     if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
         return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
     try:
@@ -149,12 +152,12 @@ def draft_flaw(draft: Draft) -> str:
 
 
 def pack(records: Sequence[Record]) -> bytes:
-    """The wire form of up to MAX_RECORDS records and MAX_PACKAGE_BYTES; `size_of` tells what fits."""
+    """Encode up to MAX_RECORDS records and MAX_PACKAGE_BYTES for the wire; `size_of` tells what fits."""
     return squeeze(_encoder.encode([_to_wire(record, record.content) for record in records]))
 
 
 def open_package(data: bytes) -> list[Record]:
-    """Read a package; raises BadReplica for anything that `pack` does not make. Proofs are not checked here."""
+    """Decode a package; raises BadReplica for anything that `pack` does not make. Proofs are not checked here."""
     try:
         return [_from_wire(wire) for wire in _records.decode(expand(data, MAX_PACKAGE_BYTES))]
     except (ValueError, RecursionError) as error:  # msgspec's errors are ValueErrors
@@ -162,17 +165,17 @@ def open_package(data: bytes) -> list[Record]:
 
 
 def size_of(record: Record) -> int:
-    """The most bytes a record takes in a package before compression."""
+    """Return the most bytes that a record takes in a package before compression."""
     return len(record.body) + len(record.content or b"") + 32 * len(record.proof.path) + 320
 
 
 def encode_head(record: Record) -> bytes:
-    """A record without its content, for a segment."""
+    """Encode a record without its content, for a segment."""
     return _encoder.encode(_to_wire(record, None))
 
 
 def decode_head(data: bytes) -> Record:
-    """Undo `encode_head`; raises ValueError."""
+    """Decode what `encode_head` made; raises ValueError."""
     return _from_wire(_record.decode(data))
 
 
@@ -191,7 +194,7 @@ def _from_wire(w: _Wire) -> Record:
 
 
 def leaf_of(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
-    """What stands for a record in its package's tree."""
+    """Hash what stands for a record in its package's tree."""
     return leaf(_LEAF.pack(kind, id, key, version.epoch, version.at_ms, expires_day, version.digest))
 
 

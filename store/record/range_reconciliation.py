@@ -43,7 +43,7 @@ class RangeMode(IntEnum):
 
 
 class RangeEntry(msgspec.Struct, frozen=True, array_like=True):
-    """One record as the other side needs to know it."""
+    """Names one version of a record, as the other side needs to know it."""
 
     place: Annotated[bytes, Meta(min_length=PLACE_BYTES, max_length=PLACE_BYTES)]
     epoch: Annotated[int, Meta(ge=0, lt=1 << 48)]
@@ -68,7 +68,7 @@ class RangeEntry(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Range(msgspec.Struct, frozen=True, array_like=True):
-    """From the end of the range before it (or the beginning) up to `end`, which is outside."""
+    """What one side says of the places from the end of the range before (or the beginning) up to `end`, exclusive."""
 
     end: Annotated[bytes, Meta(max_length=PLACE_BYTES + 1)]
     mode: RangeMode
@@ -77,7 +77,7 @@ class Range(msgspec.Struct, frozen=True, array_like=True):
 
 
 class RangeItem(NamedTuple):
-    """One record of ours."""
+    """One record of ours, with the mark that stands for it."""
 
     entry: RangeEntry
     mark: bytes
@@ -88,23 +88,23 @@ ItemsBetween = Callable[[bytes, bytes], Sequence[RangeItem]]
 
 
 def mark(kind: int, id: bytes, version: ShortVersion) -> bytes:
-    """32 bytes that stand for one version of one record."""
+    """Hash one version of one record to the 32 bytes that stand for it."""
     return sha256(_MARK.pack(kind, id, version.epoch, version.at_ms, version.digest)).digest()
 
 
 def item(kind: Kind, id: DocumentId, key: Key, version: ShortVersion) -> RangeItem:
-    """A record of ours as a session sees it."""
+    """Make the item that stands for a record of ours in a session."""
     return RangeItem(RangeEntry(key + bytes([kind]) + id, *version), mark(kind, id, version))
 
 
 def among(items: Sequence[RangeItem]) -> ItemsBetween:
-    """Look up in items that are sorted by place."""
+    """Return a look-up in items that are sorted by place."""
     places = [i.entry.place for i in items]
     return lambda first, end: items[bisect_left(places, first) : bisect_left(places, end)]
 
 
 def answer(between: ItemsBetween, ranges: Sequence[Range]) -> tuple[Range, ...]:
-    """The answering side: what to say to a message. Raises BadReplica where the message is malformed."""
+    """Return what the answering side says to a message. Raises BadReplica where the message is malformed."""
     reply = _Reply(len(ranges))
     for first, r in _checked(ranges):
         if r.mode == RangeMode.SKIP:
@@ -119,7 +119,9 @@ def answer(between: ItemsBetween, ranges: Sequence[Range]) -> tuple[Range, ...]:
 
 
 class RangeSession:
-    """The asking side. Send `open()`, hand every answer to `receive` and send what it returns, until that is empty.
+    """The asking side of one reconciliation.
+
+    Send `open()`, hand every answer to `receive` and send what it returns, until that is empty.
 
     `spans` are the disjoint parts of the key space to compare, (first, end) in order; `items` ours within them.
     Then `wanted` is newer or only there (nothing without `pull`), `owed` newer or only here.
@@ -133,6 +135,7 @@ class RangeSession:
         self.is_full = False  # more differences than one session gathers
 
     def open(self) -> tuple[Range, ...]:
+        """Return the first message."""
         reply, before = _Reply(2 * len(self._spans)), b""
         for first, end in self._spans:
             if first > before:
@@ -142,7 +145,7 @@ class RangeSession:
         return reply.ranges()
 
     def receive(self, ranges: Sequence[Range]) -> tuple[Range, ...]:
-        """What to send next; () when done. Raises BadReplica where the answer is malformed."""
+        """Take in an answer and return what to send next, () when done. Raises BadReplica where it is malformed."""
         reply = _Reply(len(ranges))
         for first, r in _checked(ranges):
             if r.mode == RangeMode.FINGERPRINT:

@@ -27,7 +27,7 @@ class Kind(IntEnum):
 
 
 class Version(NamedTuple):
-    """Orders versions of one record: the greatest wins. `epoch` is the lease epoch it was written under."""
+    """One version of a record; of several the greatest wins. `epoch` is the lease epoch it was written under."""
 
     epoch: int
     at_ms: int
@@ -39,7 +39,7 @@ class Version(NamedTuple):
 
 
 class ShortVersion(NamedTuple):
-    """What stands for a version in the index and between peers; orders as versions do.
+    """A version as the index and peers compare it; it orders as versions do.
 
     Two versions of one instant that look alike here take 2**32 tries of whoever writes them both, and give no more than
     a later version would: it would win outright.
@@ -51,7 +51,7 @@ class ShortVersion(NamedTuple):
 
 
 class Proof(msgspec.Struct, frozen=True):
-    """Who wrote a version: a signature of the package's Merkle root and the path from this record to it."""
+    """Proves who wrote a version: a signature of the package's Merkle root and the path from this record to it."""
 
     author: bytes  # Ed25519 public key, 32 bytes
     signature: bytes  # 64 bytes, over the domain-separated root
@@ -90,7 +90,7 @@ class Record(msgspec.Struct, frozen=True):
     proof: Proof
 
     def without_content(self) -> "Record":
-        """The same, its content withheld."""
+        """Return this version with its content withheld."""
         return Record(
             self.kind, self.id, self.key, self.version, self.expires_day, self.body, None, self.content_digest,
             self.proof,
@@ -98,5 +98,5 @@ class Record(msgspec.Struct, frozen=True):
 
 
 def digest_of(body: bytes, content_digest: bytes) -> bytes:
-    """The digest that a version carries: SHA-256 over the digests of body and content."""
+    """Compute the digest that a version carries: SHA-256 over the digests of body and content."""
     return sha256(sha256(body).digest() + content_digest).digest()

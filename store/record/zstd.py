@@ -11,7 +11,7 @@ _local = threading.local()
 
 
 def squeeze(data: bytes, level: int = 3) -> bytes:
-    """One zstd frame that states its content size."""
+    """Compress to one zstd frame that states its content size."""
     compressors: dict[int, zstandard.ZstdCompressor] = _local.__dict__.setdefault("compressors", {})
     if level not in compressors:
         compressors[level] = zstandard.ZstdCompressor(level=level)
@@ -19,7 +19,7 @@ def squeeze(data: bytes, level: int = 3) -> bytes:
 
 
 def expand(data: bytes, limit: int) -> bytes:
-    """Undo `squeeze`; raises ValueError for anything else, and for frames that would exceed `limit` bytes.
+    """Decompress what `squeeze` made; raises ValueError for anything else, and beyond `limit` bytes.
 
     The library ignores its own output limit when a frame states its size, so the stated size is checked first, and a
     frame that states none is refused.
