@@ -35,7 +35,7 @@ from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
-from crawl.policy import CrawlDecision
+from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
 from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach
 from crawl.scope import (
@@ -62,6 +62,7 @@ __all__ = [
     "CrawlStatus",
     "Crawler",
     "CrawlerPorts",
+    "Decide",
     "FamilyMissing",
     "FetchDeclined",
     "FetchFailed",

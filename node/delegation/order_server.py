@@ -6,7 +6,7 @@ Only owners of the slot may order, only what the strategy lets be crawled, and w
 import asyncio
 from collections.abc import Callable
 
-from crawl import AddressRefused, CrawlDecision, FamilyMissing, Fetcher, FetchFailed, OperatorBlocklist, is_canonical
+from crawl import AddressRefused, Decide, FamilyMissing, Fetcher, FetchFailed, OperatorBlocklist, is_canonical
 from dht import BadMessage, Key, NodeId, Overlay, placement_key, slot_of, split_url
 from node.delegation.fetch_order import VALIDATORS, FetchAnswer, FetchOrder
 
@@ -21,7 +21,7 @@ class OrderServer:
         self,
         fetcher: Fetcher,
         overlay: Overlay,
-        decide: Callable[[str], CrawlDecision],
+        decide: Decide,
         max_bytes: int,
         *,
         pause_reason: Callable[[], str] = str,

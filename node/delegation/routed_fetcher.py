@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from random import Random
 
 from crawl import (
-    CrawlDecision,
+    Decide,
     FamilyMissing,
     FetchDeclined,
     Fetched,
@@ -40,7 +40,7 @@ class RoutedFetcher:
         self,
         fetcher: Fetcher,
         overlay: Overlay,
-        decide: Callable[[str], CrawlDecision],
+        decide: Decide,
         max_bytes: int,
         rng: Random,
         *,

@@ -3,7 +3,6 @@
 A node answers by what it can work out itself, and by what the holder of the URL's slot says when asked.
 """
 
-from collections.abc import Callable
 from typing import Annotated, Any
 
 from msgspec import Meta
@@ -12,6 +11,7 @@ from crawl import (
     BadUrl,
     CrawlDecision,
     Crawler,
+    Decide,
     OperatorBlocklist,
     QueuePosition,
     RobotsAccess,
@@ -70,7 +70,7 @@ class Explanations:
         places: SiteShards,
         crawler: Crawler,
         known: UrlLookup,
-        decide: Callable[[str], CrawlDecision],
+        decide: Decide,
         refusals: OperatorBlocklist,
         clock: Clock,
     ) -> None:

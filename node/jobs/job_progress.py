@@ -5,7 +5,7 @@ crawler did, and what sitemaps listed: what a page led to was safe with its owne
 link that no owner knows once its page is done was not taken.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import Annotated, Any
 
 import msgspec
@@ -13,7 +13,7 @@ from msgspec import Meta
 
 from crawl import (
     MAX_SCOPE_CHARS,
-    CrawlDecision,
+    Decide,
     Trail,
     Visit,
     VisitState,
@@ -42,9 +42,7 @@ class Followed(msgspec.Struct, forbid_unknown_fields=True):
 class JobProgress:
     """Answers what became of URLs anywhere in the network."""
 
-    def __init__(
-        self, known: UrlLookup, lists: SitemapListing, decide: Callable[[str], CrawlDecision], clock: Clock
-    ) -> None:
+    def __init__(self, known: UrlLookup, lists: SitemapListing, decide: Decide, clock: Clock) -> None:
         self._known, self._lists, self._decide, self._clock = known, lists, decide, clock
 
     async def answer(self, asked: Sequence[Followed]) -> list[Json]:

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from crawl import MAX_SCOPE_CHARS, CrawlDecision, Visit, is_canonical
+from crawl import MAX_SCOPE_CHARS, Decide, Visit, is_canonical
 from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
 
 MAX_SEEDS = 256  # in one message
@@ -40,7 +40,7 @@ class SeedPublisher:
         self,
         discover: Callable[[Sequence[Visit]], Awaitable[None]],
         overlay: Overlay,
-        decide: Callable[[str], CrawlDecision],
+        decide: Decide,
         clock: Clock,
         rng: Random,
     ) -> None:

@@ -7,7 +7,7 @@ from typing import Any
 
 from crawl import (
     BadUrl,
-    CrawlDecision,
+    Decide,
     OperatorBlocklist,
     ScopeKind,
     Visit,
@@ -34,7 +34,7 @@ class Submission:
     def __init__(
         self,
         seeds: SeedPublisher,
-        decide: Callable[[str], CrawlDecision],
+        decide: Decide,
         refusals: OperatorBlocklist,
         known: UrlLookup,
         behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],

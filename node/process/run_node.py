@@ -1,6 +1,6 @@
 """Runs a node as a process: sockets, files and parser processes around one `NodeCore`, until it is told to stop.
 
-Everything is built by hand, in order, in `_running_core`; `run_node` holds the loop and the signals.
+Everything is built by hand, in order, in `_open_core`; `run_node` holds the loop and the signals.
 """
 
 import asyncio
@@ -92,19 +92,18 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 
 
 async def _serve(config: Config, data: DataDir, network: Network) -> None:
-    async with _running_core(config, data, network) as (node_core, overlay):
-        answers = NodeService(node_core, overlay, network, config.store.quota_bytes, system_clock)
-        card = CrawlerIdentity(
-            config.crawl.agent, config.crawl.user_agent(VERSION), network.name, config.crawl.info_url
-        )
-        web = WebServer(answers, config.node, data.read_token(), VERSION, card)
+    async with _open_core(config, data, network) as (core, overlay):
+        answers = NodeService(core, overlay, network, config.store.quota_bytes, system_clock)
+        crawl = config.crawl
+        identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
+        web = WebServer(answers, config.node, data.read_token(), VERSION, identity)
         spare_collector()
         log.info("node starts id=%s network=%s", overlay.view.node_id.hex(), network.name)
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(overlay.run(node_core.crawl.crawler), name="overlay")
-            tasks.create_task(node_core.run(), name="core")
+            tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")
+            tasks.create_task(core.run(), name="core")
             tasks.create_task(web.run(), name="web")
-            tasks.create_task(_keep_event_log(node_core), name="event-log")
+            tasks.create_task(_keep_event_log(core), name="event-log")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(rejoiner.run(), name="rejoiner")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
@@ -122,26 +121,24 @@ def spare_collector() -> None:
     gc.set_threshold(*RARELY)
 
 
-async def _keep_event_log(node_core: NodeCore) -> None:
+async def _keep_event_log(core: NodeCore) -> None:
     """Log what an operator would miss."""
-    events = EventLog(await node_core.state())
+    events = EventLog(await core.state())
     while True:
         await asyncio.sleep(COMPARE_EVERY_S)
-        for line in events.lines(await node_core.state(events)):
+        for line in events.lines(await core.state(events)):
             log.info("%s", line)
 
 
 @asynccontextmanager
-async def _running_core(
-    config: Config, data: DataDir, network: Network
-) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
+async def _open_core(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
-    place = OverlaySettings(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
+    settings = OverlaySettings(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
-        overlay = open_overlay(identity, network, config.dht, place, system_clock, rng, files)
-        own = {endpoint.udp for endpoint in place.listening}
+        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files)
+        own = {endpoint.udp for endpoint in settings.listening}
         contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
         overlay.join(contacts)
         fetcher = await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock))
@@ -160,9 +157,9 @@ async def _running_core(
             expects_others=bool(contacts or network.seeds or config.node.seed_url),
             machine=read_machine,
         )
-        node_core = NodeCore(config.crawl, config.store, config.index, environment)
-        stack.push_async_callback(node_core.close)
-        yield node_core, overlay
+        core = NodeCore(config.crawl, config.store, config.index, environment)
+        stack.push_async_callback(core.close)
+        yield core, overlay
 
 
 def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
