@@ -37,14 +37,14 @@ class Placement:
         self._domains = {member: found for member, found in domains.items() if found != NO_DOMAINS}
         self._slot_bits = slot_bits
         self._replicas = replicas
-        self._quarters: dict[IdRange, Quarter] = {}
+        self._neighbourhoods: dict[IdRange, NeighbourhoodRankings] = {}
         self._rankings: dict[Slot, tuple[NodeId, ...]] = {}
 
     def ranking(self, slot: Slot) -> tuple[NodeId, ...]:
         """Return the 16 candidates of a slot: owners, highest weight first, then stand-ins in order."""
         found = self._rankings.get(slot)
         if found is None:
-            found = self._rankings[slot] = self.quarter(slot_start(slot, self._slot_bits)).ranking(slot)
+            found = self._rankings[slot] = self.neighbourhood(slot_start(slot, self._slot_bits)).ranking(slot)
         return found
 
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
@@ -66,20 +66,20 @@ class Placement:
         slots = (Slot(s) for s in range(1 << self._slot_bits))
         return frozenset(s for s in slots if node in self.owners(s) or node in self.live_owners(s, is_live))
 
-    def quarter(self, point: bytes) -> "Quarter":
+    def neighbourhood(self, point: bytes) -> "NeighbourhoodRankings":
         """Return the neighbourhood of a point; the same object while its members, and what counts of them, stay the
         same."""
         block = neighbourhood_of(self._members, point)
-        found = self._quarters.get(block)
+        found = self._neighbourhoods.get(block)
         if found is None:
             first, end = span(self._members, block)
             members = tuple(self._members[first:end])
             domains = tuple((member, self._domains[member]) for member in members if member in self._domains)
-            found = self._quarters[block] = _quarter_of(members, domains, self._slot_bits, self._replicas)
+            found = self._neighbourhoods[block] = _neighbourhood_of(members, domains, self._slot_bits, self._replicas)
         return found
 
 
-class Quarter:
+class NeighbourhoodRankings:
     """The rankings of the slots that begin in one neighbourhood, as far as somebody asked for them.
 
     Among `members` are all candidates of all these slots."""
@@ -131,10 +131,10 @@ class Quarter:
 
 
 @lru_cache(maxsize=128)  # neighbourhoods; what is computed for one is shared by whoever sees the same members there
-def _quarter_of(
+def _neighbourhood_of(
     members: tuple[NodeId, ...], domains: tuple[tuple[NodeId, FailureDomains], ...], slot_bits: int, replicas: int
-) -> Quarter:
-    return Quarter(members, dict(domains), slot_bits, replicas)
+) -> NeighbourhoodRankings:
+    return NeighbourhoodRankings(members, dict(domains), slot_bits, replicas)
 
 
 def slots_of(block: IdRange, slot_bits: int) -> range:

@@ -37,7 +37,7 @@ class ShardDepths(Protocol):
     def depths(self, site: str) -> tuple[int, ...]:
         """Return the depth of a site, then one that it had until lately; (0,) where nothing else is known."""
 
-    def wonder(self, site: str) -> None:
+    def doubt(self, site: str) -> None:
         """Have a site's record read soon, because something speaks against what is known. May be called in any
         thread."""
 
@@ -50,7 +50,7 @@ class NoShardDepths:
     def depths(self, site: str) -> tuple[int, ...]:
         return (0,)
 
-    def wonder(self, site: str) -> None:
+    def doubt(self, site: str) -> None:
         return
 
 
@@ -97,22 +97,22 @@ class SiteShards:
             return 0
         return max(_depth(self._depths[0], url) or 0, self.hosts.depths(site_of(url))[0])
 
-    def place(self, url: str) -> Key:
+    def key_of(self, url: str) -> Key:
         """Return the key where the records of a canonical URL are written, and looked for first."""
         return placement_key(url, self.depth(url))
 
-    def of(self, url: str) -> tuple[Key, ...]:
+    def keys_of(self, url: str) -> tuple[Key, ...]:
         """Return the key of a canonical URL, then those where its records may still lie."""
         self._refresh()
         said = self.hosts.depths(site_of(url))
         depths = [max(_depth(rules, url) or 0, said[0]) for rules in self._depths]
         return tuple(dict.fromkeys(placement_key(url, depth) for depth in (*depths, *said[1:])))
 
-    def wonder(self, url: str, key: bytes) -> None:
+    def doubt(self, url: str, key: bytes) -> None:
         """Have a site's record read soon if a record of this URL lies at a key that is not its place: it may be
         spread."""
-        if key not in self.of(url):
-            self.hosts.wonder(site_of(url))
+        if key not in self.keys_of(url):
+            self.hosts.doubt(site_of(url))
 
     def is_ruled(self, url: str) -> bool:
         """Tell whether a rule of the strategy says how deep the site of a URL is spread."""

@@ -252,9 +252,9 @@ class OverlayView:
     def _place(self) -> None:
         """Go through the slots of this node's neighbourhood, where its members, liveness or strategy changed."""
         placement, near, strategy = self._placement, self._members.near, self._strategy
-        quarter = placement.quarter(self._node_id)
-        live = tuple(peer for peer in quarter.members if peer in self._live)
-        basis = (near, quarter, live, strategy.slot_bits, strategy.replicas)
+        neighbourhood = placement.neighbourhood(self._node_id)
+        live = tuple(peer for peer in neighbourhood.members if peer in self._live)
+        basis = (near, neighbourhood, live, strategy.slot_bits, strategy.replicas)
         if basis == self._near_basis:
             return
         self._near_basis, me = basis, self._node_id

@@ -61,7 +61,7 @@ class StoreParts:
             body_flaw=visit_flaw,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
-        self.ingest = Ingest(self.replicator, env.clock, self.shards.place)
+        self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
         self.lookup = UrlLookup(self.replicator, self.shards, self.host_records.learn)
 
 
@@ -85,7 +85,7 @@ class FetchParts:
             max_own=config.max_open_fetches,
             by_client=clients.carry,
             audit=ClientAudit(env.parsers, env.new_rng(), control.refetch, clients.distrust),
-            place=shards.place,
+            place=shards.key_of,
             refusals=refusals,
         )
         self.order_server = OrderServer(
@@ -94,7 +94,7 @@ class FetchParts:
             self.decide,
             config.max_body_bytes,
             pause_reason=pause.operator_reason,
-            place=shards.place,
+            place=shards.key_of,
             refusals=refusals,
         )
         self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)

@@ -102,7 +102,7 @@ class FrontierSync:
             touched = {slot_of(prefix, bits) for site in moved for prefix in shards(site)}
             for slot in touched & self._held.keys():
                 self._release(slot)
-            self._crawler.move_in_flight(lambda url: slot_of(self._places.place(url), bits))
+            self._crawler.move_in_flight(lambda url: slot_of(self._places.key_of(url), bits))
 
     def _follow_leases(self) -> None:
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
@@ -111,7 +111,7 @@ class FrontierSync:
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._release(slot)
         if is_replaced:
-            self._crawler.move_in_flight(lambda url: slot_of(self._places.place(url), slot_bits))
+            self._crawler.move_in_flight(lambda url: slot_of(self._places.key_of(url), slot_bits))
         self._slot_bits, self._mark = slot_bits, self._places.mark
         self._follow_store()
         for slot in sorted(leases.keys() - self._held.keys()):
@@ -156,10 +156,10 @@ class FrontierSync:
         """Pass a visit on; one that lies where its site was before it was spread belongs to the holder of its place
         now."""
         visit = visit_of(record)
-        if record.key == self._places.place(visit.url):
+        if record.key == self._places.key_of(visit.url):
             tell(slot, visit)
         else:
-            self._places.wonder(visit.url, record.key)
+            self._places.doubt(visit.url, record.key)
 
 
 def visit_of(record: Record) -> Visit:

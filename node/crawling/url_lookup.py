@@ -22,7 +22,7 @@ class UrlLookup:
     async def place(self, url: str) -> Key:
         """Return where the records of a URL live, by its site's host record as the network has it now."""
         await self._learn([site_of(url)])
-        return self._places.place(url)
+        return self._places.key_of(url)
 
     async def find(self, urls: Sequence[str]) -> Mapping[str, Visit]:
         """Return the visits that are known, by URL."""
@@ -46,7 +46,7 @@ class UrlLookup:
         """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
         lies."""
         await self._learn({site_of(url) for url in urls})
-        found, places = dict[str, Record](), {url: self._places.of(url) for url in urls}
+        found, places = dict[str, Record](), {url: self._places.keys_of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):
             left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
             wanted = [(kind, document_id(url), key) for url, key in left.items()]

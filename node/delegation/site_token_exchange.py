@@ -83,7 +83,7 @@ class SiteTokenExchange:
             wait_s = (await self._overlay.ask(issuer, AskTicket(url), Ticket, timeout_s=ASK_WITHIN_S)).wait_s
         except RemoteError as error:
             log.debug("no ticket site=%s from=%s reason=%s", site_of(url), issuer.hex(), error)
-            self._places.hosts.wonder(site_of(url))  # it may know of other places than this node does
+            self._places.hosts.doubt(site_of(url))  # it may know of other places than this node does
             return TokenAnswer(AGAIN_S)
         if not wait_s:
             self._granted_by[site_of(url)] = issuer
@@ -104,7 +104,7 @@ class SiteTokenExchange:
         """Return what became of a URL that is new here, where its records lay before and may still lie."""
         if visit.state != VisitState.WAITING:
             return None
-        for key in self._places.of(visit.url)[1:]:
+        for key in self._places.keys_of(visit.url)[1:]:
             record = await self._replicator.read(Kind.VISIT, document_id(visit.url), key, content=False)
             if record is not None and (before := decode_visit(record.body)).state != VisitState.WAITING:
                 return before
@@ -127,7 +127,7 @@ class SiteTokenExchange:
         epoch = view.leases().get(self._home(url))
         if epoch is None:
             raise BadMessage(peer.hex(), "asks for a ticket of a site whose home slot is not leased by this node")
-        if peer not in view.live_owners(slot_of(self._places.place(url), view.strategy.slot_bits)):
+        if peer not in view.live_owners(slot_of(self._places.key_of(url), view.strategy.slot_bits)):
             raise BadMessage(peer.hex(), "asks for a ticket in a slot that is not its own")
         return epoch
 

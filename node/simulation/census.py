@@ -76,7 +76,7 @@ def thin_records(census: Census, nodes: Sequence[SimNode]) -> dict[tuple[Kind, s
     names, view = {node.overlay.node_id: node.name for node in nodes}, nodes[0].overlay.view
     lacking = {}
     for (kind, url), holders in census.holders.items():
-        place = placement_key(url) if kind == Kind.HOST else nodes[0].node_core.store.shards.place(url)
+        place = placement_key(url) if kind == Kind.HOST else nodes[0].node_core.store.shards.key_of(url)
         slot = slot_of(place, view.strategy.slot_bits)
         if url and (missing := {names[peer] for peer in view.owners(slot) if peer in names} - holders):
             lacking[kind, url] = missing

@@ -58,7 +58,7 @@ class HostBook:
         is_lately = self._clock().wall < known.since + FORMER_S
         return (known.depth, known.before) if is_lately else (known.depth,)
 
-    def wonder(self, site: str) -> None:
+    def doubt(self, site: str) -> None:
         if len(self._doubted) < MAX_DOUBTED and not self.is_fresh(site, SURE_S):
             self._doubted[site] = None
 

@@ -239,7 +239,7 @@ def _displaced(r: Record, places: SiteShards | None) -> str:
         return ""
     if places is None:
         return "key is none that the strategy gives its URL"
-    places.wonder(url, r.key)
+    places.doubt(url, r.key)
     return ""
 
 

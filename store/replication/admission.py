@@ -56,7 +56,8 @@ class Admission:
             return False
         try:
             url = url_of(record)
-            keys = {*self._places.of(url), placement_key(url)}  # the home's owners know of a spread before others do
+            # the home's owners know of a spread before others do
+            keys = {*self._places.keys_of(url), placement_key(url)}
         except ValueError:
             return False
         view = self._overlay.view

@@ -93,7 +93,7 @@ class ReplicaServer:
         if not places.spreads:
             return ()
         taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
-        return tuple(n for n in taken if places.place(url_of(records[n])) != records[n].key)
+        return tuple(n for n in taken if places.key_of(url_of(records[n])) != records[n].key)
 
     async def on_fetch(self, peer: NodeId, message: FetchRecords) -> FetchReply:
         """Give what is here, as much as fits."""

@@ -237,7 +237,7 @@ class ReplicaWriter:
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
         """An owner knows of a site that is spread: read its record, and write there from now on."""
         for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
-            self._places.hosts.wonder(site_of(url))
+            self._places.hosts.doubt(site_of(url))
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
         """Remember for every owner that lacks a record that it should get it."""

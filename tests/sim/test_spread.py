@@ -25,7 +25,7 @@ def keepers(world: World) -> set[str]:
     """Nodes that hold a lease of a slot in which pages of the big site lie."""
     nodes = world.running()
     slots = {
-        slot_of(nodes[0].node_core.store.shards.place(url), world.plan.slot_bits)
+        slot_of(nodes[0].node_core.store.shards.key_of(url), world.plan.slot_bits)
         for url in take_census(nodes).visits
         if f"//{BIG}/" in url
     }
@@ -75,7 +75,7 @@ def test_a_site_spread_in_mid_crawl_moves_and_nothing_is_fetched_twice(
         assert len(crawlers(world, mark)) >= 3, crawlers(world, mark)
         assert len(keepers(world)) >= 3
         for node in world.running():
-            place = node.node_core.store.shards.place
+            place = node.node_core.store.shards.key_of
             for record in node.node_core.store.records.scan(Kind.DOCUMENT, bytes(20), b"\xff" * 20):
                 assert record.key == place(decode_document(record.body).url), "nothing stays behind"
         await assert_one_answer(world, [world.web.words[0], f"{world.web.words[1]} site:{BIG}"], 6)
@@ -119,7 +119,7 @@ def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
 def assert_nothing_astray(world: World) -> None:
     place = next(
         node for node in world.running() if node.node_core.store.host_book.spreads
-    ).node_core.store.shards.place
+    ).node_core.store.shards.key_of
     for node in world.running():
         for record in node.node_core.store.records.scan(Kind.DOCUMENT, bytes(20), b"\xff" * 20):
             url = decode_document(record.body).url

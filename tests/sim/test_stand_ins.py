@@ -25,7 +25,7 @@ def orphaned(world: World, sleepers: list[SimNode]) -> set[Slot]:
 
 def records_in(world: World, slots: set[Slot]) -> dict[tuple[Kind, str], set[str]]:
     """Records of some slots, each with the names of the nodes that hold it."""
-    place, census = world.nodes["n0"].node_core.store.shards.place, take_census(world.running())
+    place, census = world.nodes["n0"].node_core.store.shards.key_of, take_census(world.running())
     lying = {name: names for name, names in census.holders.items() if name[1]}
     return {name: names for name, names in lying.items() if slot_of(place(name[1]), world.plan.slot_bits) in slots}
 

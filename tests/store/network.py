@@ -170,7 +170,7 @@ class FakeHosts:
     def depths(self, site: str) -> tuple[int, ...]:
         return (self.said.get(site, 0),)
 
-    def wonder(self, site: str) -> None:
+    def doubt(self, site: str) -> None:
         self.wondered.add(site)
 
 

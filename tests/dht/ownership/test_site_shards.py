@@ -27,17 +27,17 @@ def test_a_site_lies_in_one_place_until_a_rule_spreads_it_and_is_looked_for_in_b
     view = View()
     places = SiteShards(view)
     assert not places.spreads
-    assert places.of(URL) == (placement_key(URL),)
+    assert places.keys_of(URL) == (placement_key(URL),)
     mark = places.mark
     view.strategy, view.before = with_rules(Rule(action="spread", host="big.example", depth=3)), (FIRST,)
     assert places.spreads
     assert places.mark != mark
     assert (places.depth(URL), places.depth(OTHER)) == (3, 0)
-    assert places.place(URL) == placement_key(URL, 3)
-    assert places.of(URL) == tuple(dict.fromkeys((placement_key(URL, 3), placement_key(URL))))
-    assert places.of(OTHER) == (placement_key(OTHER),)
+    assert places.key_of(URL) == placement_key(URL, 3)
+    assert places.keys_of(URL) == tuple(dict.fromkeys((placement_key(URL, 3), placement_key(URL))))
+    assert places.keys_of(OTHER) == (placement_key(OTHER),)
     view.before = ()
-    assert places.of(URL) == (placement_key(URL, 3),)
+    assert places.keys_of(URL) == (placement_key(URL, 3),)
 
 
 def test_the_first_rule_that_matches_decides() -> None:
@@ -49,7 +49,7 @@ def test_the_first_rule_that_matches_decides() -> None:
 def test_a_spread_site_has_as_many_places_as_its_depth_says() -> None:
     view = View()
     view.strategy = with_rules(Rule(action="spread", host="*.example", depth=2))
-    sites = {SiteShards(view).place(f"https://big.example/{n}")[:10] for n in range(100)}
+    sites = {SiteShards(view).key_of(f"https://big.example/{n}")[:10] for n in range(100)}
     assert len(sites) == 4
 
 
@@ -64,16 +64,16 @@ class Said:
     def depths(self, site: str) -> tuple[int, ...]:
         return self.known.get(site, (0,))
 
-    def wonder(self, site: str) -> None:
+    def doubt(self, site: str) -> None:
         self.wondered.append(site)
 
 
 def test_a_host_record_spreads_a_site_and_its_former_place_is_looked_at_too() -> None:
     places = SiteShards(View(), Said(big=(3, 1)))
     assert places.spreads and not places.by_rules
-    assert places.place(URL) == placement_key(URL, 3)
-    assert places.of(URL) == tuple(dict.fromkeys((placement_key(URL, 3), placement_key(URL, 1))))
-    assert places.of(OTHER) == (placement_key(OTHER),)
+    assert places.key_of(URL) == placement_key(URL, 3)
+    assert places.keys_of(URL) == tuple(dict.fromkeys((placement_key(URL, 3), placement_key(URL, 1))))
+    assert places.keys_of(OTHER) == (placement_key(OTHER),)
 
 
 def test_depths_never_shrink_whoever_says_less() -> None:
@@ -91,9 +91,9 @@ def test_a_key_that_is_no_place_of_its_url_makes_one_ask() -> None:
     places = SiteShards(View(), said)
     url = next(u for n in range(99) if len({placement_key(u := f"https://big.example/{n}", d) for d in (0, 2, 5)}) == 3)
     for depth in (2, 0):
-        places.wonder(url, placement_key(url, depth))
+        places.doubt(url, placement_key(url, depth))
     assert not said.wondered
-    places.wonder(url, placement_key(url, 5))
+    places.doubt(url, placement_key(url, 5))
     assert said.wondered == ["big.example"]
 
 

@@ -115,7 +115,7 @@ class Counted(FrontierSync):
 async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_goes() -> None:
     store, frontier, leases = open_store(), Frontier(), {}
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
-    places = SimpleNamespace(mark=0, place=placement_key)
+    places = SimpleNamespace(mark=0, key_of=placement_key)
     sync = FrontierSync(frontier, store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
     url, other = "http://a.test/1", "http://c.test/1"
     mine, foreign = slot_of(placement_key(url), BITS), slot_of(placement_key(other), BITS)
@@ -167,7 +167,7 @@ def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> 
     async def main() -> None:
         store, frontier, leases, moves = open_store(), Frontier(), {}, Moves()
         view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=lambda: leases)
-        places = SimpleNamespace(mark=0, place=placement_key)
+        places = SimpleNamespace(mark=0, key_of=placement_key)
         sync = Counted(frontier, store, SimpleNamespace(view=view), places, moves, print)  # type: ignore[arg-type]
         url = "http://a.test/1"
         mine = slot_of(placement_key(url), BITS)
@@ -202,7 +202,7 @@ async def test_what_the_log_has_forgotten_at_its_end_is_not_waited_for() -> None
         await store.expire(DAY + days)
     assert store.log.sequence and not store.log.changes(0, 10)
     view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=BITS), leases=dict)
-    places = SimpleNamespace(mark=0, place=placement_key)
+    places = SimpleNamespace(mark=0, key_of=placement_key)
     sync = FrontierSync(Frontier(), store, SimpleNamespace(view=view), places, Moves(), print)  # type: ignore[arg-type]
     assert not sync.step() and sync.is_current
     store.close()

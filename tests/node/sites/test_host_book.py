@@ -34,10 +34,10 @@ def test_what_was_read_a_moment_ago_is_not_in_doubt_and_memory_is_bounded() -> N
     clock = Clock()
     book = HostBook(clock)
     book.note_read(SITE)
-    book.wonder(SITE)
+    book.doubt(SITE)
     assert not book.take_doubted(10)
     clock.time += SURE_S + 1
-    book.wonder(SITE)
+    book.doubt(SITE)
     assert book.take_doubted(10) == [SITE]
     for n in range(MAX_READ + 50):
         book.note_read(f"s{n}.example")
