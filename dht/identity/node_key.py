@@ -108,10 +108,8 @@ class Identity:
         return bindings.crypto_sign(_framed(domain, message), self._secret)[:64]
 
     def shared_key(self, public_key: bytes) -> bytes:
-        """Return 32 secret bytes that only this node and the holder of `public_key` can compute.
-
-        Remembered for the last 8,192 peers. Raises BadSignature where the bytes are no key.
-        """
+        """Return 32 secret bytes that only this node and the holder of `public_key` can compute. Remembered for the
+        last 8,192 peers. Raises BadSignature where the bytes are no key."""
         key = self._shared.get(public_key)
         if key is None:
             try:

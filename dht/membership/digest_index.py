@@ -73,8 +73,7 @@ class DigestIndex:
 
     def newer(self, first: int, end: int, theirs: Iterable[int]) -> list[tuple[NodeId, int]]:
         """Return the peers of a range of whom more is known here than `theirs` say, each with the sequence there, 0 for
-        none.
-        """
+        none."""
         ours, others = self._lines[first:end], set(theirs)
         fresh = [(place, line) for place, line in enumerate(ours, first) if line not in others]
         if not fresh:

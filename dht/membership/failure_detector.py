@@ -27,10 +27,7 @@ Ask = Callable[[Now, NodeId], None]
 
 
 class FailureDetector:
-    """Suspects peers for one node.
-
-    `ask` sends a question whose failure comes back to `silent`.
-    """
+    """Suspects peers for one node. `ask` sends a question whose failure comes back to `silent`."""
 
     def __init__(self, members: MemberTable, partners: PartnerSelection, ask: Ask) -> None:
         self._members = members
@@ -43,10 +40,8 @@ class FailureDetector:
         self._sweep_at = float("-inf")
 
     def silent(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
-        """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now.
-
-        `was_well`: it had answered the question before that. If not, and yet others hear it, the way to it is broken.
-        """
+        """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now. `was_well`:
+        it had answered the question before that. If not, and yet others hear it, the way to it is broken."""
         if not was_well or not self._members.is_live(peer, now):
             return False
         self._members.suspect(peer, since)
@@ -59,8 +54,7 @@ class FailureDetector:
 
     def names(self, now: Now, partner: NodeId | None) -> bytes:
         """Return the id prefixes to name to a partner: the latest suspects near to it, ours and those that we are
-        asking.
-        """
+        asking."""
         if partner is None or not (self._told or self._heard):
             return b""
         self._forget(now)
@@ -72,7 +66,7 @@ class FailureDetector:
         """Ask those whom a peer suspects and we take for live; True if there was one."""
         asked = False
         for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):
-            peer = self._members.named(names[start : start + PREFIX_BYTES])
+            peer = self._members.digest_index.named(names[start : start + PREFIX_BYTES])
             if peer is None or not self._members.is_near(peer) or not self._members.is_live(peer, now):
                 continue
             if self._rumours.take(peer, now.steady) and self._questions.take("", now.steady):

@@ -39,10 +39,8 @@ class KnownPeer(msgspec.Struct, frozen=True, gc=False):
 def date_heartbeat(
     opened: VerifiedHeartbeat, old: KnownPeer | None, now: Now, direct: bool
 ) -> tuple[float, float, float]:
-    """Return when a heartbeat was sent, the author's base and how late it came, as `KnownPeer` has them.
-
-    `old`: what is known of its author. `direct`: the author itself sent it just now.
-    """
+    """Return when a heartbeat was sent, the author's base and how late it came, as `KnownPeer` has them. `old`: what is
+    known of its author. `direct`: the author itself sent it just now."""
     sent_at = opened.heartbeat.sent_at
     delay = now.steady - sent_at
     if old is None and not direct:  # no measure but the wall clocks: believe them for this once
@@ -60,10 +58,8 @@ def date_heartbeat(
 
 
 def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
-    """Tell whether peers should hear what changed between two heartbeats of one author.
-
-    Leases are left out: they move often, and nobody acts on a peer's word about its leases.
-    """
+    """Tell whether peers should hear what changed between two heartbeats of one author. Leases are left out: they move
+    often, and nobody acts on a peer's word about its leases."""
     a, b = old.heartbeat, new.heartbeat
     if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
         return True

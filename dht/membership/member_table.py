@@ -151,8 +151,7 @@ class MemberTable:
 
     def members(self, now: Now) -> tuple[NodeId, ...]:
         """Return the nodes that may own slots, sorted: those whose heartbeat is within its grace, and this node if it
-        is one.
-        """
+        is one."""
         self.expire(now)
         if self._cached is None:
             self._cached = tuple(self._sorted)
@@ -172,14 +171,6 @@ class MemberTable:
         """Tell whether a peer is of this node's neighbourhood."""
         return self.near.has(peer)
 
-    def ids(self, block: IdRange = WHOLE) -> list[NodeId]:
-        """Return the known peers of a range of ids, sorted; bare bootstrap nodes too."""
-        return self.digest_index.ids(*self.digest_index.span(block))
-
-    def named(self, prefix: bytes) -> NodeId | None:
-        """Return the known peer whose id begins with these bytes; the first, where there are several."""
-        return self.digest_index.named(prefix)
-
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace; `take_forgotten` returns them."""
         self._at = now.steady
@@ -198,10 +189,8 @@ class MemberTable:
             self._graces, self._next_expiry = graces, float("-inf")
 
     def awake(self, now: Now) -> None:
-        """Note that this node runs; call it whenever it does something, every few seconds.
-
-        After a sleep nobody expires for a while: that this node heard nobody says nothing about the others.
-        """
+        """Note that this node runs; call it whenever it does something, every few seconds. After a sleep nobody expires
+        for a while: that this node heard nobody says nothing about the others."""
         if self._awake_at is not None and now.steady - self._awake_at > ASLEEP_S:
             self._next_expiry = now.steady + LIVE_S
         self._awake_at = now.steady
@@ -223,11 +212,8 @@ class MemberTable:
         return self.liveness.is_live(peer, known, now) if known is not None else peer == self.own
 
     def live(self, now: Now) -> tuple[list[tuple[NodeId, VerifiedHeartbeat]], float]:
-        """Return all live peers but this node, with what they said last, and until when they stay so.
-
-        Until that steady time none of them ceases to be live, whatever is heard; nobody joins them before `version`
-        changes.
-        """
+        """Return all live peers but this node, with what they said last, and until when they stay so. Until that steady
+        time none of them ceases to be live, whatever is heard; nobody joins them before `version` changes."""
         found, until = self.liveness.live_of(self.known(), now)
         return [(peer, known.opened) for peer, known in found], until
 

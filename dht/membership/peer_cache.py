@@ -36,15 +36,9 @@ class PeerCache:
     def __init__(self, path: Path) -> None:
         self._path = path
 
-    def load(self) -> tuple[bytes, ...]:
-        """Return the heartbeats that were saved last; none where there is no file or it is damaged."""
-        return self._read().heartbeats
-
-    def load_since(self) -> tuple[tuple[bytes, float], ...]:
-        """Return the saved heartbeats, each with the wall time at which its author was first heard of.
-
-        The time is inf where an older file does not say it.
-        """
+    def load(self) -> tuple[tuple[bytes, float], ...]:
+        """Return the saved heartbeats, each with the wall time at which its author was first heard of. The time is inf
+        where an older file does not say it."""
         found = self._read()
         sound = len(found.since) == len(found.heartbeats) and all(map(isfinite, found.since))
         return tuple(zip(found.heartbeats, found.since if sound else (inf,) * len(found.heartbeats), strict=True))
@@ -62,7 +56,7 @@ class PeerCache:
         return found if found.format == FORMAT else PeerFile(FORMAT, ())
 
     def save(self, heartbeats: Iterable[bytes], since: Iterable[float] = ()) -> None:
-        """Replace the file, whole or not at all; raises OSError. `since`: an instant for each, as in `load_since`."""
+        """Replace the file, whole or not at all; raises OSError. `since`: an instant for each, as in `load`."""
         draft = self._path.with_name(self._path.name + ".new")
         kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(since)[:MEMBER_LIMIT])
         draft.write_bytes(msgspec.msgpack.encode(kept))

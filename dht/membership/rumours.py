@@ -28,8 +28,7 @@ class Rumours:
 
     def tell(self, partner: NodeId | None, room: int, told: set[NodeId]) -> list[bytes]:
         """Return the newest rumours that fit into `room` bytes; none is about `partner` or those in `told`, which
-        grows.
-        """
+        grows."""
         found: list[bytes] = []
         for peer in list(reversed(self._left)):
             known = self._members.find(peer)

@@ -40,11 +40,8 @@ class Seniority:
         return self._first_at if peer == self._own else self._since.get(peer, float("inf"))
 
     def seasoned(self, peers: Iterable[NodeId], now: Now, min_age_s: float, began_at: float) -> tuple[NodeId, ...]:
-        """Return those of some peers that are old enough to decide.
-
-        None are returned where the strategy asks for no age, or where the network, which began at the wall time
-        `began_at`, is younger than it.
-        """
+        """Return those of some peers that are old enough to decide. None are returned where the strategy asks for no
+        age, or where the network, which began at the wall time `began_at`, is younger than it."""
         if not min_age_s or now.wall - began_at < min_age_s:
             return ()
         return tuple(peer for peer in peers if self._is_old(peer, now.wall - min_age_s))

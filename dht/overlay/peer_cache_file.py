@@ -24,7 +24,7 @@ class PeerCacheFile:
 
     def recall(self, now: Now) -> int:
         """Take the peers of an earlier run as members, not live yet, and return how many. Blocks on one small file."""
-        heartbeats = self._cache.load_since() if self._cache is not None else ()
+        heartbeats = self._cache.load() if self._cache is not None else ()
         self._core.remember(now, (raw for raw, _ in heartbeats), dict(heartbeats))
         return len(heartbeats)
 

@@ -44,10 +44,8 @@ def make_ping(
     suspects: bytes = b"",
     behind: bool = False,
 ) -> Ping:
-    """Make the PING that tells a peer what it may lack; `partner` is None where its id is not known yet.
-
-    `behind`: we know few of many peers, and ask for others than near ones too.
-    """
+    """Make the PING that tells a peer what it may lack; `partner` is None where its id is not known yet. `behind`: we
+    know few of many peers, and ask for others than near ones too."""
     near = partner is None or members.is_near(partner)
     block, first, end = _digested(members, rng, near=near and not behind)
     digest = members.digest_index.digest(first, end) + own.mark  # whoever knows a newer heartbeat of ours tells us
@@ -84,9 +82,7 @@ def make_answer(
 
 def worth(known: KnownPeer, theirs: int, *, near: bool) -> int:
     """Return how much a heartbeat is worth to an asker that has sequence `theirs` of it (0: none); 0: do not send it.
-
-    `near`: the asker is near to its author. Sequences go by the second, so their gap is the age of the asker's copy.
-    """
+    `near`: the asker is near to its author. Sequences go by the second, so their gap is the age of the asker's copy."""
     gap = known.opened.sequence - theirs
     if gap <= 0:
         return 0

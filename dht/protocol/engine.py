@@ -8,7 +8,6 @@ lookups.
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from types import MappingProxyType
 
 from dht.clock import Now
 from dht.config import DhtConfig
@@ -39,7 +38,6 @@ from dht.wire.value_record import ValueStore
 
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
 
-NOBODY: Mapping[bytes, float] = MappingProxyType({})
 RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
 RESTORE_EACH_S = 5.0  # between two of them: a full store costs some 15 packets a second at most
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
@@ -145,11 +143,11 @@ class ProtocolEngine:
         """Make first contact: at once, then at growing intervals for as long as nobody is live, then each minute."""
         self._bootstrap.add(addresses, now)
 
-    def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] = NOBODY) -> None:
+    def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] | None = None) -> None:
         """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
         when the author of each was first heard of, by the wall clock."""
         for raw, peer in self._intake.recall(now, heartbeats):
-            if raw in since and self.members.find(peer) is not None:
+            if since and raw in since and self.members.find(peer) is not None:
                 self.members.seniority.heard(peer, min(since[raw], now.wall))
 
     def introduce(self, now: Now, peer: VerifiedHeartbeat, address: Address, rtt_s: float) -> None:

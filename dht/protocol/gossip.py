@@ -189,20 +189,12 @@ class Gossip:
                 self._probing.discard(peer)
                 self._detector.answered(peer)
 
-        suspects = self._detector.names(now, peer)
+        suspects, behind = self._detector.names(now, peer), now.steady < self._behind_until
+        contact, public_key = known.opened.contact, known.opened.heartbeat.public_key
         body = make_ping(
-            self._members,
-            self._own,
-            self._rumours,
-            peer,
-            now,
-            self._rng,
-            suspects=suspects,
-            behind=now.steady < self._behind_until,
+            self._members, self._own, self._rumours, peer, now, self._rng, suspects=suspects, behind=behind
         )
-        self._requester.ask(
-            now, body, known.opened.heartbeat.public_key, known.opened.contact, done, tries=tries, least_s=least_s
-        )
+        self._requester.ask(now, body, public_key, contact, done, tries=tries, least_s=least_s)
         return True
 
     def _spread(self, now: Now, peer: NodeId) -> None:

@@ -42,9 +42,7 @@ class HeartbeatIntake:
 
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom.
-
-        `sender`: the public key of who sent it to us, None where nobody proved it.
-        """
+        `sender`: the public key of who sent it to us, None where nobody proved it."""
         rules = self._rules
         try:
             opened = open_heartbeat(raw, now, rules.network, rules.policy, rules.graces, rules.puzzle_bits)

@@ -29,10 +29,8 @@ class PacketFilter:
         self._peers = RateLimiter(config.peer_packets_s, 2 * config.peer_packets_s)
 
     def admit(self, now: Now, data: bytes, source: Address) -> Packet | str:
-        """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed.
-
-        The sender of a packet with a MAC is proven; only a PING may have none.
-        """
+        """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed. The sender
+        of a packet with a MAC is proven; only a PING may have none."""
         if not self._addresses.take(_subscriber(source.host), now.steady):
             return "address over its rate"
         packet = decode_packet(data)

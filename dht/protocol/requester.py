@@ -62,10 +62,8 @@ class Requester:
         tries: int = TRIES,
         least_s: float = 0.0,
     ) -> None:
-        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it.
-
-        `slow` is called after half of the usual time, `least_s` is the least timeout.
-        """
+        """Ask a peer; nothing happens, and `done` is never called, where we share no family with it. `slow` is called
+        after half of the usual time, `least_s` is the least timeout."""
         endpoint = self._partners.endpoint(contact)
         timeout_s = max(least_s, self._routing.timeout_s(contact.node_id))
         if endpoint:

@@ -151,25 +151,12 @@ class SelfHeartbeat:
         if not endpoints:
             return False
         self._sequence = max(self._sequence + 1, int(now.wall))
-        heartbeat = Heartbeat(
-            self._identity.public_key,
-            self._sequence,
-            now.wall,
-            now.wall + self._rules.graces.of(self._config.stable),
-            endpoints,
-            self._config.stable,
-            self._member,
-            self._says.strategy_version,
-            self._says.slot_bits,
-            self._says.ready,
-            self._says.leased,
-            self._says.due,
-            self._says.load,
-            self._config.operator,
-            self._nonce,
-            self._leaving,
-            refuses=self._says.refuses,
-        )
+        says, config = self._says, self._config
+        ends = now.wall + self._rules.graces.of(config.stable)
+        when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
+        what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
+        who = config.operator, self._nonce, self._leaving
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, refuses=says.refuses)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady

@@ -65,14 +65,8 @@ class ValueFinder:
 
     def write(self, now: Now, key: Key, value: bytes, life_s: float, done: Callable[[Now, int], None]) -> None:
         """Sign a small record of this node and store it; `done` gets how many nodes have it."""
-        record = sign_record(
-            self._identity,
-            self._rules.network,
-            key=key,
-            sequence=int(now.wall),
-            expires_at=now.wall + life_s,
-            value=value,
-        )
+        network, sequence, expires_at = self._rules.network, int(now.wall), now.wall + life_s
+        record = sign_record(self._identity, network, key=key, sequence=sequence, expires_at=expires_at, value=value)
         self.put(now, record, done)
 
     def restore(self, now: Now) -> None:
@@ -83,8 +77,7 @@ class ValueFinder:
 
     def get(self, now: Now, key: Key, done: Callable[[Now, list[ValueRecord]], None]) -> None:
         """Read the newest valid record of each author at a point; `done` gets them by author. Repairs nodes that had
-        older ones.
-        """
+        older ones."""
 
         def path(claim: Callable[[NodeId], bool], ended: Callable[[Now, LookupRun], None]) -> LookupRun:
             return self._made(key, ended, records=True, claim=claim, k=K_EACH)

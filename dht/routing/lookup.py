@@ -69,8 +69,7 @@ class Lookup:
 
     def offer(self, contacts: Iterable[tuple[bytes, Contact, bool]], by: NodeId | None = None) -> None:
         """Take candidates: public key, contact, whether we share a family. `by`: who named them, None for our own
-        table.
-        """
+        table."""
         hops = self._hops[by] + 1 if by else 1
         for public_key, contact, reachable in contacts:
             peer = contact.node_id

@@ -35,10 +35,8 @@ class Ask(Protocol):
 
 
 class LookupRun:
-    """Runs one lookup.
-
-    `records`: what lies at the target, by who sent it, unverified. `tokens`: for PUT, by who gave them.
-    """
+    """Runs one lookup. `records`: what lies at the target, by who sent it, unverified. `tokens`: for PUT, by who gave
+    them."""
 
     def __init__(
         self,

@@ -38,10 +38,8 @@ def server_context(identity: Identity) -> ssl.SSLContext:
 
 
 class PeerKey(Fingerprint):
-    """Lets a connection live only if the other end has proved the key of a node id.
-
-    Keep one per peer: it is part of the key under which connections are pooled.
-    """
+    """Lets a connection live only if the other end has proved the key of a node id. Keep one per peer: it is part of
+    the key under which connections are pooled."""
 
     def __init__(self, node_id: NodeId) -> None:
         super().__init__(bytes(32))

@@ -28,10 +28,8 @@ class Dispatcher:
         self._handlers[message.__name__] = (msgspec.msgpack.Decoder(message), handler)
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
-        """Decode one message, call its handler, encode the answer.
-
-        Raises BadMessage, and the RemoteError, InputError or LocalError of the handler.
-        """
+        """Decode one message, call its handler, encode the answer. Raises BadMessage, and the RemoteError, InputError
+        or LocalError of the handler."""
         if name not in self._handlers:
             raise BadMessage(asker.hex(), f"this node answers no {name}")
         decoder, handler = self._handlers[name]

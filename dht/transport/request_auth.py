@@ -57,10 +57,8 @@ class RequestAuthenticator:
         self._closed_until = 0.0
 
     def verify(self, header: str, target: RequestTarget, now: Now, *, once: bool = True) -> VerifiedRequest:
-        """Verify a header; raises BadMessage (malformed, wrong time, replayed) or BadSignature.
-
-        `once` false lets the same header pass again within its window (a tunnel that is opened anew).
-        """
+        """Verify a header; raises BadMessage (malformed, wrong time, replayed) or BadSignature. `once` false lets the
+        same header pass again within its window (a tunnel that is opened anew)."""
         key, at, nonce, digest, signature = _fields(header)
         asker = node_id_of(key)
         off_s = float(at) - now.wall

@@ -62,10 +62,8 @@ class TlsClient:
             self._session = None
 
     def clock_offset_s(self) -> float:
-        """Return how far ahead of this node's wall clock those of its peers are; 0 before enough have answered.
-
-        It is the median of what the last peers said with their answers: one of them with a wrong clock moves it little.
-        """
+        """Return how far ahead of this node's wall clock those of its peers are; 0 before enough have answered. It is
+        the median of what the last peers said with their answers: one of them with a wrong clock moves it little."""
         last = list(islice(reversed(self._offsets.values()), MOST_CLOCKS))
         return statistics.median(last) if len(last) >= LEAST_CLOCKS else 0.0
 

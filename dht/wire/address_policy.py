@@ -20,10 +20,8 @@ class AddressPolicy(NamedTuple):
         return _allows(self.prefixes, self.allow_private, host)
 
     def subnet(self, host: str) -> bytes | None:
-        """Return the /24 of an address, or /48 of IPv6, which is probably one subscriber's.
-
-        None inside declared prefixes and for private ones, where one prefix says nothing about who is there.
-        """
+        """Return the /24 of an address, or /48 of IPv6, which is probably one subscriber's. None inside declared
+        prefixes and for private ones, where one prefix says nothing about who is there."""
         return _subnet(self.prefixes, host)
 
 

@@ -78,7 +78,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def ready_slots(self) -> frozenset[Slot]:
-        """The slots that its author is ready for."""
+        """The slots its author is ready for, decoded at each call: kept sets would let four bytes hold megabytes."""
         return decode_slots(self.ready, self.slot_bits)
 
     @property
@@ -112,16 +112,6 @@ class VerifiedHeartbeat(msgspec.Struct, frozen=True):
     sequence: int
     line: int  # of a digest: both, 32 bits each
     claims: bytes  # what it says that a peer may act on; all else changes with every heartbeat
-
-    @property
-    def ready(self) -> frozenset[Slot]:
-        """The ready slots, decoded at each call: kept sets would let a stranger's four bytes hold megabytes."""
-        return self.heartbeat.ready_slots
-
-    @property
-    def leased(self) -> frozenset[Slot]:
-        """The leased slots, decoded at each call."""
-        return self.heartbeat.leased_slots
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -174,8 +164,7 @@ def check_time(opened: VerifiedHeartbeat, now: Now, graces: Graces) -> None:
 
 def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
     """Compute what follows from a heartbeat's fields; raises ValueError for bad endpoints, BadMessage for bad slot
-    sets.
-    """
+    sets."""
     contact = heartbeat.contact
     check_slots(heartbeat.ready, heartbeat.slot_bits)
     check_slots(heartbeat.leased, heartbeat.slot_bits)

@@ -66,9 +66,7 @@ class Ping(msgspec.Struct, frozen=True, array_like=True):
 
 class Pong(msgspec.Struct, frozen=True, array_like=True):
     """Heartbeats that the digest of a PING lacked, and the packed address and port from which it seemed to come.
-
-    `suspects` are as in PING.
-    """
+    `suspects` are as in PING."""
 
     seen: tuple[bytes, int]
     heartbeats: tuple[bytes, ...]

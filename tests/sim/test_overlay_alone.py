@@ -167,7 +167,7 @@ def test_news_of_one_reach_all_within_seconds() -> None:
         teller.datagrams.kick()
         await asyncio.sleep(6.0)
         known = [p.core.members.find(teller.core.node_id) for p in world.peers if p is not teller]
-        assert all(k and len(k.opened.ready) == 40 for k in known)
+        assert all(k and len(k.opened.heartbeat.ready_slots) == 40 for k in known)
 
     simulate(scenario)
 

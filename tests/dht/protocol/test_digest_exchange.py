@@ -80,7 +80,7 @@ def test_all_ids_are_compared_as_often_at_the_ends_as_in_the_middle() -> None:
     for node in crowd:
         value = Heartbeat(node.public_key, 1, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint("9.9.9.9", 1, 1)),))
         members.add(read_heartbeat(b"", value), at(0.0), direct=True)
-    ordered, rounds = members.ids(), 800
+    ordered, rounds = members.digest_index.ids(0, len(members)), 800
     seen: Counter[bytes] = Counter()
     for _ in range(rounds):
         block, first, end = _digested(members, rng, near=False)
