@@ -93,7 +93,7 @@ def visit_of(aliases: MirrorDetector, signatures: dict[str, bytes], site: Sample
     if answer.status == http.HTTPStatus.OK:
         page = extract(ParseTask(url, answer.bodies[""], "text/html", "", 1_000, 400_000))
         signatures[url] = page.signature
-        aliases.names(url, page.canonical, [link.url for link in page.links])
+        aliases.learn_names(url, page.canonical, [link.url for link in page.links])
         return Visit(url, 1, state=VisitState.FETCHED, status=200, history=History(fingerprint=page.fingerprint))
     target = find_url(answer.headers.get("Location", ""), url)
     if answer.status in (301, 302, 307, 308) and target:
@@ -111,7 +111,7 @@ def mirrors_found(sites: Sequence[SampleSite], most: int) -> dict[str, str]:
             if (visit := visit_of(aliases, signatures, site, path)) is not None:
                 visits[visit.url] = visit
                 aliases.learn(visit)
-    for question in aliases.questions(0.0):
+    for question in aliases.due_candidates(0.0):
         known = {twin: visits[twin] for twin in question.twins() if twin in visits}
         if alias := aliases.judge(question, known, signatures, 0.0):
             found[alias.origin] = alias.target

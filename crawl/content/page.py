@@ -1,4 +1,4 @@
-"""What one fetch and its parsing gave.
+"""A page and its links, as one fetch and its parsing gave them.
 
 Pure: values only.
 """

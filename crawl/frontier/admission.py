@@ -1,11 +1,7 @@
-"""Guards against traps: endless spaces of URLs that a site makes, on purpose or not.
+"""Which found URLs become visits: scope, rules, and guards against endless spaces of URLs (traps), on purpose or not.
 
-Pure: a URL in, a reason out. Each bound is far above what pages that people read use.
+Pure: URLs in, visits and the reasons of refusals out. Each bound is far above what pages that people read use.
 Sources: Li Xiaoming 2003 (trap guards); Heydon & Najork 1999, section 5.
-
-Which found URLs become visits: scope, rules and guards, each refusal with its reason.
-
-Pure: URLs in, visits out.
 """
 
 import re
@@ -19,6 +15,7 @@ from crawl.schedule.url_state import Visit
 from crawl.scope import is_within
 from dht import split_url
 
+OUT_OF_SCOPE = "scope"
 MAX_SEGMENTS = 24
 MAX_REPEATS = 3  # of one path segment: /a/b/a/b/a/b/a/b/ comes from broken relative links
 MAX_PARAMETERS = 12  # more is a faceted search, whose combinations never end
@@ -54,9 +51,6 @@ def _refused(url: str, last_year: int) -> str:
     if not all(FIRST_YEAR <= int(year) <= last_year for year in years):
         return "guard: calendar beyond real dates"
     return ""
-
-
-OUT_OF_SCOPE = "scope"
 
 
 @dataclass(frozen=True, slots=True)

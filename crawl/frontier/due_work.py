@@ -1,7 +1,7 @@
 """How much of what is ready to be fetched politeness lets out soon, by slot: what balancing leases goes by.
 
-Pure: counts in, counts out, each change in constant time. A host with a thousand ready URLs and a rest of ten seconds
-is not a thousand URLs of work: within HORIZON_S it yields sixty, wherever it is crawled.
+Pure: counts in, counts out, each change in constant time. A site with a thousand ready URLs and a delay of ten
+seconds is not a thousand URLs of work: within HORIZON_S it yields sixty, wherever it is crawled.
 """
 
 from collections import Counter
@@ -10,8 +10,8 @@ from collections.abc import Mapping
 from dht import Slot
 
 HORIZON_S = 600.0  # a pair of nodes shares work at most this often
-DELAY_S = 1.0  # between two requests to a host that was not asked yet
-LEAST_DELAY_S = 0.01  # hosts of tests rest for nothing
+DELAY_S = 1.0  # between two requests to a site that was not asked yet
+LEAST_DELAY_S = 0.01  # sites of tests rest for nothing
 
 
 class DueWork:
@@ -20,8 +20,8 @@ class DueWork:
     def __init__(self) -> None:
         self._ready: dict[tuple[Slot, str], int] = {}
         self._work: Counter[Slot] = Counter()
-        self._slots: dict[str, set[Slot]] = {}  # of hosts with ready URLs
-        self._most: dict[str, int] = {}  # of hosts with ready URLs, where it is not that of DELAY_S
+        self._slots: dict[str, set[Slot]] = {}  # of sites with ready URLs
+        self._most: dict[str, int] = {}  # of sites with ready URLs, where it is not that of DELAY_S
 
     def by_slot(self) -> Mapping[Slot, int]:
         """Count the URLs that could be fetched within HORIZON_S, by slot; slots without any are left out."""

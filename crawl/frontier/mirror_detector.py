@@ -1,12 +1,12 @@
 """Hosts that are other hosts under another name: by redirects of everything, or as whole mirrors.
 
-Pure: outcomes in, questions and judgements out; bounded memory of the origins read last (mirror_alias.py has the
+Pure: outcomes in, candidates and judgements out; bounded memory of the origins read last (mirror_alias.py has the
 words). Only what an origin answers itself makes it an alias, so nobody swallows another one by copying it:
 - all of its URLs redirect to their twins at one other origin, and none gave a page; or
 - its pages say what their twins say, and it names the other one itself: by links from half of its pages, or since only
   one owner can have both names (www and none, http and https); or
 - nearly all of its pages name their twins as canonical, and most of them are at least much like them.
-Candidates are few, and each question reads the visits of some twins, whoever crawls those. An alias is sampled from
+Candidates are few, and each comparison reads the visits of some twins, whoever crawls those. An alias is sampled from
 then on, and judged by the samples as before by its pages. A new holder learns all this from visits, but for the names.
 """
 
@@ -33,14 +33,14 @@ from dht import split_url
 LEAST = 8  # URLs that must agree: chance alone hardly makes so many different texts alike at the same paths
 SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
 NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
-ASKED = 16  # twins looked at for one question, at most
+ASKED = 16  # twins read for one comparison, at most
 CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
 JUDGED, DIFFERENT = 8, 3  # of the URLs of an alias that were sampled last so many must differ to end it
 ONE_IN = 64  # URLs of an alias that is fetched as if it were none
 SAMPLE_EVERY_S = 172_800.0  # two days: a few URLs of each alias a week
 AGAIN_S = 604_800.0  # an alias that was withdrawn is not looked at for a week, or it might come and go
 MAX_LINKED = 3  # candidates that pages link to
-_FIRST_WAIT_S, _MOST_WAIT_S = 60.0, 86_400.0  # between questions where no more pages come
+_FIRST_WAIT_S, _MOST_WAIT_S = 60.0, 86_400.0  # between comparisons where no more pages come
 _GROWTH = 1.5  # or so many times as many pages as at the last one
 _MAX_ORIGINS, _MAX_EACH = 2_000, 32  # some 8 kB an origin
 Value = TypeVar("Value")
@@ -73,7 +73,7 @@ class MirrorDetector:
         self._in_force: dict[str, MirrorAlias] = {}
         self._withdrawn: OrderedDict[str, float] = OrderedDict()
 
-    def hear(self, site: str, aliases: Iterable[MirrorAlias], now: float) -> list[str]:
+    def set_aliases(self, site: str, aliases: Iterable[MirrorAlias], now: float) -> list[str]:
         """Take over what a site's host record says; return the origins that are no aliases any more."""
         said, ended = {alias.origin: alias for alias in aliases}, []
         for origin in (f"http://{site}/", f"https://{site}/"):
@@ -124,7 +124,7 @@ class MirrorDetector:
             known.sampled = "" if known.sampled == visit.url else known.sampled
             _trim(known.answers, _MAX_EACH)
 
-    def names(self, url: str, canonical: str, links: Iterable[str]) -> None:
+    def learn_names(self, url: str, canonical: str, links: Iterable[str]) -> None:
         """Learn which URL a page names as its own ("": none) and what it links to; an origin's first pages count."""
         origin = origin_of(url)
         known = self._known(origin)
@@ -138,34 +138,34 @@ class MirrorDetector:
         if len(known.linked) > 2 * _MAX_EACH:
             known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
-    def questions(self, now: float) -> list[MirrorCandidate]:
+    def due_candidates(self, now: float) -> list[MirrorCandidate]:
         """List the candidates to be compared now; each comes again when there is more to go by, or after a while."""
-        return [question for origin, known in self._origins.items() for question in self._ask(origin, known, now)]
+        return [candidate for origin, known in self._origins.items() for candidate in self._ask(origin, known, now)]
 
-    def first_twins(self, question: MirrorCandidate) -> list[str]:
+    def first_twins(self, candidate: MirrorCandidate) -> list[str]:
         """List the twins to look for first. Most guesses are wrong: where none of these is known, too few are left to
         agree."""
-        twins = question.twins()
-        return twins if question.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
+        twins = candidate.twins()
+        return twins if candidate.origin in self._in_force else twins[: max(0, len(twins) - LEAST + 1)]
 
     def judge(
-        self, question: MirrorCandidate, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
+        self, candidate: MirrorCandidate, twins: Mapping[str, Visit], signatures: Mapping[str, bytes], now: float
     ) -> MirrorAlias | None:
         """Decide whether a candidate is an alias, given the visits of twins and the signatures of unlike pages, by URL,
         as far as they are known. None: it is none, or an alias that has ended."""
-        alias, back = self._in_force.get(question.origin), self._in_force.get(question.target)
-        is_mutual = back is not None and back.target == question.origin
-        verdicts = dict(question.verdicts(twins, signatures, is_alias=alias is not None))
+        alias, back = self._in_force.get(candidate.origin), self._in_force.get(candidate.target)
+        is_mutual = back is not None and back.target == candidate.origin
+        verdicts = dict(candidate.verdicts(twins, signatures, is_alias=alias is not None))
         if alias is not None:
-            is_over = is_mutual and _rank(question.origin) < _rank(question.target)
-            return None if is_over or self._differs(question.origin, verdicts) else alias
+            is_over = is_mutual and _rank(candidate.origin) < _rank(candidate.target)
+            return None if is_over or self._differs(candidate.origin, verdicts) else alias
         same = sum(verdicts.values())
         if len(verdicts) >= LEAST and 2 * same < len(verdicts):
-            self._known(question.origin).refuted[question.target] = now
-        least = CANONICAL_SHARE if question.how == AliasEvidence.CANONICAL else SHARE
+            self._known(candidate.origin).refuted[candidate.target] = now
+        least = CANONICAL_SHARE if candidate.how == AliasEvidence.CANONICAL else SHARE
         if is_mutual or same < LEAST or same < least * len(verdicts):
             return None
-        return MirrorAlias(question.origin, question.target, now, question.how)
+        return MirrorAlias(candidate.origin, candidate.target, now, candidate.how)
 
     def _differs(self, origin: str, verdicts: Mapping[str, bool]) -> bool:
         """Tell whether an alias has ceased to be one, by the last verdict on each of its newest samples."""
@@ -203,7 +203,7 @@ class MirrorDetector:
             yield MirrorCandidate(origin, target, dict(known.answers), AliasEvidence.REDIRECTS)
         elif len(pages := _told_apart(known)) >= LEAST:
             known.refuted = {target: at for target, at in known.refuted.items() if now < at + AGAIN_S}
-            targets = {target: how for target, how in _candidates(origin, known).items() if target not in known.refuted}
+            targets = {target: how for target, how in _targets(origin, known).items() if target not in known.refuted}
             yield from (MirrorCandidate(origin, target, pages, how) for target, how in targets.items())
 
     def _is_sample(self, url: str, alias: MirrorAlias) -> bool:
@@ -244,7 +244,7 @@ def _told_apart(known: _Origin) -> dict[str, Answer]:
     return {url: answer for answer, url in list(apart.items())[-ASKED:]}
 
 
-def _candidates(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
+def _targets(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
     """Name the possible targets of an origin: those it names itself, and names that only its owner can have, too."""
     least = max(LEAST, known.pages * SHARE)
     found = {other: AliasEvidence.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}

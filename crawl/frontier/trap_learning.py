@@ -1,9 +1,9 @@
-"""Traps learned from what a site's pages say: what a URL alone does not give away (admission.py).
+"""Traps learned from what a site's pages say: what a URL alone (admission.py) does not give away.
 
 Pure: bounded memory of the sites read last. A holder that starts anew recalls from the visits which texts a site has
 shown; what they say of patterns and parameters it learns anew, for the order in which they came is lost. Three things
-are learned from the first look at each page, by the hash of its steady text (fingerprint.py), in which calendars and
-counters look alike:
+are learned from the first reading of each page, by the hash of its steady text (fingerprint.py), in which calendars and
+counters are equal:
 - a *pattern* (a path with its queries, or a folder with numbers in its names) whose pages nearly all say what others of
   the site have said: facets, calendars, endless paths. No more URLs of it are fetched.
 - a query *parameter* that changes nothing: session ids, affiliate names. URLs lose it.
@@ -45,7 +45,7 @@ class _Count:
 
 
 @dataclass(slots=True)
-class _Site:
+class _SiteLessons:
     texts: OrderedDict[bytes, int] = field(default_factory=OrderedDict)  # URLs that showed it
     patterns: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
     parameters: OrderedDict[str, _Count] = field(default_factory=OrderedDict)
@@ -57,14 +57,14 @@ class TrapLearning:
     """Learns from what pages say which URLs of a site are traps; it remembers the sites read last."""
 
     def __init__(self) -> None:
-        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._sites: OrderedDict[str, _SiteLessons] = OrderedDict()
 
     def recall(self, site: str, text: bytes, rebuild: object) -> None:
         """Count a text that a page showed before the slot was rebuilt. Sites that were known when the rebuild began, by
         reading them or by another rebuild, count it already."""
         known = self._sites.get(site)
         if known is None:
-            known = _kept(self._sites, site, _Site(recalled=rebuild), _MAX_SITES)
+            known = _kept(self._sites, site, _SiteLessons(recalled=rebuild), _MAX_SITES)
         if known.recalled == rebuild:
             known.texts[text] = _kept(known.texts, text, 0, _MAX_EACH) + 1
 
@@ -76,7 +76,7 @@ class TrapLearning:
             return f"guard: {count.same} of {count.pages} pages like it say nothing new"
         return ""
 
-    def without_idle(self, site: str, url: str) -> str:
+    def without_idle_parameters(self, site: str, url: str) -> str:
         """Return the URL without the parameters that change nothing at its site."""
         known = self._sites.get(site)
         path, mark, query = url.partition("?")
@@ -87,7 +87,7 @@ class TrapLearning:
 
     def learn(self, site: str, url: str, text: bytes) -> str:
         """Learn from a page's first reading; return why it is not kept, "" where it is. `text`: its text's hash."""
-        known = _kept(self._sites, site, _Site(), _MAX_SITES)
+        known = _kept(self._sites, site, _SiteLessons(), _MAX_SITES)
         shown = known.texts.get(text, 0)
         _kept(known.texts, text, 0, _MAX_EACH)
         known.texts[text] = shown + 1
@@ -106,7 +106,7 @@ def pattern_of(url: str) -> str:
     return _NUMBERS.sub("0", f"{folder}/{'' if not _NUMBERS.search(name) else name}")
 
 
-def _compare_variants(known: _Site, url: str, text: bytes) -> None:
+def _compare_variants(known: _SiteLessons, url: str, text: bytes) -> None:
     """Test each parameter against the last URL that differed from this one in its value alone."""
     path, mark, query = url.partition("?")
     if not mark:
@@ -122,7 +122,7 @@ def _compare_variants(known: _Site, url: str, text: bytes) -> None:
         known.variants[rest] = (value, text)
 
 
-def _is_idle(known: _Site, name: str) -> bool:
+def _is_idle(known: _SiteLessons, name: str) -> bool:
     count = known.parameters.get(name)
     return count is not None and count.says(PARAMETER_PAIRS, PARAMETER_SHARE)
 

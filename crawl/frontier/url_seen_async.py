@@ -1,5 +1,6 @@
-"""The seen test as the event loop asks it: at once where memory answers, else in a thread, since files may wait for the
-disk and a merge takes a tenth of a second.
+"""The URL-seen test without blocking the event loop: at once where memory answers, else in a thread of its own.
+
+Files may wait for the disk, and a merge takes a tenth of a second.
 """
 
 import asyncio

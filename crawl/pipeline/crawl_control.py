@@ -51,7 +51,7 @@ class CrawlControl:
 
     def hear_aliases(self, site: str, aliases: Iterable[MirrorAlias]) -> None:
         """Take over what a site's host record says now; URLs of a host that is no alias any more become due at once."""
-        if ended := self.mirrors.hear(site, aliases, self._clock().wall):
+        if ended := self.mirrors.set_aliases(site, aliases, self._clock().wall):
             self._ended_aliases += ended
             self.changed.set()
 

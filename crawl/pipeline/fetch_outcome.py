@@ -18,7 +18,7 @@ from crawl.content.robots_directives import header_directives, unwanted
 from crawl.fetch.response import Fetched
 from crawl.frontier.mirror_alias import is_aliased
 from crawl.schedule.change_rate import seen
-from crawl.schedule.due_times import due_after_failure, due_after_look, due_after_redirect, due_after_refusal
+from crawl.schedule.due_times import due_after_failure, due_after_fetch, due_after_redirect, due_after_refusal
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
 
@@ -96,7 +96,7 @@ def outcome_of_reading(
 def outcome_of_sparing(visit: Visit, unchanged_until: float, now: float, revisits: RevisitStatistics) -> Visit | None:
     """Return the outcome of not asking for a page that had not changed by `unchanged_until`; None where it is due."""
     known = replace(visit, visited_at=now, history=seen(visit.history, unchanged_until, changed=False))
-    due_at = _soon_enough(known, due_after_look(known, unchanged_until, revisits))
+    due_at = _soon_enough(known, due_after_fetch(known, unchanged_until, revisits))
     return replace(known, due_at=due_at) if due_at > now and not is_over(visit, now) else None
 
 
@@ -218,7 +218,7 @@ def _sitemap(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) ->
 def _looked(visit: Visit, now: float, revisits: RevisitStatistics, *, changed: bool) -> Visit:
     """Return the outcome of a look at the content of a page that is stored, or will be."""
     looked = replace(visit, state=VisitState.FETCHED, fails=0, history=seen(visit.history, now, changed=changed))
-    return replace(looked, due_at=_soon_enough(looked, due_after_look(looked, now, revisits)))
+    return replace(looked, due_at=_soon_enough(looked, due_after_fetch(looked, now, revisits)))
 
 
 def _soon_enough(visit: Visit, due_at: float) -> float:

@@ -72,7 +72,7 @@ class FetchStage:
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
             return self._declined(visit, decision.refused_here)
-        if (target := self.sites.traps.without_idle(task.site, visit.url)) != visit.url:
+        if (target := self.sites.traps.without_idle_parameters(task.site, visit.url)) != visit.url:
             return FetchResult(outcome=idle_parameters(visit, target, now, self.config))
         if (left := await self._left_to_twin(visit, now)) is not None:
             return left

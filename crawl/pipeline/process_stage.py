@@ -93,7 +93,7 @@ class ProcessStage:
         depth, scope = allowed_depth(visit.depth, self.ports.decide(visit.url)), visit.scope
         named = links_of(fetched.headers, fetched.url)
         canonical = parsed.canonical or canonical_of(named, visit.url)
-        self.sites.mirrors.names(visit.url, canonical, (link.url for link in parsed.links if not link.nofollow))
+        self.sites.mirrors.learn_names(visit.url, canonical, (link.url for link in parsed.links if not link.nofollow))
         if canonical and site_of(canonical) == site:
             delivery.found.append(FoundUrls([canonical], Trail(depth, visit.hops, scope)))
             canonical = ""
@@ -114,4 +114,4 @@ class ProcessStage:
 
     def _without_idle(self, site: str, url: str) -> str:
         """Return a URL without those of its parameters that change nothing at its site."""
-        return self.sites.traps.without_idle(site, url) if "?" in url and site_of(url) == site else url
+        return self.sites.traps.without_idle_parameters(site, url) if "?" in url and site_of(url) == site else url

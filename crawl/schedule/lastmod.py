@@ -1,7 +1,7 @@
 """Dates of change that sites publish in their sitemaps, believed once they have proved right.
 
-Pure: bounded memory; what is forgotten is read again with the site's next robots.txt. Each look at a page whose date
-is known tests it: does "changed since your last look", or "not changed", agree with what the look found? A site whose
+Pure: bounded memory; what is forgotten is read again with the site's next robots.txt. Each visit of a page whose date
+is known tests it: does "changed since the last visit", or "not changed", agree with what the visit found? A site whose
 dates were right nearly always is believed: pages it says have not changed are not asked for (but for one in eight,
 which go on testing it), and pages it says have changed are due at once.
 """
@@ -10,19 +10,21 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-PROVEN_LOOKS = 10  # agreeing by chance ten times is rare where pages change and dates do not follow
+PROVEN_TESTS = 10  # agreeing by chance ten times is rare where pages change and dates do not follow
 PROVEN_SHARE = 0.9
-COVERED = 0.8  # of the time between two looks lies before the dates were read; else the change may have come after them
-_MEMORY = 100.0  # looks that count; older ones fade
-TEST_EACH = 8  # one in so many pages that need no look gets one
+COVERED = (
+    0.8  # of the time between two visits lies before the dates were read; else the change may have come after them
+)
+_MEMORY = 100.0  # tests that count; older ones fade
+TEST_EACH = 8  # one in so many pages that need no visit gets one
 
 
 @dataclass(slots=True)
-class _Site:
+class _SiteDates:
     read_at: float = 0.0
     changed_at: dict[str, float] = field(default_factory=dict)
     right: float = 0.0
-    looks: float = 0.0
+    tests: float = 0.0
 
 
 class Lastmods:
@@ -31,14 +33,14 @@ class Lastmods:
 
     def __init__(self, limit: int) -> None:
         self._limit = limit
-        self._sites: OrderedDict[str, _Site] = OrderedDict()
+        self._sites: OrderedDict[str, _SiteDates] = OrderedDict()
         self._kept = 0
 
     def learn(self, site: str, changed_at: Mapping[str, float], now: float) -> None:
         """Take over the dates of a sitemap of the site; dates in the future are none."""
         if not changed_at:
             return
-        known = self._sites.setdefault(site, _Site())
+        known = self._sites.setdefault(site, _SiteDates())
         self._sites.move_to_end(site)
         before = len(known.changed_at)
         known.read_at = now
@@ -54,15 +56,15 @@ class Lastmods:
             return
         if known.read_at - seen_at < COVERED * (now - seen_at):
             return
-        known.looks += 1.0
+        known.tests += 1.0
         known.right += (known.changed_at[url] > seen_at) == changed
-        if known.looks > _MEMORY:
-            known.looks, known.right = known.looks / 2, known.right / 2
+        if known.tests > _MEMORY:
+            known.tests, known.right = known.tests / 2, known.right / 2
 
     def is_trusted(self, site: str) -> bool:
         """Tell whether the site's dates were right nearly always."""
         known = self._sites.get(site)
-        return known is not None and known.looks >= PROVEN_LOOKS and known.right >= PROVEN_SHARE * known.looks
+        return known is not None and known.tests >= PROVEN_TESTS and known.right >= PROVEN_SHARE * known.tests
 
     def unchanged_until(self, site: str, url: str, seen_at: float) -> float:
         """Return until when a trusted site says that a page, last seen at `seen_at`, had not changed; 0: nothing is

@@ -61,7 +61,7 @@ class MirrorFinder:
         aliases, done = self._mirrors, set[str]()
         if spread := aliases.sites.intersection(self._records.book.sites):
             await self._records.learn(spread)  # whoever crawls a part of a site hears of its aliases too
-        for question in aliases.questions(self._clock().wall):
+        for question in aliases.due_candidates(self._clock().wall):
             if question.origin not in done and await self._decide(question):
                 done.add(question.origin)
         for url in aliases.due_samples(self._clock().wall):

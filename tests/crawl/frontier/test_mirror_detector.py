@@ -53,7 +53,7 @@ class Web:
     def ask(self, now: float) -> dict[str, MirrorAlias | None]:
         """The judgement on each question, by target."""
         said = {}
-        for question in self.aliases.questions(now):
+        for question in self.aliases.due_candidates(now):
             twins = {url: self.visits[url] for url in question.twins() if url in self.visits}
             if (first := self.aliases.first_twins(question)) and twins.keys().isdisjoint(first):
                 assert self.aliases.judge(question, twins, self.signatures, now) is None
@@ -70,7 +70,7 @@ def mirror(pages: int, *, differ: int = 0, canonical: bool = False, links: tuple
     for n in range(pages):
         url = f"{COPY}{n}?x={n}"
         web.shows(twin_of(url, MANUAL), text_of(n))
-        web.aliases.names(url, twin_of(url, MANUAL) if canonical else "", links)
+        web.aliases.learn_names(url, twin_of(url, MANUAL) if canonical else "", links)
         web.aliases.learn(web.shows(url, text_of(n, "other" if n < differ else "")))
     return web
 
@@ -118,7 +118,7 @@ def test_nobody_is_swallowed_by_whoever_copies_it() -> None:
     assert not mirror(30, links=()).ask(5.0)
     rare = mirror(6, links=("https://evil.example/",))
     for n in range(100, 130):
-        rare.aliases.names(f"{COPY}{n}", "", ())
+        rare.aliases.learn_names(f"{COPY}{n}", "", ())
         rare.aliases.learn(rare.shows(f"{COPY}{n}", text_of(n)))
     assert not rare.ask(5.0), "links on a few pages are the word of a visitor"
 
@@ -127,7 +127,7 @@ def test_pages_that_all_say_the_same_are_no_sign_of_a_mirror() -> None:
     web = Web()
     for n in range(30):
         web.shows(f"{MANUAL}{n}", "this domain is for sale")
-        web.aliases.names(f"{COPY}{n}", "", (MANUAL,))
+        web.aliases.learn_names(f"{COPY}{n}", "", (MANUAL,))
         web.aliases.learn(web.shows(f"{COPY}{n}", "this domain is for sale"))
     assert not web.ask(5.0)
 
@@ -178,18 +178,18 @@ def test_of_names_that_one_owner_has_the_plainer_stays(origin: str, others: set[
 
 def test_two_that_name_each_other_are_not_both_aliases() -> None:
     web = mirror(LEAST)
-    web.aliases.hear("manual.example", [MirrorAlias(MANUAL, COPY)], 1.0)
+    web.aliases.set_aliases("manual.example", [MirrorAlias(MANUAL, COPY)], 1.0)
     assert web.ask(5.0) == {MANUAL: None}
     both = mirror(LEAST)
     for origin, target in ((COPY, MANUAL), (MANUAL, COPY)):
-        both.aliases.hear(origin.split("/")[2], [MirrorAlias(origin, target, 1.0)], 1.0)
+        both.aliases.set_aliases(origin.split("/")[2], [MirrorAlias(origin, target, 1.0)], 1.0)
         both.aliases.learn(both.shows(f"{origin}x", "x", 2.0))
     assert both.ask(5.0) == {MANUAL: None, COPY: MirrorAlias(MANUAL, COPY, 1.0)}, "the longer name stays an alias"
 
 
 def aliased() -> Web:
     web = mirror(LEAST)
-    web.aliases.hear("copy.example", [MirrorAlias(COPY, MANUAL, 10.0)], 10.0)
+    web.aliases.set_aliases("copy.example", [MirrorAlias(COPY, MANUAL, 10.0)], 10.0)
     return web
 
 
@@ -222,10 +222,10 @@ def test_an_alias_whose_samples_differ_is_none() -> None:
         assert web.ask(at) == {MANUAL: alias}
     web.aliases.learn(web.shows(f"{COPY}0", text_of(0, "new"), 70.0))
     assert web.ask(70.0) == {MANUAL: None}
-    assert web.aliases.hear("copy.example", [], 80.0) == [COPY]
+    assert web.aliases.set_aliases("copy.example", [], 80.0) == [COPY]
     assert web.aliases.is_over(Visit(f"{COPY}9", 1, state=VisitState.REFUSED, reason=alias.reason))
     for n in range(20):
-        web.aliases.names(f"{COPY}{n}", "", (MANUAL,))
+        web.aliases.learn_names(f"{COPY}{n}", "", (MANUAL,))
         web.aliases.learn(web.shows(f"{COPY}{n}", text_of(n), 90.0))
         web.shows(f"{MANUAL}{n}", text_of(n))
     assert not web.ask(100.0), "or it would come and go"
@@ -242,7 +242,7 @@ def test_pages_that_the_alias_alone_has_do_not_end_it() -> None:
 
 def test_an_old_scheme_that_gives_pages_again_is_no_alias() -> None:
     web = Web()
-    web.aliases.hear(
+    web.aliases.set_aliases(
         "manual.example", [MirrorAlias("http://manual.example/", MANUAL, 10.0, AliasEvidence.REDIRECTS)], 10.0
     )
     for n in range(3):
@@ -284,9 +284,9 @@ def test_judgements_are_those_of_a_slow_count() -> None:
 def test_memory_is_bounded() -> None:
     aliases = new()
     for n in range(2_100):
-        aliases.names(f"https://h{n}.example/", "", [])
+        aliases.learn_names(f"https://h{n}.example/", "", [])
     for n in range(100):
-        aliases.names(f"{COPY}{n}", "", [f"https://l{n}-{m}.example/" for m in range(20)])
+        aliases.learn_names(f"{COPY}{n}", "", [f"https://l{n}-{m}.example/" for m in range(20)])
         aliases.learn(page(f"{COPY}{n}", text_of(n)))
     assert len(aliases.sites) == 2_000
     known: Mapping[str, object] = aliases._origins[COPY].answers

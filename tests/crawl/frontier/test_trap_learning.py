@@ -70,9 +70,9 @@ def test_a_parameter_that_changes_nothing_is_left_out_and_one_that_matters_stays
         for visit in range(2):
             stats.learn(SITE, f"http://{SITE}/{page}.html?id={page}&sid={visit}{page}", text(page))
             stats.learn(SITE, f"http://{SITE}/show?id={page}", text(1_000 + page))
-    assert stats.without_idle(SITE, f"http://{SITE}/new.html?sid=77") == f"http://{SITE}/new.html"
-    assert stats.without_idle(SITE, f"http://{SITE}/show?id=8&sid=77") == f"http://{SITE}/show?id=8"
-    assert stats.without_idle("b.test", "http://b.test/?sid=7") == "http://b.test/?sid=7"
+    assert stats.without_idle_parameters(SITE, f"http://{SITE}/new.html?sid=77") == f"http://{SITE}/new.html"
+    assert stats.without_idle_parameters(SITE, f"http://{SITE}/show?id=8&sid=77") == f"http://{SITE}/show?id=8"
+    assert stats.without_idle_parameters("b.test", "http://b.test/?sid=7") == "http://b.test/?sid=7"
 
 
 def test_memory_is_bounded() -> None:

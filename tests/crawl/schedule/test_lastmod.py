@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from crawl.content.sitemap import parse_sitemap, parse_w3c_date
-from crawl.schedule.lastmod import PROVEN_LOOKS, Lastmods
+from crawl.schedule.lastmod import PROVEN_TESTS, Lastmods
 
 DAY_S = 86_400.0
 SITE, NOW = "a.test", 1_700_000_000.0
@@ -31,7 +31,7 @@ def test_a_site_is_believed_only_once_it_was_right_nearly_always() -> None:
     assert not looked(0.6).is_trusted(SITE)
     assert not Lastmods(10).is_trusted(SITE)
     lastmods = looked(1.0)
-    for page in range(PROVEN_LOOKS):  # it stops telling the truth
+    for page in range(PROVEN_TESTS):  # it stops telling the truth
         lastmods.learn(SITE, {url(page): NOW - 5}, NOW + 95)
         lastmods.check(SITE, url(page), NOW, NOW + 100, changed=True)
     assert not lastmods.is_trusted(SITE)

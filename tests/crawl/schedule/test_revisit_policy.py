@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from benchmarks.freshness import GOAL_POINTS, SPAN_S, crawled, optimum, world
+from benchmarks.freshness import GOAL_POINTS, SPAN_S, crawled, made_up_web, optimum
 from crawl import CrawlConfig, Visit
 from crawl.config import DAY_S
 from crawl.schedule.change_rate import History
@@ -77,7 +77,7 @@ def test_the_census_follows_what_is_known() -> None:
 
 @pytest.mark.parametrize("web", ["surveyed", "half ten times a day, half hardly"])
 def test_a_week_from_nothing_comes_near_the_optimum_for_the_true_rates(web: str) -> None:
-    pages, each = 250, world(web, 250, 5)
+    pages, each = 250, made_up_web(web, 250, 5)
     fresh, visits = crawled(each, CrawlConfig(revisit_s=DAY_S, min_revisit_s=600.0))
     budget = pages * SPAN_S / DAY_S
     assert visits <= 1.05 * budget
