@@ -70,6 +70,6 @@ def _have_asked(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -
 def _have_met(swarm: Swarm, bee: Bee, other: Bee, opened: VerifiedHeartbeat) -> None:
     """Tell a core of a near peer as if it had been greeted already."""
     shared = bee.addresses.keys() & other.addresses.keys()
-    if shared and other.doors is None:
+    if shared and other.nat_holes is None:
         rtt_s = swarm.delays.rtt_s(bee.index, other.index)
         bee.core.introduce(swarm.now, opened, other.addresses[min(shared)], rtt_s)

@@ -1,4 +1,4 @@
-"""Overlay cores by the thousand: one heap of events and no asyncio, around the very `ProtocolEngine` of a real node.
+"""Runs overlay cores by the thousand: one heap of events and no asyncio, around the `ProtocolEngine` of a real node.
 
 What differs from a real node: the key that two nodes share is the XOR of their public keys instead of a key exchange,
 which would be most of the work; and nothing runs above the cores. Packets are real bytes with real MACs, heartbeats are
@@ -55,24 +55,25 @@ class SwarmIdentity(Identity):
 
 @dataclass(slots=True, eq=False)
 class Bee:
-    """One node of a swarm. `doors`: to whom a NAT before it lets answers through, until when; None without NAT."""
+    """Is one node of a swarm. `nat_holes`: from whom a NAT before it lets packets in, until when; None without."""
 
     index: int
     core: ProtocolEngine
     addresses: dict[Family, Address]
-    doors: dict[Address, float] | None = None
+    nat_holes: dict[Address, float] | None = None
     up: bool = True
     wake_at: float = float("inf")
     life: int = 0  # counts its starts; what was sent to an earlier life is lost
 
     @property
     def node_id(self) -> NodeId:
+        """Return the node's id."""
         return self.core.node_id
 
 
 @dataclass(slots=True)
 class Swarm:
-    """A simulated network. `loss`: share of packets lost. `on_event` hears what cores tell."""
+    """Is a simulated network. `loss`: share of packets lost. `on_event` hears what cores tell."""
 
     seed: int = 1
     loss: float = 0.0
@@ -97,15 +98,16 @@ class Swarm:
 
     @property
     def now(self) -> Now:
+        """Return the time; all nodes have the same."""
         return Now(EPOCH + self.time, self.time)
 
     @property
     def trace_hash(self) -> str:
-        """Of everything sent so far, hex: two runs with equal hashes went alike."""
+        """Return the hash of everything sent so far, hex: two runs with equal hashes went alike."""
         return str(self._trace.copy().hexdigest())
 
     def running(self) -> list[Bee]:
-        """The nodes that are up."""
+        """Return the nodes that are up."""
         return [bee for bee in self.bees if bee.up]
 
     def add(self, count: int, *, families: str = "both", nat: bool = False, quiet: bool = False) -> list[Bee]:
@@ -118,35 +120,35 @@ class Swarm:
         self.kick(bee)
 
     def kill(self, *bees: Bee) -> None:
-        """These are gone without a word, with what they had on its way to them."""
+        """Take nodes away without a word, with what is on its way to them."""
         for bee in bees:
             bee.up = False
 
     def wake(self, bee: Bee) -> None:
-        """A node that was gone goes on with what it knew, as a laptop whose lid is opened."""
+        """Let a node that was gone go on with what it knew, as a laptop whose lid is opened."""
         bee.up = True
         bee.life += 1
         self.kick(bee)
 
     def restart(self, bee: Bee) -> None:
-        """A node that was gone begins anew, with its identity and address, knowing nobody."""
+        """Let a node that was gone begin anew, with its identity and address, knowing nobody."""
         bee.core = self._core(bee.index, bee.addresses, bee.life + 1, quiet=not bee.core.takes_part)
         self.wake(bee)
 
     def cut(self, groups: Mapping[int, int]) -> None:
-        """From now on nodes of different groups do not reach each other; who is not named is in group 0."""
+        """Part nodes of different groups from now on; who is not named is in group 0."""
         self._groups = groups
 
     def heal(self) -> None:
-        """One network again."""
+        """Make one network of all groups again."""
         self._groups = {}
 
     def joined(self, a: Bee, b: Bee) -> bool:
-        """Whether no cut is between two nodes."""
+        """Tell whether no cut is between two nodes."""
         return not self._groups or self._groups.get(a.index, 0) == self._groups.get(b.index, 0)
 
     def later(self, delay_s: float, what: Callable[..., None], *arguments: object) -> None:
-        """Call something when its time has come."""
+        """Call something after so many seconds of virtual time."""
         self._push(self.time + delay_s, what, arguments)
 
     def kick(self, bee: Bee) -> None:
@@ -213,8 +215,8 @@ class Swarm:
         self.sent += 1
         self.sent_bytes += len(data)
         self._trace.update(SENT.pack(self.time, bee.index, there.index if there else 0xFFFFFFFF, data[1]))
-        if bee.doors is not None:
-            bee.doors[target] = self.time + NAT_S
+        if bee.nat_holes is not None:
+            bee.nat_holes[target] = self.time + NAT_S
         if there is None or (self.loss and self.rng.random() < self.loss) or not self.joined(bee, there):
             return
         delay_s = self.delays.one_way_s(bee.index, there.index, self.rng.random())
@@ -223,13 +225,13 @@ class Swarm:
     def _deliver(self, sender: Bee, bee: Bee, life: int, data: bytes, source: Address) -> None:
         if not bee.up or bee.life != life or not self.joined(sender, bee):
             return
-        if bee.doors is not None and bee.doors.get(source, -1.0) < self.time:
+        if bee.nat_holes is not None and bee.nat_holes.get(source, -1.0) < self.time:
             return
         self._act(bee, bee.core.receive(self.now, data, source))
 
 
 def place(index: int, family: Family) -> Address:
-    """The address of a numbered node: public, each in a /24 and a /32 of its own."""
+    """Return the address of a numbered node: public, each in a /24 and a /32 of its own."""
     if family == 6:
         return Address(f"2a00:{index + 1:x}::1", PORT)
     return Address(f"{20 + (index >> 16)}.{index >> 8 & 255}.{index & 255}.1", PORT)

@@ -155,7 +155,7 @@ async def gather_all(world: World) -> None:
 
 
 async def deaths(world: World, tally: TrialFigures) -> None:
-    """Kill and restart one node after another."""
+    """Kill and restart one node after another, and note how far all agree afterwards."""
     rng = Random(f"deaths {world.plan.seed}")
     while True:
         await world.pass_time(DEATH_EVERY_S - DEAD_S - 10.0)

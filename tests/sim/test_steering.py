@@ -116,7 +116,7 @@ def test_a_blocked_node_is_no_member_and_nobody_answers_it():
     async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(20.0)
-        blocked, others = nodes[3], nodes[:3]  # the last one is no first contact, on whose doors all knock for ever
+        blocked, others = nodes[3], nodes[:3]  # the last one is no first contact, which all try for ever
         assert all(node_id(blocked) in node.overlay.view.members() for node in nodes)
         publish(world, DraftRequest({}, block=[node_id(blocked).hex()]))
         await world.until(lambda: all(node.overlay.view.strategy.version == 2 for node in others), 20.0)
