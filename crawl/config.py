@@ -17,12 +17,10 @@ DAY_S = 86_400.0
 # Fields that must not be 0 either, and the least that works.
 _AT_LEAST: dict[str, float] = {
     **dict.fromkeys(("max_open_fetches", "max_open_per_address", "max_pending_pages", "max_frontier_urls"), 1),
-    **dict.fromkeys(
-        ("max_body_bytes", "max_robots_bytes", "max_sitemap_bytes", "max_robots_hosts", "max_fails", "breaker_fails"), 1
-    ),
+    **dict.fromkeys(("max_body_bytes", "max_robots_bytes", "max_sitemap_bytes", "max_robots_hosts"), 1),
+    **dict.fromkeys(("max_fails", "breaker_fails", "dns_threads", "parser_batch"), 1),
     **dict.fromkeys(("connect_timeout_s", "read_timeout_s", "total_timeout_s", "parser_stall_s"), 0.001),
     **dict.fromkeys(("revisit_s", "min_revisit_s", "max_revisit_s"), 1.0),
-    **dict.fromkeys(("dns_threads", "parser_batch"), 1),
     "max_head_fields": 8,
 }
 
@@ -45,7 +43,7 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     max_bytes_s: float = 0.0  # bytes a second of bodies as received, over all fetches, for others too; 0: no limit
     hours: str = ""  # local time, such as "22:00-07:00, 12:30-13:30"; nothing is fetched outside of them; empty: always
 
-    # politeness, per host, from the end of one request to the start of the next
+    # politeness, per site (a host with its port), from the end of one request to the start of the next
     min_delay_s: float = 1.0  # the floor that most site owners take for granted
     max_delay_s: float = 60.0  # slowness and errors raise the delay up to this
     max_error_delay_s: float = 3_600.0  # each failure in a row doubles the delay, up to this
