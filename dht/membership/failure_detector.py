@@ -27,7 +27,7 @@ Ask = Callable[[Now, NodeId], None]
 
 
 class FailureDetector:
-    """Suspects peers for one node. `ask` sends a question whose failure comes back to `silent`."""
+    """Suspects peers for one node. `ask` sends a question whose failure comes back to `note_silence`."""
 
     def __init__(self, members: MemberTable, partners: PartnerSelection, ask: Ask) -> None:
         self._members = members
@@ -39,7 +39,7 @@ class FailureDetector:
         self._questions = RateLimiter(RUMOURS_RATE, RUMOURS_BURST)
         self._sweep_at = float("-inf")
 
-    def silent(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
+    def note_silence(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
         """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now. `was_well`:
         it had answered the question before that. If not, and yet others hear it, the way to it is broken."""
         if not was_well or not self._members.is_live(peer, now):
@@ -52,7 +52,7 @@ class FailureDetector:
             self._sweep(now)
         return True
 
-    def names(self, now: Now, partner: NodeId | None) -> bytes:
+    def suspects_for(self, now: Now, partner: NodeId | None) -> bytes:
         """Return the id prefixes to name to a partner: the latest suspects near to it, ours and those that we are
         asking."""
         if partner is None or not (self._told or self._heard):
@@ -62,7 +62,7 @@ class FailureDetector:
         near = [peer for peer in (*reversed(self._told), *reversed(self._heard)) if block.has(peer)]
         return b"".join(peer[:PREFIX_BYTES] for peer in near[:NAMES_LIMIT])
 
-    def rumour(self, now: Now, names: bytes) -> bool:
+    def take_rumour(self, now: Now, names: bytes) -> bool:
         """Ask those whom a peer suspects and we take for live; True if there was one."""
         asked = False
         for start in range(0, min(len(names), NAMES_LIMIT * PREFIX_BYTES), PREFIX_BYTES):

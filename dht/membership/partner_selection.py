@@ -35,7 +35,7 @@ class PartnerSelection:
         self._families = families
         self._rng = rng
         self._fails: dict[NodeId, tuple[int, float]] = {}  # failures in a row, steady time of the next try
-        self._met: dict[NodeId, None] = {}  # who ever answered
+        self._answered: dict[NodeId, None] = {}  # who ever answered
         self._greet: list[NodeId] = []
         self._near: list[NodeId] = []
         self._far: list[NodeId] = []
@@ -100,15 +100,15 @@ class PartnerSelection:
         """Return the next new peer that we can reach, if there is one; whoever has answered us knows us already."""
         while self._greet:
             known = self._members.find(peer := self._greet.pop())
-            if known and peer not in self._met and not self._families.isdisjoint(known.opened.families):
+            if known and peer not in self._answered and not self._families.isdisjoint(known.opened.families):
                 return [peer]
         return []
 
     def answered(self, peer: NodeId) -> None:
         self._fails.pop(peer, None)
-        self._met[peer] = None
-        if len(self._met) > MEMBER_LIMIT:
-            del self._met[next(iter(self._met))]
+        self._answered[peer] = None
+        if len(self._answered) > MEMBER_LIMIT:
+            del self._answered[next(iter(self._answered))]
 
     def failed(self, peer: NodeId, now: Now) -> None:
         if self._members.find(peer) is None:
@@ -126,7 +126,7 @@ class PartnerSelection:
                 break
             if not self._turn:
                 self._turn = self._rng.sample(self._near, len(self._near))
-                self._turn.sort(key=lambda peer: peer not in self._met)  # those that never answered come first
+                self._turn.sort(key=lambda peer: peer not in self._answered)  # those that never answered come first
             peer = self._turn.pop()
             is_here = self._members.is_near(peer) and self._members.is_live(peer, now)
             if is_here and peer not in found and self._is_due(peer, now):

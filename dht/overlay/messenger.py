@@ -114,7 +114,7 @@ class Messenger:
             return False
         contacts = [known.opened.contact for _, known in members.known()]
         named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
-        met = any(self._core.has_met(now, peer, address) for peer, address in named[:NAMED])
+        met = any(self._core.verify_address(now, peer, address) for peer, address in named[:NAMED])
         if named and not met:
             self._kick()
         return met and (members.find(asker) is not None or self._guests.take("", now.steady))

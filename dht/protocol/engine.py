@@ -41,11 +41,12 @@ ALERT_S = 5.0  # between two events that say that the same peer's strategy is ah
 RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
 RESTORE_EACH_S = 5.0  # between two of them: a full store costs some 15 packets a second at most
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
-MEET_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
+VERIFY_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
 
 class ProtocolEngine:
-    """One node of the overlay. `own` is what it says of itself, `finder` its lookups; both act at the next `poll`."""
+    """Runs the protocol for one node. `own` is what it says of itself, `finder` its lookups; both act at the next
+    `poll`."""
 
     def __init__(
         self,
@@ -81,7 +82,7 @@ class ProtocolEngine:
         self._responder = Responder(self.routing, store, network, rng.randbytes(32))
         notice = self._gossip.notice
         self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self.refused, notice)
-        self._alerts, self._meetings = RateLimiter(1 / ALERT_S, 1.0), RateLimiter(1 / MEET_S, 1.0)
+        self._alerts, self._verifications = RateLimiter(1 / ALERT_S, 1.0), RateLimiter(1 / VERIFY_S, 1.0)
         self._events: list[Event] = []
         self._told_epoch = 0
         self._refresh_at = self._restore_at = float("-inf")
@@ -191,11 +192,11 @@ class ProtocolEngine:
         """Say farewell to the near peers: this node stops; nothing is to be told or asked after that."""
         self._gossip.leave(now)
 
-    def has_met(self, now: Now, peer: NodeId, address: Address) -> bool:
-        """Tell whether the peer has answered at this host; if not it is asked now, now and then."""
+    def verify_address(self, now: Now, peer: NodeId, address: Address) -> bool:
+        """Tell whether a peer has answered at this host lately; if not, ask it, at most every five seconds."""
         if self.verified_addresses.has(peer, address, now.steady):
             return True
-        if self._meetings.take(peer, now.steady):
+        if self._verifications.take(peer, now.steady):
             self._gossip.ping(now, peer)
         return False
 

@@ -106,7 +106,7 @@ class Gossip:
         if news:
             self._consider(now, news)
         if body.suspects and sender is not None:
-            if self._detector.rumour(now, body.suspects):
+            if self._detector.take_rumour(now, body.suspects):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
 
@@ -125,7 +125,7 @@ class Gossip:
     def answer(self, now: Now, ping: Ping, asker: bytes, room: int) -> tuple[tuple[bytes, ...], bytes]:
         """Return the heartbeats and suspects for the PONG to a PING, in `room` bytes."""
         peer = node_id_of(asker)
-        suspects = self._detector.names(now, peer)
+        suspects = self._detector.suspects_for(now, peer)
         room -= len(suspects)
         return make_answer(ping, peer, self._members, self._own, self._rumours, room), suspects
 
@@ -154,7 +154,7 @@ class Gossip:
             newest = self._members.find(peer)
             if newest is not None and newest.opened.contact != asked_at:
                 return  # it moved meanwhile: silence at its old address says nothing
-            if self._detector.silent(at, peer, since, was_well=was_well):
+            if self._detector.note_silence(at, peer, since, was_well=was_well):
                 self._alarm(at)
 
         self._probing.add(peer)
@@ -189,7 +189,7 @@ class Gossip:
                 self._probing.discard(peer)
                 self._detector.answered(peer)
 
-        suspects, behind = self._detector.names(now, peer), now.steady < self._behind_until
+        suspects, behind = self._detector.suspects_for(now, peer), now.steady < self._behind_until
         contact, public_key = known.opened.contact, known.opened.heartbeat.public_key
         body = make_ping(
             self._members, self._own, self._rumours, peer, now, self._rng, suspects=suspects, behind=behind

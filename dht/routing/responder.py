@@ -20,7 +20,7 @@ TOKEN_S = 300.0
 
 
 class Responder:
-    """Knows the routing table and the shelf of records."""
+    """Answers from the routing table and the store of records."""
 
     def __init__(self, routing: RoutingTable, store: ValueStore, network: bytes, secret: bytes) -> None:
         self._routing = routing

@@ -162,13 +162,13 @@ def body_size(body: Body) -> int:
     return len(_encoder.encode(body))
 
 
-def encode_packet(stamp: PacketHeader, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
+def encode_packet(header: PacketHeader, transaction: bytes, body: Body, key: bytes | None, *, size: int = 0) -> bytes:
     """Return a datagram, padded to `size` bytes; `key`: shared with the recipient, None where it is not known."""
     encoded = _encoder.encode(body)
-    network, public_key, version, digest = stamp
+    network, public_key, version, digest = header
     number = _NUMBERS[type(body)]
-    header = HEADER.pack(VERSION, number, network, transaction, public_key, version, digest, len(encoded))
-    data = (header + encoded).ljust(size - MAC_BYTES, b"\0")
+    start = HEADER.pack(VERSION, number, network, transaction, public_key, version, digest, len(encoded))
+    data = (start + encoded).ljust(size - MAC_BYTES, b"\0")
     if len(data) + MAC_BYTES > PACKET_LIMIT:
         raise ValueError(f"packet of {len(data) + MAC_BYTES} bytes, {PACKET_LIMIT} is the limit")
     return data + (_mac(key, data) if key is not None else NO_MAC)

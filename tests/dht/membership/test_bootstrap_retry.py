@@ -13,23 +13,23 @@ def at(steady: float) -> Now:
 
 
 def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out() -> None:
-    doors = BootstrapRetry(frozenset({4}), Random(1))
-    doors.add([A], at(0))
-    doors.remember([B] + [Address(f"8.8.{n}.1", 1) for n in range(100)], at(0))
-    assert doors.choose(set(), at(0), alone=False) == [A]
-    tried = {address for n in range(200) for address in doors.choose(set(), at(n), alone=True)}
+    retry = BootstrapRetry(frozenset({4}), Random(1))
+    retry.add([A], at(0))
+    retry.remember([B] + [Address(f"8.8.{n}.1", 1) for n in range(100)], at(0))
+    assert retry.choose(set(), at(0), alone=False) == [A]
+    tried = {address for n in range(200) for address in retry.choose(set(), at(n), alone=True)}
     assert A in tried
     assert len(tried) == 1 + 64
 
 
 def test_pauses_grow_while_alone_and_known_addresses_are_left_out() -> None:
-    doors = BootstrapRetry(frozenset({4}), Random(1))
-    assert doors.next_due == float("inf")
-    doors.add([A, B, Address("2606::1", 1)], at(0))
-    assert sorted(doors.choose({B}, at(0), alone=True)) == [A]
+    retry = BootstrapRetry(frozenset({4}), Random(1))
+    assert retry.next_due == float("inf")
+    retry.add([A, B, Address("2606::1", 1)], at(0))
+    assert sorted(retry.choose({B}, at(0), alone=True)) == [A]
     dues = []
     for _ in range(8):
-        dues.append(doors.next_due)
-        doors.choose(set(), at(dues[-1]), alone=True)
+        dues.append(retry.next_due)
+        retry.choose(set(), at(dues[-1]), alone=True)
     assert [b - a for a, b in itertools.pairwise(dues)] == [2, 4, 8, 16, 32, 60, 60]
-    assert C not in doors.choose(set(), at(0), alone=True)
+    assert C not in retry.choose(set(), at(0), alone=True)

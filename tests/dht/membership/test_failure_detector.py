@@ -13,7 +13,7 @@ IDS = [node.node_id for node in NODES]
 
 
 class Scene:
-    """A watch over twelve live peers, and whom it asked."""
+    """A detector over twelve live peers, and whom it asked."""
 
     def __init__(self) -> None:
         self.members = MemberTable(OWN)
@@ -21,7 +21,7 @@ class Scene:
         for n in range(12):
             self.members.add(beat(n, 1, 0.0), at(0.0), direct=True)
         partners = PartnerSelection(self.members, frozenset({4}), Random(1))
-        self.watch = FailureDetector(self.members, partners, lambda now, peer: self.asked.append(peer))
+        self.detector = FailureDetector(self.members, partners, lambda now, peer: self.asked.append(peer))
 
 
 def name(*numbers: int) -> bytes:
@@ -30,17 +30,17 @@ def name(*numbers: int) -> bytes:
 
 def test_silence_makes_a_suspect_that_is_told_until_it_is_heard_again() -> None:
     scene = Scene()
-    assert scene.watch.silent(at(3.0), IDS[1], 1.0, was_well=True)
+    assert scene.detector.note_silence(at(3.0), IDS[1], 1.0, was_well=True)
     assert not scene.members.is_live(IDS[1], at(3.0))
-    assert scene.watch.names(at(3.0), IDS[2]) == name(1)
-    assert scene.watch.names(at(3.0 + TELL_S + 0.1), IDS[2]) == b""
+    assert scene.detector.suspects_for(at(3.0), IDS[2]) == name(1)
+    assert scene.detector.suspects_for(at(3.0 + TELL_S + 0.1), IDS[2]) == b""
     scene.members.add(beat(1, 2, 4.0), at(4.0))
-    assert scene.watch.names(at(4.0), IDS[2]) == b""
+    assert scene.detector.suspects_for(at(4.0), IDS[2]) == b""
 
 
 def test_a_heartbeat_sent_before_the_silence_began_revives_nobody() -> None:
     scene = Scene()
-    scene.watch.silent(at(12.0), IDS[1], 10.5, was_well=True)
+    scene.detector.note_silence(at(12.0), IDS[1], 10.5, was_well=True)
     scene.members.add(beat(1, 2, 10.0), at(12.5))
     assert not scene.members.is_live(IDS[1], at(12.5))
     scene.members.add(beat(1, 3, 12.0), at(13.0))
@@ -49,38 +49,38 @@ def test_a_heartbeat_sent_before_the_silence_began_revives_nobody() -> None:
 
 def test_where_the_way_was_broken_before_others_are_believed() -> None:
     scene = Scene()
-    assert not scene.watch.silent(at(3.0), IDS[1], 1.0, was_well=False)
+    assert not scene.detector.note_silence(at(3.0), IDS[1], 1.0, was_well=False)
     assert scene.members.is_live(IDS[1], at(3.0))
 
 
 def test_a_rumour_is_not_believed_but_asked_about_once_in_two_minutes() -> None:
     scene = Scene()
-    assert scene.watch.rumour(at(1.0), name(1))
+    assert scene.detector.take_rumour(at(1.0), name(1))
     assert scene.members.is_live(IDS[1], at(1.0))
-    assert scene.watch.names(at(1.0), IDS[2]) == name(1)
-    assert not scene.watch.rumour(at(2.0), name(1))
+    assert scene.detector.suspects_for(at(1.0), IDS[2]) == name(1)
+    assert not scene.detector.take_rumour(at(2.0), name(1))
     assert scene.asked == [IDS[1]]
-    scene.watch.answered(IDS[1])
-    assert scene.watch.names(at(2.0), IDS[2]) == b""
+    scene.detector.answered(IDS[1])
+    assert scene.detector.suspects_for(at(2.0), IDS[2]) == b""
     for n in range(12):
         scene.members.add(beat(n, 99, 120.0), at(120.0))
-    assert scene.watch.rumour(at(122.0), name(1))
+    assert scene.detector.take_rumour(at(122.0), name(1))
 
 
 def test_several_deaths_together_make_it_ask_everybody_once() -> None:
     scene = Scene()
     for n in range(CROWD):
         assert scene.asked == []
-        scene.watch.silent(at(3.0), IDS[n], 1.0, was_well=True)
+        scene.detector.note_silence(at(3.0), IDS[n], 1.0, was_well=True)
     assert sorted(scene.asked) == sorted(IDS[CROWD:])
-    scene.watch.silent(at(4.0), IDS[CROWD], 1.0, was_well=True)
+    scene.detector.note_silence(at(4.0), IDS[CROWD], 1.0, was_well=True)
     assert len(scene.asked) == 12 - CROWD
 
 
 def test_any_list_of_names_is_bounded() -> None:
     scene, rng = Scene(), Random(1)
     for n in range(200):
-        scene.watch.rumour(Now(1e6 + n / 100, n / 100), rng.randbytes(rng.randrange(2000)) + name(*range(12)))
-        scene.watch.rumour(Now(1e6 + n / 100, n / 100), name(*range(12)) * 40)
+        scene.detector.take_rumour(Now(1e6 + n / 100, n / 100), rng.randbytes(rng.randrange(2000)) + name(*range(12)))
+        scene.detector.take_rumour(Now(1e6 + n / 100, n / 100), name(*range(12)) * 40)
     assert len(scene.asked) <= RUMOURS_BURST + 12
-    assert len(scene.watch.names(at(2.0), IDS[1])) <= 4 * NAMES_LIMIT
+    assert len(scene.detector.suspects_for(at(2.0), IDS[1])) <= 4 * NAMES_LIMIT

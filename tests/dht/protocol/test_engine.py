@@ -2,7 +2,6 @@
 
 from random import Random
 
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -13,7 +12,6 @@ from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import MembersChanged, StrategyAhead
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Endpoint
-from dht.wire.heartbeat import open_heartbeat
 from dht.wire.packets import (
     PACKET_LIMIT,
     Body,
@@ -70,20 +68,6 @@ def test_first_contact_by_address_makes_members_of_both() -> None:
     assert not a.refused
 
 
-def test_a_node_on_all_addresses_learns_its_own_from_answers() -> None:
-    a, b = core(1, HERE), core(2, THERE, host="0.0.0.0")
-    nodes = {HERE: a, THERE: b}
-    a.poll(at(0))
-    b.join(at(0), [HERE])
-    assert b.own.endpoints() == ()
-    for n in range(4):
-        talk(at(n), nodes, [(d, t, THERE) for d, t in b.poll(at(n))])
-    assert [e.host for e in b.own.endpoints()] == [THERE.host]
-    known = a.members.find(b.node_id)
-    assert known
-    assert known.opened.contact.endpoints[0].udp == THERE
-
-
 @settings(max_examples=300, deadline=None)
 @given(st.binary(max_size=1400))
 def test_any_bytes_are_counted_and_never_answered(data: bytes) -> None:
@@ -112,16 +96,16 @@ def test_mutations_of_real_packets_do_no_harm(data: bytes, flips: list[tuple[int
 def test_any_body_with_a_right_mac_does_no_harm(kind: PacketKind, body: bytes, transaction: bytes) -> None:
     """A member that sends nonsense under a valid MAC."""
     liar, node = Identity(bytes([9]) * 32), core(1)
-    stamp = PacketHeader(NETWORK[:4], liar.public_key, 0, bytes(8))
+    header = PacketHeader(NETWORK[:4], liar.public_key, 0, bytes(8))
     key = liar.shared_key(Identity(bytes([1]) * 32).public_key)
-    good = bytearray(encode_packet(stamp, transaction, Ping(0, 0, b"", (body,)), key, size=PACKET_LIMIT))
+    good = bytearray(encode_packet(header, transaction, Ping(0, 0, b"", (body,)), key, size=PACKET_LIMIT))
     good[1] = kind
     from dht.wire.packets import _mac  # the liar's own keys are right
 
     node.receive(at(0), bytes(good[:-16]) + _mac(key, bytes(good[:-16])), THERE)
     digest = Ping(5, 1 << 40, body, (body, body))
     for question in (Find(body), Get(body), Put(body[:8], body), digest):
-        packet = encode_packet(stamp, transaction, question, key, size=PACKET_LIMIT)
+        packet = encode_packet(header, transaction, question, key, size=PACKET_LIMIT)
         assert all(len(d) <= PACKET_LIMIT for d, _ in node.receive(at(0), packet, THERE))
 
 
@@ -140,14 +124,6 @@ def test_answers_are_never_longer_than_questions() -> None:
             assert all(len(d) <= asked for d in stranger_asks(a, body, size=size))
 
 
-@pytest.mark.parametrize("body", [Find(bytes(20)), Get(bytes(20)), Put(b"", b"")])
-def test_only_a_ping_goes_without_mac(body: Find | Get | Put) -> None:
-    a, _, _, _ = pair()
-    assert stranger_asks(a, body, mac=False) == []
-    assert a.refused["no MAC"] == 1
-    assert stranger_asks(a, Ping(0, 0, b"", ()), mac=False)
-
-
 def test_a_put_without_token_stores_nothing() -> None:
     a, _, _, _ = pair()
     (answer,) = stranger_asks(a, Put(b"12345678", b"record"))
@@ -162,15 +138,6 @@ def test_a_forged_answer_and_another_network_are_refused() -> None:
     ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
     a.receive(at(0.2), ping[:2] + b"oops" + ping[6:], THERE)
     assert a.refused["another network"] == 1
-
-
-def test_a_flood_from_one_address_is_cut_off_and_others_are_served() -> None:
-    a, _, _, seen = pair()
-    ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
-    answers = [a.receive(at(1), ping, ELSEWHERE) for _ in range(2000)]
-    assert len([x for x in answers if x]) <= 600
-    assert a.refused["address over its rate"] >= 1400
-    assert a.receive(at(1), ping, THERE)
 
 
 def test_open_requests_and_memory_stay_bounded() -> None:
@@ -206,69 +173,13 @@ def test_a_suspected_peer_is_asked_and_back_with_its_next_heartbeat() -> None:
     assert a.members.is_live(b.node_id, at(2))
 
 
-def test_a_restart_with_the_clock_set_back_outruns_its_own_past() -> None:
-    a, b, nodes, _ = pair()
-    again = core(2, THERE)
-    nodes[THERE] = again
-    earlier = Now(at(0).wall - 60, at(0).steady)
-    again.join(earlier, [HERE])
-    for n in range(5):
-        now = Now(earlier.wall + n, earlier.steady + n)
-        packets = [(d, t, THERE) for d, t in again.poll(now)] + [(d, t, HERE) for d, t in a.poll(at(n))]
-        talk(now, nodes, packets)
-    first, last = open_heartbeat(b.own.raw, at(0), NETWORK, LOCAL), a.members.find(b.node_id)
-    assert last
-    assert last.opened.sequence > first.sequence
-
-
-def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
-    """Whoever kept a heartbeat of a peer that died could otherwise make it live again at every newcomer."""
-    a, b = core(1, HERE), core(2, THERE)
-    b.poll(at(0))
-    body = Ping(0, (1 << 32) - 1, b"", (b.own.raw,))
-    stamp = PacketHeader(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
-    packet = encode_packet(stamp, b"t" * 8, body, None, size=PACKET_LIMIT)
-    assert a.receive(at(100), packet, ELSEWHERE)
-    assert a.members.find(b.node_id) is not None
-    assert not a.members.is_live(b.node_id, at(100))
-
-
-def test_a_flood_from_all_addresses_of_one_ipv6_prefix_is_cut_off_too() -> None:
-    a, _, _, seen = pair()
-    ping = next(d for d in seen if decode_packet(d).kind is PacketKind.PING)
-    answers = [a.receive(at(1), ping, Address(f"2001:db8::{n:x}", 8091)) for n in range(2000)]
-    assert len([x for x in answers if x]) <= 600
-    assert a.receive(at(1), ping, Address("2001:db8:0:1::1", 8091))
-
-
-def test_a_peer_is_met_where_it_answered_and_asked_where_it_only_says_it_is() -> None:
+def test_a_peer_is_verified_where_it_answered_and_asked_where_it_only_says_it_is() -> None:
     a, b, nodes, _ = pair()
     for n in range(1, 4):
         talk(at(n), nodes, [(d, t, HERE) for d, t in a.poll(at(n))])
-    assert a.has_met(at(4), b.node_id, THERE)
-    assert not a.has_met(at(4), b.node_id, ELSEWHERE)
+    assert a.verify_address(at(4), b.node_id, THERE)
+    assert not a.verify_address(at(4), b.node_id, ELSEWHERE)
     sent = [target for _, target in a.poll(at(4))]
     assert sent.count(THERE) >= 1
-    a.has_met(at(4), b.node_id, ELSEWHERE)
+    a.verify_address(at(4), b.node_id, ELSEWHERE)
     assert not a.poll(at(4)), "one question in a while, or a relay is a weapon"
-
-
-def test_former_members_are_knocked_at_when_their_heartbeats_have_expired() -> None:
-    _, b, _, _ = pair()
-    late, day = core(3, ELSEWHERE), 86_400.0
-    late.remember(at(day), [b.own.raw])
-    assert late.members.members(at(day)) == (late.node_id,)
-    assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
-    assert not late.refused
-
-
-def test_the_own_address_is_learned_within_the_prefixes_of_the_strategy_in_force() -> None:
-    listening, declared = (Endpoint("0.0.0.0", 8091, 8091),), AddressPolicy(("10.1.0.0/16",))
-    node = ProtocolEngine(
-        Identity(b"\1" * 32), NETWORK, DhtConfig(), Random(1), listening=listening, policy=AddressPolicy()
-    )
-    node.own.seen_at("10.1.2.3", core(2).node_id)
-    assert node.own.endpoints() == ()
-    node.set_strategy(2, bytes(32), 8, declared)
-    node.own.seen_at("10.1.2.3", core(2).node_id)
-    assert [e.host for e in node.own.endpoints()] == ["10.1.2.3"]

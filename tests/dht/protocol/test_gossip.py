@@ -115,7 +115,7 @@ def test_liars_who_name_everybody_cause_few_questions_and_no_deaths() -> None:
     pass_time(swarm, 60.0)
     names = b"".join(bee.node_id[:4] for bee in swarm.bees)
     liar = swarm.bees[0].core
-    liar._gossip._detector.names = lambda now, partner: names[: 4 * 24]  # type: ignore[method-assign]
+    liar._gossip._detector.suspects_for = lambda now, partner: names[: 4 * 24]  # type: ignore[method-assign]
     before = packets(swarm)
     pass_time(swarm, 60.0)
     assert false_deaths(swarm) == 0.0

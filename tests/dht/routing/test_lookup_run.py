@@ -23,7 +23,7 @@ def test_a_malformed_contact_fails_its_sender_and_not_the_lookup() -> None:
     def ask(now: Now, body: Body, key: bytes, contact: Contact, done: object, slow: object = None) -> None:
         asked.append(done)  # type: ignore[arg-type]
 
-    walk = LookupRun(
+    run = LookupRun(
         OWN.node_id,
         bytes(20),
         ask,
@@ -31,8 +31,8 @@ def test_a_malformed_contact_fails_its_sender_and_not_the_lookup() -> None:
         AddressPolicy(allow_private=True),
         lambda _, w: ended.append(w.result()),
     )
-    walk.start(NOW, [(LIAR.public_key, Contact(LIAR.node_id, (Endpoint("127.0.0.1", 1, 1),)))])
+    run.start(NOW, [(LIAR.public_key, Contact(LIAR.node_id, (Endpoint("127.0.0.1", 1, 1),)))])
     with pytest.raises(BadMessage):
         asked[0](NOW, None, Found((PackedContact(bytes(32), ((b"\x7f\0\0", 1, 1),)),), b"token"))
     assert ended == [[]]
-    assert walk.tokens == {}
+    assert run.tokens == {}

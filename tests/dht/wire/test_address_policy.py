@@ -1,4 +1,4 @@
-"""Every door by which a stranger's address comes in: mapped, private and odd ones stay out unless they are declared."""
+"""Every way by which a stranger's address comes in: mapped, private and odd ones stay out unless they are declared."""
 
 import ipaddress
 from random import Random
@@ -67,16 +67,16 @@ def by_pong(host: str, policy: AddressPolicy) -> bool:
     return bool(own.endpoints())
 
 
-DOORS = [by_heartbeat, by_found, by_pong]
+WAYS_IN = [by_heartbeat, by_found, by_pong]
 
 
-@pytest.mark.parametrize("door", DOORS)
-def test_private_addresses_come_in_where_they_are_declared_and_public_ones_always(door) -> None:
-    assert [door(host, OPEN) for host in PUBLIC + PRIVATE] == [True] * len(PUBLIC) + [False] * len(PRIVATE)
-    assert all(door(host, DECLARED) for host in PUBLIC + PRIVATE)
+@pytest.mark.parametrize("way_in", WAYS_IN)
+def test_private_addresses_come_in_where_they_are_declared_and_public_ones_always(way_in) -> None:
+    assert [way_in(host, OPEN) for host in PUBLIC + PRIVATE] == [True] * len(PUBLIC) + [False] * len(PRIVATE)
+    assert all(way_in(host, DECLARED) for host in PUBLIC + PRIVATE)
 
 
-@pytest.mark.parametrize("door", DOORS)
+@pytest.mark.parametrize("way_in", WAYS_IN)
 @pytest.mark.parametrize("host", NOBODY)
-def test_mapped_multicast_and_unspecified_ones_never_do_whatever_is_declared(door, host: str) -> None:
-    assert not any(door(host, policy) for policy in (OPEN, DECLARED, EVERYTHING))
+def test_mapped_multicast_and_unspecified_ones_never_do_whatever_is_declared(way_in, host: str) -> None:
+    assert not any(way_in(host, policy) for policy in (OPEN, DECLARED, EVERYTHING))

@@ -1,0 +1,48 @@
+"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+
+from dht.clock import Now
+from dht.identity.node_key import Identity
+from dht.wire.heartbeat import open_heartbeat
+from dht.wire.packets import (
+    PACKET_LIMIT,
+    PacketHeader,
+    Ping,
+    encode_packet,
+)
+from tests.dht.protocol.test_engine import ELSEWHERE, HERE, LOCAL, NETWORK, THERE, at, core, pair, talk
+
+
+def test_a_restart_with_the_clock_set_back_outruns_its_own_past() -> None:
+    a, b, nodes, _ = pair()
+    again = core(2, THERE)
+    nodes[THERE] = again
+    earlier = Now(at(0).wall - 60, at(0).steady)
+    again.join(earlier, [HERE])
+    for n in range(5):
+        now = Now(earlier.wall + n, earlier.steady + n)
+        packets = [(d, t, THERE) for d, t in again.poll(now)] + [(d, t, HERE) for d, t in a.poll(at(n))]
+        talk(now, nodes, packets)
+    first, last = open_heartbeat(b.own.raw, at(0), NETWORK, LOCAL), a.members.find(b.node_id)
+    assert last
+    assert last.opened.sequence > first.sequence
+
+
+def test_a_ping_without_mac_does_not_speak_for_the_key_that_it_names() -> None:
+    """Whoever kept a heartbeat of a peer that died could otherwise make it live again at every newcomer."""
+    a, b = core(1, HERE), core(2, THERE)
+    b.poll(at(0))
+    body = Ping(0, (1 << 32) - 1, b"", (b.own.raw,))
+    header = PacketHeader(NETWORK[:4], Identity(bytes([2]) * 32).public_key, 0, bytes(8))
+    packet = encode_packet(header, b"t" * 8, body, None, size=PACKET_LIMIT)
+    assert a.receive(at(100), packet, ELSEWHERE)
+    assert a.members.find(b.node_id) is not None
+    assert not a.members.is_live(b.node_id, at(100))
+
+
+def test_former_members_are_tried_when_their_heartbeats_have_expired() -> None:
+    _, b, _, _ = pair()
+    late, day = core(3, ELSEWHERE), 86_400.0
+    late.remember(at(day), [b.own.raw])
+    assert late.members.members(at(day)) == (late.node_id,)
+    assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
+    assert not late.refused
