@@ -21,9 +21,9 @@ SHORT_BYTES = 8  # of a digest; it only decides between versions of the same mil
 class Kind(IntEnum):
     """What a record is about; the number is on the wire and on disk."""
 
-    DOCUMENT = 1  # body: store.document.Document; content: the fetched bytes
+    DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
-    HOST = 3  # body: store.hostrecord.HostRecord; no content; always in its site's home slot
+    HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
 
 
 class Version(NamedTuple):

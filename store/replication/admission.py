@@ -17,14 +17,14 @@ BURST_S = 4.0  # of the rate: a page's links come together
 
 
 class Admission:
-    """Decides for one node; `records_s`: records a second that a peer may bring into slots that are not its own."""
+    """Decides whose records one node takes."""
 
     def __init__(self, overlay: Overlay, records_s: float, places: SiteShards) -> None:
         self._overlay, self._places = overlay, places
         self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
     def objections(self, now: Now, peer: NodeId, records: Sequence[Record]) -> list[str]:
-        """Why each record is not taken from this peer, "" where it is."""
+        """Say why each record is not taken from this peer, "" where it is."""
         view = self._overlay.view
         bits, owned = view.strategy.slot_bits, view.owned()
         reasons, foreign = [""] * len(records), list[int]()

@@ -1,8 +1,8 @@
 """Copies that this node owes to owners who could not take them: kept on disk until they return.
 
-Where the record lies here anyway the outbox holds a reference, otherwise the record. What is owed too long, or does not
+Where the record lies here anyway a reference to it is kept, otherwise the record. What is owed too long, or does not
 fit, is given up here, and the caller has the slot reconciled instead. It lives in the index's file and may be lost with
-it: a node reconciles all its slots after a start, so a lost debt is paid all the same, only later.
+it: a node reconciles all its slots after a start, so what was lost is delivered all the same, only later.
 """
 
 from collections.abc import Sequence
@@ -20,7 +20,7 @@ REFERENCE_BYTES = 100  # about what a row without a body takes
 
 @dataclass(frozen=True, slots=True)
 class OwedCopy:
-    """A record that a peer should have, at least in the version of `at_ms`."""
+    """A record that a peer is owed, at least in the version of `at_ms`."""
 
     peer: NodeId
     kind: Kind
@@ -30,7 +30,7 @@ class OwedCopy:
 
 
 class HintedHandoff:
-    """What is owed, by peer. `now` is Unix time."""
+    """Keeps what is owed, by peer. `now` is Unix time."""
 
     def __init__(self, store: RecordStore, config: StoreConfig) -> None:
         self._store, self._config = store, config
@@ -40,11 +40,11 @@ class HintedHandoff:
         self._bytes = sum(int(size) for *_, size in rows)
 
     def counts(self) -> dict[NodeId, int]:
-        """How many records are owed to each peer."""
+        """Return how many records are owed to each peer."""
         return {peer: count for peer, count in sorted(self._counts.items()) if count}
 
     async def keep_for(self, peer: NodeId, records: Sequence[Record], *, is_here: bool, now: float) -> list[OwedCopy]:
-        """Remember what a peer should have; `is_here`: the records lie in our store. Returns what did not fit."""
+        """Remember what a peer is owed, and return what did not fit; `is_here`: the records lie in our store."""
         rows, refused = [], []
         size = self._bytes
         for r in records:
@@ -69,7 +69,7 @@ class HintedHandoff:
         return refused
 
     def owed_to(self, peer: NodeId, limit: int) -> list[tuple[OwedCopy, Record | None]]:
-        """Some debts to a peer with the records as they are now; None where the record is gone meanwhile."""
+        """Return up to `limit` copies owed to a peer with their records as they are now, None where one is gone."""
         query = "SELECT kind, id, key, at_ms, body FROM owed WHERE peer = ? ORDER BY kind, id LIMIT ?"
         found = []
         for kind, id, key, at_ms, body in self._store.reader.execute(query, (peer, limit)).fetchall():
@@ -79,7 +79,7 @@ class HintedHandoff:
         return found
 
     async def delivered(self, owed_copies: Sequence[OwedCopy]) -> None:
-        """Strike debts out, unless a newer version is owed by now."""
+        """Strike out copies that were delivered, unless a newer version is owed by now."""
 
         def write(database: Connection) -> None:
             for copy in owed_copies:
@@ -89,7 +89,7 @@ class HintedHandoff:
             await self._store.change(write)
 
     async def give_up_old(self, now: float) -> list[OwedCopy]:
-        """Strike out what is owed for too long, and say what it was."""
+        """Strike out some of what is owed for too long, and return it."""
         if not any(self._counts.values()):
             return []
         query = "SELECT peer, kind, id, key, at_ms FROM owed WHERE since < ? LIMIT 1000"

@@ -24,21 +24,22 @@ _Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
 class PutPackage(Message, frozen=True, array_like=True):
-    """Keep these records, with their contents; answered when those that were not refused are durable."""
+    """Asks to keep these records, with their contents; it is answered when all that were not refused are durable."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A record that was not kept, by its index in the package, and why."""
+    """Names a record that was not kept, by its index in the package, and why."""
 
     index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
     reason: Annotated[str, Meta(max_length=300)]
 
 
 class PutReply(Message, frozen=True, array_like=True):
-    """All others are durable here, or something newer in their place. `astray`: indexes of records whose site lies
-    elsewhere by now, as its record (kind HOST) says."""
+    """Says which records of a package were refused; all others, or something newer, are durable here.
+
+    `astray`: indexes of records whose site lies elsewhere by now, as its record (kind HOST) says."""
 
     refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
@@ -53,15 +54,18 @@ class Wanted(msgspec.Struct, frozen=True, array_like=True):
 
 
 class FetchRecords(Message, frozen=True, array_like=True):
-    """Give me these records, with or without their contents."""
+    """Asks for these records, with or without their contents."""
 
     wanted: Annotated[tuple[Wanted, ...], Meta(max_length=MAX_WANTED)]
     content: bool
 
 
 class FetchReply(Message, frozen=True, array_like=True):
-    """The records that there are. `later`: indexes that did not fit, ask again. `unsure`: indexes not found here in
-    a slot that this node is not ready for, so others may have them. Whatever else is missing does not exist here."""
+    """Brings those of the wanted records that there are. `later`: indexes that did not fit, ask again.
+
+    `unsure`: indexes not found here in a slot that this node is not ready for, so others may have them. Whatever else is
+    missing does not exist here.
+    """
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     later: Annotated[tuple[int, ...], Meta(max_length=MAX_WANTED)] = ()
@@ -69,7 +73,7 @@ class FetchReply(Message, frozen=True, array_like=True):
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):
-    """One message of a session, see `store.reconcile`. `today`: only records that expire after this day count."""
+    """One message of a session of range reconciliation. Only records that expire after the day `today` count."""
 
     today: Annotated[int, Meta(ge=0, lt=1 << 32)]
     ranges: _Ranges
@@ -77,21 +81,21 @@ class ReconcileStep(Message, frozen=True, array_like=True):
 
 
 class ReconcileReply(Message, frozen=True, array_like=True):
-    """The answer to a step."""
+    """Answers a step."""
 
     ranges: _Ranges
     form: _Form
 
 
 class SlotReport(Message, frozen=True, array_like=True):
-    """What lies in these slots at your place?"""
+    """Asks what lies in these slots at the peer's."""
 
     slot_bits: Annotated[int, Meta(ge=1, le=16)]
     slots: Annotated[tuple[int, ...], Meta(max_length=1024)]
 
 
 class SlotState(msgspec.Struct, frozen=True, array_like=True):
-    """A slot on one node: equal fingerprints mean equal records."""
+    """What one node holds of a slot: equal fingerprints mean equal records."""
 
     slot: int
     documents: int
@@ -101,6 +105,6 @@ class SlotState(msgspec.Struct, frozen=True, array_like=True):
 
 
 class SlotReportReply(Message, frozen=True, array_like=True):
-    """One state a slot that was asked for, in order."""
+    """Brings one state for each slot that was asked for, in order."""
 
     states: Annotated[tuple[SlotState, ...], Meta(max_length=1024)]

@@ -1,7 +1,7 @@
 """One conversation with one peer: what differs in some slots, and moving it.
 
-The session itself is pure (`store.reconcile`); here are only its messages, then the records in batches: fetched and
-checked like anything from a peer, or pushed with their authors' own proofs.
+The session itself is pure (`store/record/range_reconciliation.py`); here are only its messages, then the records in
+batches: fetched and checked like anything from a peer, or pushed with their authors' own proofs.
 """
 
 import logging
@@ -39,12 +39,12 @@ Pacing = Callable[[int], Awaitable[None]]
 
 
 async def unthrottled(moved_bytes: int) -> None:
-    """For what is not handed over but repaired: it is little, and urgent."""
+    """Wait for nothing: what is repaired, and not handed over, is little and urgent."""
 
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """How a conversation ended: slots now level with the peer, and records moved."""
+    """Says how a conversation ended: which slots are now level with the peer, and how many records were moved."""
 
     level: frozenset[Slot]
     pulled: int
@@ -52,7 +52,7 @@ class SyncResult:
 
 
 class PeerSync:
-    """Conversations of one node with its peers."""
+    """Holds one node's conversations with its peers."""
 
     def __init__(
         self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: RecordCheck, proofs: ProofThread
@@ -102,7 +102,7 @@ class PeerSync:
     async def fetch(
         self, peer: NodeId, entries: Sequence[RangeEntry], slot_bits: int, pacing: Pacing = unthrottled
     ) -> set[Slot]:
-        """Get records and keep those that prove themselves; returns slots in which not everything came.
+        """Get records, keep those that prove themselves, and return the slots in which not everything came.
 
         What the peer no longer has is no loss: it named something newer or expired since.
         """
@@ -128,8 +128,9 @@ class PeerSync:
     async def push(
         self, peer: NodeId, records: Iterable[Record], slot_bits: int, pacing: Pacing = unthrottled
     ) -> set[Slot] | None:
-        """Give a peer records; returns the slots in which it refused any; None where it took nothing of a whole batch,
-        which ends the push: it is full, or takes no more from us for now."""
+        """Give a peer records, and return the slots in which it refused any.
+
+        None where it took nothing of a whole batch, which ends the push: it is full, or takes no more for now."""
         refused = set[Slot]()
         for batch in batches(records, self._config):
             message = PutPackage(pack(batch))
@@ -141,7 +142,7 @@ class PeerSync:
         return refused
 
     async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
-        """`checked`, off the event loop where it is much."""
+        """Return the records of an answer as `checked` does, off the event loop where they are many."""
         job = partial(checked, peer, reply, asked, self._check, content=content)
         return await self._proofs.run(job, len(reply.package))
 
@@ -149,7 +150,7 @@ class PeerSync:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
 
     def _affordable(self, slots: Sequence[Slot], slot_bits: int) -> list[Slot]:
-        """As many of the slots, one at least, as hold no more than a session should compare."""
+        """Take so many of the slots, one at least, as hold no more than a session should compare."""
         chosen: list[Slot] = []
         total = 0
         for slot in slots:
@@ -191,7 +192,7 @@ def _items(catalog: CatalogReader, first: Key, last: Key, today: int) -> list[Ra
 def checked(
     peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: RecordCheck, *, content: bool
 ) -> list[Record]:
-    """The records of an answer if each was asked for and proves itself; raises BadReplica otherwise."""
+    """Return the records of an answer if each was asked for and proves itself; raises BadReplica otherwise."""
     records = open_package(reply.package)
     names = {(w.kind, w.id) for w in asked}
     for record, flaw in zip(records, check(records), strict=True):
@@ -205,13 +206,13 @@ def checked(
 
 
 def spans(slots: Sequence[Slot], slot_bits: int) -> list[tuple[bytes, bytes]]:
-    """The parts of the key space that slots (in order) make up, as places."""
+    """Return the parts of the key space that slots (in order) make up, as places."""
     last = (1 << slot_bits) - 1
     return [(slot_start(s, slot_bits), END if s == last else slot_start(Slot(s + 1), slot_bits)) for s in slots]
 
 
 def batches(records: Iterable[Record], config: StoreConfig) -> Iterator[list[Record]]:
-    """Records in packages of bounded count and bytes."""
+    """Divide records into packages of bounded count and bytes."""
     batch: list[Record] = []
     size = 0
     for record in records:
@@ -225,7 +226,7 @@ def batches(records: Iterable[Record], config: StoreConfig) -> Iterator[list[Rec
 
 
 def key_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
-    """First and last key of a slot."""
+    """Return the first and the last key of a slot."""
     start = slot_start(slot, slot_bits)
     last = int.from_bytes(start, "big") | ((1 << (160 - slot_bits)) - 1)
     return start, Key(last.to_bytes(20, "big"))

@@ -1,9 +1,9 @@
 """Which slots this node may answer for, and whom it must compare itself with to become or stay so.
 
-Pure: decisions only; the steward looks, carries them out and reports back. A slot that is gained is not ready until it
-was reconciled once with every live peer that announces it ready, or where nobody does with every live owner; alone, at
-once. A slot that is lost is still served until all its owners are ready and have everything that lies here; then it is
-let go. A starting node that expects others first waits to hear of them, and for a while doubts a slot that it
+Pure: decisions only; `ReplicaRepair` looks, carries them out and reports back. A slot that is gained is not ready until
+it was reconciled once with every live peer that announces it ready, or where nobody does with every live owner; alone,
+at once. A slot that is lost is still served until all its owners are ready and have everything that lies here; then it
+is let go. A starting node that expects others first waits to hear of them, and for a while doubts a slot that it
 thought ready when another holder shows up.
 
 Who stands in for silent owners is no owner: it takes what is written meanwhile, is ready only if it was before, and
@@ -30,7 +30,7 @@ class SyncPurpose(Enum):
 
 @dataclass(frozen=True, slots=True)
 class SyncJob:
-    """Compare some slots with a peer."""
+    """A session to hold: some slots are compared with a peer."""
 
     peer: NodeId
     purpose: SyncPurpose
@@ -39,7 +39,7 @@ class SyncJob:
 
 @dataclass(frozen=True, slots=True)
 class SlotReplicas:
-    """A slot as the view shows it now; `ready` are live and announce it, this node left out of all three."""
+    """Who else holds a slot, as the view shows it now; `ready` are live and announce it. This node is left out."""
 
     owners: tuple[NodeId, ...]
     live_owners: tuple[NodeId, ...]
@@ -50,7 +50,7 @@ ReplicasOf = Callable[[Slot], SlotReplicas]
 
 
 class StartupGate:
-    """Whether a starting node may trust what it sees. `now` is steady time in seconds."""
+    """Decides whether a starting node may trust what it sees. `now` is steady time in seconds."""
 
     def __init__(self, config: StoreConfig, started_at: float, *, expects_others: bool) -> None:
         self._config, self._started_at, self.is_open = config, started_at, not expects_others
@@ -58,7 +58,7 @@ class StartupGate:
         self._quiet_since = started_at
 
     def refresh(self, now: float, members: tuple[NodeId, ...], live_others: int) -> bool:
-        """Open for good once somebody is live and the member list was quiet, or nobody came in time."""
+        """Tell whether the node may start: for good once somebody is live and all is quiet, or nobody came in time."""
         if members != self._members:
             self._members, self._quiet_since = members, now
         settled = live_others > 0 and now - self._quiet_since >= self._config.view_settle_s
@@ -68,7 +68,7 @@ class StartupGate:
 
 
 class Readiness:
-    """The slots of this node and how far each has come."""
+    """Tracks the slots of this node, and how far each has come."""
 
     def __init__(self, config: StoreConfig, started_at: float) -> None:
         self._config = config
@@ -97,7 +97,7 @@ class Readiness:
         self.owned = owned
 
     def update(self, now: float, replicas_of: ReplicasOf) -> None:
-        """Recompute what is ready. Slots ready for long are not looked at, so a settled node does nothing here."""
+        """Recompute which slots are ready; those ready for long are passed over, so a settled node does nothing."""
         doubtful = self.ready & self.owned if now < self._doubt_until else set()
         for slot in sorted((self.owned - self.ready) | doubtful):
             if self._missing(slot, replicas_of(slot)):
@@ -117,7 +117,7 @@ class Readiness:
         busy: set[NodeId],
         under_way: int = 0,
     ) -> list[SyncJob]:
-        """Sessions to hold now, at most one a peer and none with a busy one; `choose` picks one of several peers.
+        """Return the sessions to hold now, at most one a peer, none with a busy one; `choose` picks one of several.
         `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones.
         """
         room = self._config.handover_slots - under_way
@@ -145,12 +145,12 @@ class Readiness:
         return list(chosen.values())
 
     def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
-        """Compare slots with a peer soon."""
+        """Take note that slots are to be compared with a peer soon."""
         if found := set(slots) & self.owned:
             self._checks.setdefault(peer, set()).update(found)
 
     def done(self, job: SyncJob, slots: Iterable[Slot]) -> None:
-        """A session ended well for these of its slots."""
+        """Take note that a session ended well for these of its slots."""
         self._failures.pop(job.peer, None)
         for slot in slots:
             if job.purpose == SyncPurpose.HANDOFF:
@@ -161,31 +161,31 @@ class Readiness:
             self._checks[job.peer] -= set(job.slots)
 
     def failed(self, job: SyncJob) -> int:
-        """A session failed; returns how many did in a row with this peer."""
+        """Take note that a session failed, and return how many did in a row with this peer."""
         self._failures[job.peer] = self._failures.get(job.peer, 0) + 1
         if job.purpose == SyncPurpose.CHECK and job.peer in self._checks:
             self._checks[job.peer] -= set(job.slots)  # the next round of checks finds it again
         return self._failures[job.peer]
 
     def incomplete(self, slot: Slot, replicas_of: ReplicasOf) -> None:
-        """This node had to refuse a record of the slot: not ready any more, unless nobody else is."""
+        """Take note that this node refused a record of the slot: it is not ready any more, unless nobody else is."""
         if slot in self.ready and slot in self.owned and replicas_of(slot).ready:
             self.ready.discard(slot)
             self._met[slot] = set()
 
     def gone(self, now: float) -> list[Slot]:
-        """Former slots that may leave the disk: handed over, and long enough unannounced."""
+        """Return the former slots that may leave the disk: handed over, and unannounced for long enough."""
         return sorted(s for s, since in self._letting_go.items() if now - since >= self._config.handoff_settle_s)
 
     def dropped(self, slot: Slot) -> None:
-        """A former slot left the disk."""
+        """Take note that a former slot left the disk."""
         self.former.discard(slot)
         self._handed.pop(slot, None)
         self._letting_go.pop(slot, None)
         self._met.pop(slot, None)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
-        """The strategy changed slot_bits: what is known of a slot is known of its parts. Where a fork of the strategy
+        """Renumber the slots: slot_bits changed, and what is known of a slot is known of its parts. Where a fork
         joins slots, one is ready where all of it was, and the rest is found out anew."""
         self.ready = set(resize_inside(self.ready, old_bits, new_bits))
         parts = {slot: resize_inside({slot}, old_bits, new_bits) for slot in self._met.keys() | self._handed.keys()}

@@ -22,7 +22,7 @@ _ROUNDS = 4  # replicas tried for one record
 
 
 class ReplicaReader:
-    """The one way out."""
+    """Reads records for the rest of the node: every read of a record that may lie elsewhere comes through here."""
 
     def __init__(
         self,
@@ -38,19 +38,19 @@ class ReplicaReader:
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
-        """The newest version that a ready replica has; None where there is none or nobody answers."""
+        """Return the newest version that a ready replica has; None where there is none or nobody answers."""
         return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
 
     async def read_many(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
     ) -> Mapping[Name, Record]:
-        """Those of many records that exist, batched per peer."""
+        """Return those of many records that exist, batched per peer."""
         return (await self.read_sure(wanted, content=content))[0]
 
     async def read_sure(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
     ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
-        """The same, and those of which nobody who is ready said whether they exist."""
+        """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}
         open_: dict[Name, tuple[Wanted, list[NodeId]]] = {}
         for kind, id, key in wanted:

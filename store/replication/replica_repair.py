@@ -1,4 +1,4 @@
-"""Looks after the slots of this node: becomes ready, compares, hands over, pays what is owed.
+"""Looks after the slots of this node: becomes ready, compares, hands over, delivers what is owed.
 
 Each look is short: note what the view says, let the pure `Readiness` decide, start the sessions it wishes for. Sessions
 run beside each other, a bounded number at once; when one ends the next look follows at once.
@@ -26,7 +26,7 @@ VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new ow
 
 
 class ReplicaRepair:
-    """The keeper of readiness."""
+    """Keeps this node's slots equal to their other owners', and says which of them are ready."""
 
     def __init__(
         self,
@@ -62,8 +62,9 @@ class ReplicaRepair:
 
     @property
     def ready(self) -> frozenset[Slot]:
-        """Slots this node answers for, its own and those it has yet to hand over; in the numbers of the strategy in
-        force, even where the next look at it is still to come."""
+        """The slots this node answers for, its own and those it has yet to hand over.
+
+        They have the numbers of the strategy in force, even before the next look at it."""
         bits = self._overlay.view.strategy.slot_bits
         return self._announced if bits == self._slot_bits else resize_inside(self._announced, self._slot_bits, bits)
 
@@ -73,12 +74,12 @@ class ReplicaRepair:
 
     @property
     def waiting(self) -> int:
-        """Own slots that are not ready yet."""
+        """How many own slots are not ready yet."""
         return len(self._readiness.owned - self._announced)
 
     @property
     def handing_over(self) -> int:
-        """Slots that lie here and belong to others."""
+        """How many slots lie here and belong to others."""
         return len(self._readiness.former)
 
     def not_kept(self, slot: Slot, peer: NodeId) -> None:
@@ -89,7 +90,7 @@ class ReplicaRepair:
             self._readiness.check(peer, [slot])
 
     def incomplete(self, slot: Slot) -> None:
-        """A record of the slot could not be kept here."""
+        """Take note that a record of the slot could not be kept here."""
         self._readiness.incomplete(slot, self._replicas_of)
         self._announce()
 

@@ -1,7 +1,7 @@
 """What this node answers to other stores: keep, give, compare, report.
 
 Peers are hostile until a record proves itself: bounds are the messages' own, who may write what is decided in
-`store.admission`, and signatures and places are checked before anything is written.
+`Admission`, and signatures and places are checked before anything is written.
 """
 
 import logging
@@ -61,8 +61,9 @@ class ReplicaServer:
         overlay.serve(SlotReport, self.on_report)
 
     async def on_put(self, peer: NodeId, message: PutPackage) -> PutReply:
-        """Keep what proves itself and belongs here; durable when this returns. What would change nothing need not prove
-        itself: of the URLs that pages name most are known."""
+        """Keep what proves itself and belongs here; durable when this returns.
+
+        What would change nothing need not prove itself: of the URLs that pages name most are known."""
         if peer not in self._overlay.view.members():
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
         size = len(message.package)
@@ -96,7 +97,7 @@ class ReplicaServer:
         return tuple(n for n in taken if places.key_of(url_of(records[n])) != records[n].key)
 
     async def on_fetch(self, peer: NodeId, message: FetchRecords) -> FetchReply:
-        """Give what is here, as much as fits."""
+        """Give what is here of the wanted records, as much as fits."""
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
@@ -126,13 +127,13 @@ class ReplicaServer:
         return ReconcileReply(ranges, FORM)
 
     async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
-        """Say what lies in slots."""
+        """Answer what lies in slots."""
         if any(not 0 <= s < 1 << message.slot_bits for s in message.slots):
             raise BadReplica("slot report", "no such slot")
         return SlotReportReply(tuple(self.state(Slot(s), message.slot_bits) for s in message.slots))
 
     def state(self, slot: Slot, slot_bits: int) -> SlotState:
-        """What lies in one slot here."""
+        """Return what lies in one slot here."""
         summary = self._store.summary(*key_range(slot, slot_bits))
         ready = slot_bits == self._overlay.view.strategy.slot_bits and slot in self._repair.ready
         return SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)

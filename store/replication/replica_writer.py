@@ -48,7 +48,7 @@ class _Pending:
     is_settled: bool = False
 
     def settle(self, error: RemoteError | None = None) -> None:
-        """Tell the caller, once."""
+        """Tell the caller, the first time only, that the draft is safe or (`error`) is not."""
         if not self.is_settled:
             self.is_settled = True
             self.ticket.left -= 1
@@ -68,7 +68,7 @@ class _Team:
 
 
 class ReplicaWriter:
-    """The one way in for records that this node makes."""
+    """Writes to their owners the records that this node makes; there is no other way in."""
 
     def __init__(
         self,
@@ -81,7 +81,7 @@ class ReplicaWriter:
         refused: Callable[[Slot, NodeId], None],
         places: SiteShards,
     ) -> None:
-        """`refused(slot, peer)` is told of copies that an owner lacks and that the outbox cannot hold; `places` of
+        """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold; `places` of
         sites that owners say lie elsewhere."""
         self._places = places
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
@@ -121,7 +121,7 @@ class ReplicaWriter:
 
     @property
     def held_bytes(self) -> int:
-        """Bytes of drafts queued or under way."""
+        """The bytes of drafts queued or under way."""
         return self._held_bytes
 
     async def run(self) -> None:
@@ -288,5 +288,5 @@ class ReplicaWriter:
 
 
 def gathering_s(flush_after_s: float, peers: int) -> float:
-    """Seconds from one package to the next that is not full, where the last one went to so many peers."""
+    """Return the seconds from one package to the next that is not full, where the last one went to so many peers."""
     return min(flush_after_s * max(1, peers), max(flush_after_s, LONGEST_GATHERING_S))

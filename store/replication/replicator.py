@@ -1,7 +1,7 @@
-"""`Replicator`: what the rest of the node sees of the team. Writes, reads, readiness, and the figures about them.
+"""`Replicator`: what the rest of the node sees of the team: writes, reads, readiness, and the figures about them.
 
-Built from parts that each do one thing: the writer spreads, the reader fetches, the steward keeps slots ready, the
-outbox remembers what is owed, serving answers peers.
+Built from parts that each do one thing: the writer spreads, the reader fetches, the repair keeps slots ready, hinted
+hand-off remembers what is owed, the server answers peers, the shard mover moves what lies astray.
 """
 
 import asyncio
@@ -44,7 +44,7 @@ class ReplicatorStatus:
     waiting: int  # own slots not ready yet
     handing_over: int  # slots of others that still lie here
     under_replicated: int  # own slots with fewer ready live copies than owners
-    owed: int  # copies in the outbox
+    owed: int  # copies in hinted hand-off
     owed_now: int  # of these, for peers that are live
     owed_peers: int  # peers that they are for
     used_bytes: int
@@ -52,7 +52,7 @@ class ReplicatorStatus:
 
 
 class Replicator:
-    """One node's part in keeping every record r times."""
+    """Does one node's part in keeping every record r times."""
 
     def __init__(
         self,
@@ -90,8 +90,8 @@ class Replicator:
         """Do everything that goes on by itself, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._writer.run(), name="store-writer")
-            tasks.create_task(self._repair.run(), name="store-steward")
-            tasks.create_task(self._deliver(), name="store-outbox")
+            tasks.create_task(self._repair.run(), name="store-repair")
+            tasks.create_task(self._deliver(), name="store-handoff")
             tasks.create_task(self._tend(), name="store-tend")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
 
@@ -103,36 +103,36 @@ class Replicator:
         await self._writer.write(drafts)
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
-        """The record from this node or a ready replica, verified; None where there is none or nobody answers."""
+        """Return the record from this node or a ready replica, verified; None where there is none or nobody answers."""
         return await self._reader.read(kind, id, key, content=content)
 
     async def read_many(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
     ) -> Mapping[Name, Record]:
-        """Many records at once, batched per peer; by default without their contents."""
+        """Return those of many records that exist, batched per peer; by default without their contents."""
         return await self._reader.read_many(wanted, content=content)
 
     async def read_sure(
         self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
     ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
-        """As `read_many`, and those of which nobody said whether they exist."""
+        """Return those of many records that exist, and the names of those of which nobody said whether they do."""
         return await self._reader.read_sure(wanted)
 
     def moved(self, site: str) -> None:
-        """The places of a site may be others than they were, or something of it lies astray here."""
+        """Have the records of a site moved to its places, which may be others than they were."""
         self._shard_mover.expect_strays(site)
 
     def ready_slots(self) -> frozenset[Slot]:
-        """Slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
+        """Return the slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
         return self._repair.ready
 
     def slot_states(self, slots: Sequence[Slot]) -> list[SlotState]:
-        """What lies here in slots."""
+        """Return what lies here in each of these slots."""
         bits = self._overlay.view.strategy.slot_bits
         return [self._server.state(slot, bits) for slot in slots]
 
     def status(self) -> ReplicatorStatus:
-        """Figures as of now."""
+        """Return the figures of this moment."""
         view, counts = self._overlay.view, Counter(self._handoff.counts())
         owned = view.owned()
         thin = sum(not set(view.owners(s)).issubset(view.ready(s)) for s in owned)

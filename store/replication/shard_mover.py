@@ -50,7 +50,7 @@ Write = Callable[[Sequence[Draft]], Awaitable[None]]
 
 
 class ShardMover:
-    """One node's part; idle where nothing lies astray."""
+    """Moves what lies astray on one node; idle where nothing does."""
 
     def __init__(
         self,
@@ -73,7 +73,7 @@ class ShardMover:
         self.looked_at = 0  # records read, so far
 
     def expect_strays(self, site: str) -> None:
-        """The places of a site are others now, or may be. Where nothing spreads it, nothing of it lies astray."""
+        """Look into a site soon, since its places may be others now; where nothing spreads it, none is astray."""
         if not self._places.by_rules and self._places.hosts.depths(site) == (0,):
             return
         bits = self._overlay.view.strategy.slot_bits
@@ -88,7 +88,7 @@ class ShardMover:
             await asyncio.sleep(self._config.move_every_s)
 
     async def step(self) -> None:
-        """One look at what has changed, and one try to move each thing that lies astray."""
+        """Find out what has changed, and try once to move each record that lies astray."""
         moved = 0
         if self._mark != self._places.mark:
             self._mark, self._sequence = self._places.mark, self._log.sequence
@@ -202,6 +202,6 @@ class ShardMover:
 
 
 def _draft(record: Record, key: Key) -> Draft:
-    """The same version at another place."""
+    """Make a draft of the same version at another place."""
     epoch, at_ms, _ = record.version
     return Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
