@@ -63,8 +63,8 @@ class FetchRecords(Message, frozen=True, array_like=True):
 class FetchReply(Message, frozen=True, array_like=True):
     """Brings those of the wanted records that there are. `later`: indexes that did not fit, ask again.
 
-    `unsure`: indexes not found here in a slot that this node is not ready for, so others may have them. Whatever else is
-    missing does not exist here.
+    `unsure`: indexes not found here in a slot that this node is not ready for, so others may have them. Whatever else
+    is missing does not exist here.
     """
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
