@@ -1,6 +1,6 @@
 """What the index follows: the change log of the store, seen through two small values.
 
-Pure: values and a protocol; `node/crawling/ingest.py` adapts the store to it.
+Pure: values and a protocol; `node/crawling/store_change_feed.py` adapts the store to it.
 """
 
 from collections.abc import Sequence
@@ -29,7 +29,7 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """A document became `text`, or left the answers (None: gone, expired, taken down, moved away)."""
+    """Says that a document became `text`, or left the answers (None: gone, expired, taken down, moved away)."""
 
     id: DocumentId
     text: Text | None
@@ -39,15 +39,16 @@ class ChangeFeed(Protocol):
     """The store's change log. A cursor is opaque, starts as b"", and survives restarts of both sides."""
 
     def knows(self, cursor: bytes) -> bool:
-        """Whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
+        """Tell whether `changes` can go on from here. Where not (another incarnation, too old), documents may have left
         unseen: the follower forgets everything and begins at b"", which is always known."""
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
-        """Up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor; the same cursor
-        again where nothing follows. Returns at once, maybe empty."""
+        """Return up to `limit` changes after the cursor, oldest first, coalesced by id, and the next cursor.
+
+        It returns at once, maybe empty; where nothing follows, the cursor is the one that was given."""
 
     def lag(self, cursor: bytes) -> int:
-        """How many changes follow the cursor; more than that where not all of them concern the index."""
+        """Return how many changes follow the cursor, those included that do not concern the index."""
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""

@@ -9,7 +9,7 @@ from typing import Literal
 
 @dataclass(frozen=True, slots=True)
 class IndexConfig:
-    """What an operator may change. Nothing here changes an answer's order, only how fast or how complete it is."""
+    """The settings of `[index]`. None of them changes an answer's order, only how fast or how complete it is."""
 
     engine: Literal["tantivy", "whoosh", "memory"] = "tantivy"  # whoosh where tantivy has no wheel; memory: simulator
     commit_s: float = 0.5  # changes wait this long for company: a commit costs 70–100 ms whatever its size

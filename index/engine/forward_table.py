@@ -37,12 +37,12 @@ class ForwardRow:
     record: bytes
 
     def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
-        """The totals of its cell with this document (or, sign -1, without)."""
+        """Return the totals of the document's cell with it (or, sign -1, without)."""
         return totals.plus(self.id + self.version, decode_forward(self.record).lengths, sign)
 
 
 class ForwardTable:
-    """The file at `path`, or memory where that is None. Raises IndexCorrupt where SQLite gives up."""
+    """The table in the file at `path`, or in memory where that is None. Raises IndexCorrupt where SQLite gives up."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
@@ -57,29 +57,30 @@ class ForwardTable:
         self._reading = self._writing if path is None else threading.Lock()
 
     def about(self, name: str) -> bytes:
-        """A remembered value, b"" where there is none."""
+        """Return a remembered value, b"" where there is none."""
         with self._reading:
             row = self._reader.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         return bytes(row[0]) if row else b""
 
     def next_number(self) -> int:
+        """Return the number after the highest in use."""
         with self._writing:
             return int(self._writer.execute("SELECT coalesce(max(number), 0) + 1 FROM document").fetchone()[0])
 
     def totals(self) -> dict[int, SlotTotals]:
-        """All cells that hold something."""
+        """Return the totals of all cells that hold something."""
         with self._reading:
             rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
         return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
 
     def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, ForwardRow]:
-        """The rows of these documents, those that are there; for the writer."""
+        """Return the rows of those of these documents that are there; for the writing thread."""
         with self._writing:
             rows = _select(self._writer, "id", ids)
             return {row.id: row for row in rows}
 
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
-        """The rows of these numbers, those that are there, in chunks of memory; for the reader."""
+        """Yield the rows of those of these numbers that are there, read in chunks; for the reading thread."""
         for start in range(0, len(numbers), _CHUNK):
             try:
                 with self._reading:
@@ -104,7 +105,7 @@ class ForwardTable:
             raise self._corrupt(error) from None
 
     def clear(self, **about: bytes) -> None:
-        """Forget everything; remember these values instead."""
+        """Forget everything, and remember these values instead."""
         try:
             with self._writing, self._writer as open_:
                 for name in ("document", "cell", "slot", "about"):  # an older layout had slots where cells are now
@@ -116,6 +117,7 @@ class ForwardTable:
             raise self._corrupt(error) from None
 
     def close(self) -> None:
+        """Close both connections."""
         with self._writing:
             self._writer.close()
         if self._reader is not self._writer:

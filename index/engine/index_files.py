@@ -29,7 +29,7 @@ LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebu
 
 
 class IndexFiles:
-    """Lives in the directory `path`, or in memory where that is None."""
+    """The engine and the forward table of one node, in the directory `path`, or in memory where that is None."""
 
     def __init__(self, config: IndexConfig, path: Path | None) -> None:
         self._config = config
@@ -44,11 +44,12 @@ class IndexFiles:
 
     @property
     def cursor(self) -> bytes:
-        """How far the change log was followed; b"" where it begins again."""
+        """How far the change log was followed, b"" where it begins again."""
         return self.table.about("cursor")
 
     @property
     def documents(self) -> int:
+        """How many documents are indexed."""
         return self.totals.documents
 
     def apply(self, changes: Sequence[DocumentChange], cursor: bytes) -> None:
@@ -76,6 +77,7 @@ class IndexFiles:
         self.totals = IndexTotals({})
 
     def close(self) -> None:
+        """Close the engine and the table."""
         self.engine.close()
         self.table.close()
 

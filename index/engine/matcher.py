@@ -11,7 +11,7 @@ from index.text.forward_index import ForwardRecord
 
 
 def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
-    """Whether the document belongs to the answer; `forward` is its record."""
+    """Tell whether the document belongs to the answer; `forward` is its forward record."""
     if isinstance(node, QueryGroup):
         enough = sum(matches(child, text, forward) for child in node.children) >= node.minimum
         return enough and not any(matches(child, text, forward) for child in node.without)

@@ -15,7 +15,7 @@ _Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, addres
 
 
 class MemoryEngine:
-    """Changes are visible at `commit`, as in the others."""
+    """An engine of Python dictionaries. Changes are visible at `commit`, like those of every engine."""
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[IndexEntry, _Lines]] = {}

@@ -17,7 +17,7 @@ MAX_HOST_CHARS = 261  # a name of 255 characters and a port
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """One document for an engine. `hosts`: every name that `site:` may match it by, see `host_names`."""
+    """One document as an engine indexes it. `hosts`: every name that `site:` may match it by, see `host_names`."""
 
     number: int
     cell: int  # the first 16 bits of its key, of which a slot is the first few
@@ -62,16 +62,16 @@ class Engine(Protocol):
         """Forget everything, and commit."""
 
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
-        """How many documents match, by slot, exactly; slots without a match are left out."""
+        """Count exactly how many documents match, by slot; slots without a match are left out."""
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
-        """Up to `limit` documents of these slots that match."""
+        """Return up to `limit` documents of these slots that match."""
 
     def close(self) -> None: ...
 
 
 def host_names(url: str) -> tuple[str, ...]:
-    """Every host that this URL is at or below, without and with its port; what `site:` is compared with."""
+    """List every host that this URL is at or below, without and with its port: what `site:` is compared with."""
     try:
         parts = urlsplit(url)
     except ValueError:  # a stranger signed it; it is at no host then

@@ -42,7 +42,7 @@ def _schema() -> tantivy.Schema:
 
 
 class TantivyEngine:
-    """Lives in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
+    """An engine of tantivy's in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
 
     def __init__(self, path: Path | None, heap_bytes: int) -> None:
         self._path = path

@@ -26,7 +26,7 @@ _BORDER = " \u00b6 "
 
 
 class WhooshEngine:
-    """Lives in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
+    """An engine of whoosh's in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path

@@ -20,14 +20,14 @@ _MODULUS = 1 << 256
 
 @dataclass(frozen=True, slots=True)
 class SlotTotals:
-    """One range of keys of one index: documents, the sum of their lengths by field, and what they are."""
+    """Sums over one range of keys of one index: how many documents, their lengths by field, and which they are."""
 
     documents: int = 0
     lengths: Counts = (0, 0, 0, 0)
     fingerprint: int = 0
 
     def plus(self, identity: bytes, lengths: Counts, sign: int = 1) -> "SlotTotals":
-        """With one document more (or, sign -1, less); `identity` is its id and version joined."""
+        """Return the totals with one document more (or, sign -1, less); `identity` is its id and version joined."""
         mark = int.from_bytes(sha256(identity).digest(), "big")
         return SlotTotals(
             self.documents + sign,
@@ -36,7 +36,7 @@ class SlotTotals:
         )
 
     def joined(self, other: "SlotTotals", sign: int = 1) -> "SlotTotals":
-        """With all documents of another range too (or, sign -1, without)."""
+        """Return the totals with all documents of another range too (or, sign -1, without)."""
         return SlotTotals(
             self.documents + sign * other.documents,
             add(self.lengths, other.lengths, sign),
@@ -45,6 +45,7 @@ class SlotTotals:
 
     @property
     def fingerprint_bytes(self) -> bytes:
+        """The fingerprint as it goes over the wire, 32 bytes."""
         return self.fingerprint.to_bytes(FINGERPRINT_BYTES, "big")
 
 
@@ -60,10 +61,11 @@ class IndexTotals:
 
     @property
     def documents(self) -> int:
+        """How many documents all cells hold."""
         return sum(totals.documents for totals in self.cells.values())
 
     def at(self, slot_bits: int) -> Mapping[Slot, SlotTotals]:
-        """By slot; slots that hold nothing may be left out."""
+        """Return the totals by slot; slots that hold nothing may be left out."""
         level = self._levels.get(slot_bits)
         if level is None:
             level = {}
@@ -74,7 +76,7 @@ class IndexTotals:
         return level
 
     def changed(self, cells: Mapping[int, SlotTotals]) -> "IndexTotals":
-        """With these totals of these cells in place of their old ones."""
+        """Return the totals with those of the given cells in place of the old ones."""
         found = IndexTotals({**self.cells, **cells})
         for slot_bits, before in self._levels.copy().items():
             level = found._levels[slot_bits] = dict(before)
@@ -95,7 +97,7 @@ class Statistics:
 
 
 def total(parts: Iterable[Statistics], leaves: int) -> Statistics:
-    """The sum of what several slots or peers say."""
+    """Add up what several slots or peers say."""
     documents, lengths, df = 0, (0, 0, 0, 0), [0] * leaves
     for part in parts:
         documents += part.documents
@@ -105,5 +107,5 @@ def total(parts: Iterable[Statistics], leaves: int) -> Statistics:
 
 
 def add(a: Counts, b: Counts, sign: int = 1) -> Counts:
-    """a + sign · b, field by field."""
+    """Compute a + sign · b, field by field."""
     return (a[0] + sign * b[0], a[1] + sign * b[1], a[2] + sign * b[2], a[3] + sign * b[3])

@@ -24,28 +24,28 @@ _SPECIAL = '()"|'
 
 @dataclass(frozen=True, slots=True)
 class Term:
-    """One analysed term, anywhere in the document."""
+    """Matches documents that hold one analysed term anywhere."""
 
     term: str
 
 
 @dataclass(frozen=True, slots=True)
 class Phrase:
-    """Two terms or more at consecutive positions of one field; ranks as one pseudo-term."""
+    """Matches two terms or more at consecutive positions of one field; it ranks as one pseudo-term."""
 
     terms: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class SiteFilter:
-    """A host (with `:port` only that port) and all hosts below it."""
+    """Matches documents of a host (with `:port` only that port) and of all hosts below it."""
 
     host: str
 
 
 @dataclass(frozen=True, slots=True)
 class LanguageFilter:
-    """The document's language tag, lower case."""
+    """Matches documents with this language tag, lower case."""
 
     code: str
 
@@ -55,7 +55,7 @@ Leaf = Term | Phrase
 
 @dataclass(frozen=True, slots=True)
 class QueryGroup:
-    """At least `minimum` of the children and none of `without`."""
+    """Matches documents that match at least `minimum` of the children and none of `without`."""
 
     minimum: int
     children: tuple["QueryNode", ...]
@@ -75,7 +75,7 @@ class Query:
 
 
 def parse_query(text: str, language: str = "", site: str = "") -> Query:
-    """Parse; `language` and `site` narrow as `lang:` and `site:` do. Raises QueryError with the position."""
+    """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. Raises QueryError with the position."""
     if len(text) > MAX_CHARS:
         raise QueryError(MAX_CHARS, f"the query is longer than {MAX_CHARS} characters")
     for position, character in enumerate(text):
@@ -95,7 +95,7 @@ def parse_query(text: str, language: str = "", site: str = "") -> Query:
 def select(
     node: QueryNode, find: Callable[[Term | Phrase | SiteFilter | LanguageFilter], frozenset[int]]
 ) -> frozenset[int]:
-    """The documents of a tree, given those of its leaves: the set algebra for engines that have none."""
+    """Return the documents of a tree, given those of its leaves: the set algebra for engines that have none."""
     if not isinstance(node, QueryGroup):
         return find(node)
     counts: dict[int, int] = {}

@@ -40,7 +40,7 @@ IDF_STEPS = 1 << 20
 
 @dataclass(frozen=True, slots=True)
 class ScoreInputs:
-    """All that a score takes from a document. `tfs`: occurrences of each leaf by field."""
+    """All that a score takes from one document. `tfs`: occurrences of each leaf by field."""
 
     tfs: tuple[Counts, ...]
     lengths: Counts
@@ -49,25 +49,25 @@ class ScoreInputs:
 
 @dataclass(frozen=True, slots=True)
 class Scored:
-    """A score and the numbers that it was computed from."""
+    """A score, and the numbers that it was computed from."""
 
     score: float
     numbers: ScoreInputs
 
 
 def weighted(counts: Counts) -> int:
-    """A count or length over all fields, each times its weight."""
+    """Add up a count or length over all fields, each times its weight."""
     return WEIGHTS[0] * counts[0] + WEIGHTS[1] * counts[1] + WEIGHTS[2] * counts[2] + WEIGHTS[3] * counts[3]
 
 
 def average_length(statistics: Statistics) -> float:
-    """The network's mean weighted length; 1.0 where it holds nothing."""
+    """Return the network's mean weighted length, 1.0 where it holds nothing."""
     length = weighted(statistics.lengths)
     return length / statistics.documents if statistics.documents and length else 1.0
 
 
 def idfs(statistics: Statistics) -> tuple[float, ...]:
-    """The weight of each leaf; a leaf that occurs nowhere has 0."""
+    """Return the idf of each leaf; a leaf that occurs nowhere has 0."""
     out = []
     for df in statistics.df:
         exact = math.log(1 + (statistics.documents - df + 0.5) / (df + 0.5)) if 0 < df <= statistics.documents else 0.0
@@ -76,7 +76,7 @@ def idfs(statistics: Statistics) -> tuple[float, ...]:
 
 
 def bm25(tfs: Sequence[Counts], lengths: Counts, idf: Sequence[float], average: float) -> float:
-    """The score without proximity."""
+    """Compute the score without proximity."""
     norm = K1 * (1 - B + B * weighted(lengths) / average)
     score = 0.0
     for counts, weight in zip(tfs, idf, strict=True):
@@ -87,40 +87,40 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, idf: Sequence[float], average: 
 
 
 def proximity(closeness: int) -> float:
-    """What closeness multiplies a score by, 1 … P_MAX."""
+    """Return what closeness multiplies a score by, 1 … P_MAX."""
     return 1 + (P_MAX - 1) * (closeness / CLOSE_ONE)
 
 
 def score_of(numbers: ScoreInputs, statistics: Statistics) -> float:
-    """The score of a document with these numbers: how an asker checks a peer's arithmetic."""
+    """Compute the score of a document with these numbers: so an asker checks a peer's arithmetic."""
     score = bm25(numbers.tfs, numbers.lengths, idfs(statistics), average_length(statistics))
     return score * proximity(numbers.closeness)
 
 
 def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
-    """A document's numbers for a query."""
+    """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     return ScoreInputs(tuple(map(by_field, places)), forward.lengths, closeness(query.leaves, places))
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
-    """A document's score for a query. Whether it matches the query at all is the caller's business."""
+    """Score a document for a query. Whether it matches the query at all is the caller's business."""
     numbers = measure(forward, query)
     return Scored(score_of(numbers, statistics), numbers)
 
 
 def upper_bound(query: Query, statistics: Statistics) -> float:
-    """No document scores more than this."""
+    """Return a score that no document exceeds."""
     return sum(idfs(statistics)) * max_proximity(query)
 
 
 def max_proximity(query: Query) -> float:
-    """How much proximity can multiply a score of this query by."""
+    """Return by how much proximity can multiply a score of this query."""
     return P_MAX if len(query.leaves) > 1 else 1.0
 
 
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
-    """Where a leaf begins, ascending: a phrase where its terms follow each other."""
+    """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other."""
     if isinstance(leaf, Term):
         return forward.positions(leaf.term)
     first, *rest = (forward.positions(term) for term in leaf.terms)
@@ -131,7 +131,9 @@ def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
 
 
 def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
-    """How near each leaf stands to the next one of the query: 1/gap in CLOSE_ONE parts, averaged over the pairs."""
+    """Measure how near each leaf stands to the next one of the query: 1/gap in CLOSE_ONE parts, averaged over the
+    pairs.
+    """
     if len(leaves) < 2:
         return 0
     near = 0
@@ -142,7 +144,7 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
 
 
 def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, Any]:
-    """Where a score comes from, as plain data: every number that went into it."""
+    """Tell where a score comes from, as plain data: every number that went into it."""
     numbers, average = scored.numbers, average_length(statistics)
     leaves = []
     for number, weight in enumerate(idfs(statistics)):
@@ -171,7 +173,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
 
 
 def name_of(leaf: Leaf) -> str:
-    """A leaf as text."""
+    """Write a leaf as text."""
     return leaf.term if isinstance(leaf, Term) else f'"{" ".join(leaf.terms)}"'
 
 

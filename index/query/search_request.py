@@ -8,7 +8,9 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class SearchRequest:
-    """`text` as people type it, `cursor` from the page before, `language` and `site` as filters, "" without one;
+    """One query with its paging and its filters.
+
+    `text` is as people type it, `cursor` from the page before, `language` and `site` are filters, "" without one;
     `explain` gives the numbers behind each score. The searcher bounds `limit` and `deadline_ms`."""
 
     text: str

@@ -20,7 +20,7 @@ from index.text.forward_index import LIMITS, forward_of
 
 
 def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Query) -> str | None:
-    """Why this answer to AskStatistics cannot be."""
+    """Say why this answer to AskStatistics cannot be true, None where it can."""
     if reason := _wrong_slots(answer.slots, asked):
         return reason
     count = len(answer.slots)
@@ -37,7 +37,7 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
 
 
 def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
-    """Why this answer to AskBest cannot be."""
+    """Say why this answer to AskBest cannot be true, None where it can."""
     if reason := _wrong_slots(answer.slots, ask.slots):
         return reason
     if len(answer.counts) != len(answer.slots):
@@ -50,7 +50,7 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
 
 
 def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
-    """Why a peer's claim about this very version of a document is a lie."""
+    """Say why a peer's claim about this very version of a document is a lie, None where it is true."""
     forward = forward_of(text)
     if hit.key != text.key or hit.digest != forward.digest:
         return "another key or digest than the signed document's"

@@ -41,11 +41,11 @@ _Result = TypeVar("_Result")
 
 
 class LocalIndex:
-    """Build it with `open`; `run` follows the feed until it is cancelled; `close` ends the threads."""
+    """One node's index. Build it with `open`; `run` follows the feed until cancelled; `close` ends the threads."""
 
-    def __init__(self, config: IndexConfig, shelf: IndexFiles, overlay: Overlay, feed: ChangeFeed) -> None:
+    def __init__(self, config: IndexConfig, files: IndexFiles, overlay: Overlay, feed: ChangeFeed) -> None:
         self._config = config
-        self._shelf = shelf
+        self._files = files
         self._overlay = overlay
         self._feed = feed
         self._writer = ThreadPoolExecutor(1, "index-write")
@@ -55,7 +55,7 @@ class LocalIndex:
         self._answering = False
         self._current = False
         self._forgotten = 0
-        self._cursor = shelf.cursor
+        self._cursor = files.cursor
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
 
@@ -74,18 +74,18 @@ class LocalIndex:
     @property
     def documents(self) -> int:
         """How many documents are indexed."""
-        return self._shelf.documents
+        return self._files.documents
 
     def indexed(self, slot: Slot) -> tuple[int, bytes]:
-        """How many documents of a slot are indexed, and their fingerprint: equal where the same versions are.
+        """Return how many documents of a slot are indexed, and their fingerprint: equal where the same versions are.
 
         The fingerprint is the sum modulo 2**256 of SHA-256(id ‖ version), 32 bytes big-endian.
         """
-        totals = self._shelf.totals.at(self._overlay.view.strategy.slot_bits).get(slot)
+        totals = self._files.totals.at(self._overlay.view.strategy.slot_bits).get(slot)
         return (totals.documents, totals.fingerprint_bytes) if totals else (0, bytes(FINGERPRINT_BYTES))
 
     async def run(self) -> None:
-        """Follow the change log. Raises IndexCorrupt where the files cannot be written."""
+        """Follow the change log until cancelled. Raises IndexCorrupt where the files cannot be written."""
         loop = asyncio.get_running_loop()
         while True:
             began_at = loop.time()
@@ -97,13 +97,13 @@ class LocalIndex:
             await self._rest(loop.time() + max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
 
     async def step(self) -> bool:
-        """Index one batch; False where nothing was left to do."""
+        """Index one batch, and return False where nothing was left to do."""
         if not self._feed.knows(self._cursor):
             await self._begin_again()
         changes, cursor = await self._batch()
         moved = cursor != self._cursor
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
-            await self._in(self._writer, lambda: self._shelf.apply(changes, cursor))
+            await self._in(self._writer, lambda: self._files.apply(changes, cursor))
         self._cursor = cursor
         lag = self._feed.lag(cursor)
         self._forgotten = 0 if moved else lag  # numbers at the end of the log whose changes nobody has to follow
@@ -140,7 +140,7 @@ class LocalIndex:
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""
         await self._in(self._reader, lambda: None)
-        await self._in(self._writer, self._shelf.close)
+        await self._in(self._writer, self._files.close)
         self._writer.shutdown()
         self._reader.shutdown()
         self._checker.shutdown()
@@ -153,13 +153,13 @@ class LocalIndex:
         log.info("index begins again: the change log is another")
         self._answering = self._current = False
         await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
-        await self._in(self._writer, self._shelf.reset)
+        await self._in(self._writer, self._files.reset)
         self._cursor = b""
 
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site)
-        return await self._read(peer, lambda: count(self._shelf, query, slots, ask.slot_bits))
+        return await self._read(peer, lambda: count(self._files, query, slots, ask.slot_bits))
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
@@ -167,8 +167,8 @@ class LocalIndex:
         statistics = _believable(peer, ask, query)
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0
-        shelf, bits = self._shelf, ask.slot_bits
-        return await self._read(peer, lambda: best(shelf, query, statistics, slots, bits, ask.k, depth, floor))
+        files, bits = self._files, ask.slot_bits
+        return await self._read(peer, lambda: best(files, query, statistics, slots, bits, ask.k, depth, floor))
 
     def _accept(self, peer: NodeId, analyzer: int, ranking: int, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
         """Those of the slots that this node answers for, ascending; refuses who goes by other rules.

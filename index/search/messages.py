@@ -28,7 +28,7 @@ Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
 
 
 class AskStatistics(Message, frozen=True, array_like=True):
-    """Count the documents of these slots, and those that hold each leaf of the query."""
+    """Asks to count the documents of these slots, and those that hold each leaf of the query."""
 
     analyzer: int
     slot_bits: Annotated[int, Meta(ge=0, le=16)]
@@ -39,9 +39,10 @@ class AskStatistics(Message, frozen=True, array_like=True):
 
 
 class StatisticsAnswer(Message, frozen=True, array_like=True):
-    """`slots`: those that the peer answers for, ascending; all else has one entry for each of them.
+    """Brings statistics by slot, for the `slots` that the peer answers for, ascending.
 
-    `lengths`: sums by field. `df`: for each leaf, the documents that hold it, by slot.
+    All else has one entry for each of them. `lengths`: sums by field. `df`: for each leaf, the documents that hold it,
+    by slot.
     """
 
     slots: Slots
@@ -52,7 +53,7 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
 
 
 class AskBest(Message, frozen=True, array_like=True):
-    """The best `k` documents of these slots by the given statistics, from up to `depth` candidates.
+    """Asks for the best `k` documents of these slots by the given statistics, from up to `depth` candidates.
 
     `floor`: nothing that scores less is of use any more.
     """
@@ -86,7 +87,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
 
 
 class BestAnswer(Message, frozen=True, array_like=True):
-    """`counts`: all matches by answered slot. `hits`: best first. Nothing that was left out scores above `bound`."""
+    """Brings the best hits, best first, and all matches' `counts` by slot. Nothing left out scores above `bound`."""
 
     slots: Slots
     counts: PerSlot

@@ -26,7 +26,7 @@ class OracleHit:
 
 @dataclass(frozen=True, slots=True)
 class OracleAnswer:
-    """All matches in final order, copies folded; `total` counts before folding."""
+    """The whole answer: all matches in final order, copies folded; `total` counts before folding."""
 
     hits: tuple[OracleHit, ...]
     total: int
@@ -40,7 +40,7 @@ class SearchOracle:
         self._texts = [(text, forward_of(text)) for text in texts]
 
     def search(self, text: str, language: str = "", site: str = "") -> OracleAnswer:
-        """The whole answer; raises QueryError."""
+        """Return the whole answer. Raises QueryError."""
         query = parse_query(text, language, site)
         statistics = self._count(query)
         found = [

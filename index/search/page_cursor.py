@@ -17,7 +17,7 @@ from index.search.messages import Id
 
 
 class PageCursor(msgspec.Struct, frozen=True, array_like=True):
-    """`shown`: results on earlier pages, after folding."""
+    """The last result of a page. `shown`: results on this page and those before it, after folding."""
 
     query: Annotated[bytes, Meta(min_length=8, max_length=8)]
     score: float
@@ -26,6 +26,7 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def place(self) -> tuple[float, bytes]:
+        """Where the last result stands in the order; the smaller the better."""
         return -self.score, self.id
 
 
@@ -34,16 +35,17 @@ _decoder = msgspec.msgpack.Decoder(PageCursor)
 
 
 def query_digest(query: str, language: str, site: str) -> bytes:
-    """What binds a cursor to its query."""
+    """Hash a query to what binds a cursor to it."""
     return sha256(b"\0".join(part.encode() for part in (query, language, site))).digest()[:8]
 
 
 def write_cursor(cursor: PageCursor) -> str:
+    """Write a cursor as text that is safe in a URL."""
     return urlsafe_b64encode(_encoder.encode(cursor)).decode().rstrip("=")
 
 
 def read_cursor(text: str, digest: bytes) -> PageCursor | None:
-    """The cursor of this query; None for "" (the first page). Raises QueryError for anything else."""
+    """Read the cursor of this query, None for "" (the first page). Raises QueryError for anything else."""
     if not text:
         return None
     try:

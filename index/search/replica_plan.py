@@ -15,7 +15,7 @@ Ready = Mapping[Slot, Sequence[NodeId]]
 
 @dataclass(frozen=True, slots=True)
 class ReplicaPlan:
-    """Who is asked for which slots (each once, ascending), and the slots that nobody can answer."""
+    """Says who is asked for which slots (each once, ascending), and which slots nobody can answer."""
 
     parts: tuple[tuple[NodeId, tuple[Slot, ...]], ...]
     uncovered: tuple[Slot, ...]

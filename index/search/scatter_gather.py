@@ -28,7 +28,7 @@ Aside = Callable[[Wrong], Awaitable[str | None]]
 
 @dataclass(slots=True)
 class Gathered(Generic[A]):
-    """What came back: answers as (peer, answer, slots of it that count); `late` were silent, `failed` dead or wrong."""
+    """What came back: answers as (peer, answer, slots of it that count). `late` were silent, `failed` dead or wrong."""
 
     answers: list[tuple[NodeId, A, frozenset[Slot]]] = field(default_factory=list)
     asked: set[NodeId] = field(default_factory=set)
@@ -37,15 +37,17 @@ class Gathered(Generic[A]):
 
     @property
     def slots(self) -> frozenset[Slot]:
+        """All slots that were answered."""
         return frozenset().union(*(slots for _, _, slots in self.answers))
 
     @property
     def by_slot(self) -> dict[Slot, NodeId]:
+        """Whose answer counts for each slot."""
         return {slot: peer for peer, _, slots in self.answers for slot in sorted(slots)}
 
 
 class ScatterGather:
-    """Asks over an overlay; `hedge_fraction` of a round's time is how long silence is borne."""
+    """Asks ready replicas; after `hedge_fraction` of a round's time a silent one's slots are asked of another."""
 
     def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
         """`aside` runs the check of a large answer off the event loop."""
@@ -116,7 +118,7 @@ class _GatherRun(Generic[A]):
                 task.cancel()
 
     def silent(self) -> set[NodeId]:
-        """Who was asked and has not answered."""
+        """Return who was asked and has not answered."""
         return {peer for peer, flying in self._flying.items() if flying}
 
     def _start(

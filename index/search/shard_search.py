@@ -26,11 +26,11 @@ from index.search.messages import BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import by_field, decode_forward, within_fields
 
 
-def count(shelf: IndexFiles, query: Query, slots: Sequence[Slot], slot_bits: int) -> StatisticsAnswer:
-    """N, lengths and df of these slots of 2**slot_bits, one by one."""
-    known = shelf.totals.at(slot_bits)
+def count(files: IndexFiles, query: Query, slots: Sequence[Slot], slot_bits: int) -> StatisticsAnswer:
+    """Count documents, their lengths and df in these slots of 2**slot_bits, one by one."""
+    known = files.totals.at(slot_bits)
     totals = [known.get(slot, SlotTotals()) for slot in slots]
-    by_leaf = [shelf.engine.counts(leaf, slot_bits) for leaf in query.leaves]
+    by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
     return StatisticsAnswer(
         slots=tuple(slots),
         documents=tuple(each.documents for each in totals),
@@ -45,7 +45,7 @@ def count(shelf: IndexFiles, query: Query, slots: Sequence[Slot], slot_bits: int
 
 
 def best(
-    shelf: IndexFiles,
+    files: IndexFiles,
     query: Query,
     statistics: Statistics,
     slots: Sequence[Slot],
@@ -54,19 +54,19 @@ def best(
     depth: int,
     floor: float,
 ) -> BestAnswer:
-    """The best `k` of these slots: candidates are widened until none left out can be among them, or to `depth`."""
+    """Find the best `k` of these slots: candidates are widened until none left out can be among them, or to `depth`."""
     wanted = frozenset(slots)
     scale = Scale(idfs(statistics), average_length(statistics))
     top = _Top(query, scale, k, floor)
     size = min(depth, max(4 * k, 128))
     while True:
-        found = shelf.engine.candidates(query, wanted, slot_bits, scale, size)
-        top.score(shelf.table.rows(top.unseen(found.numbers)))
+        found = files.engine.candidates(query, wanted, slot_bits, scale, size)
+        top.score(files.table.rows(top.unseen(found.numbers)))
         bound = _bound(found, query, statistics)
         if found.complete or top.least > bound or size >= depth:
             break
         size = min(4 * size, depth)
-    counts = shelf.engine.counts(query.root, slot_bits)
+    counts = files.engine.counts(query.root, slot_bits)
     return BestAnswer(
         slots=tuple(slots),
         counts=tuple(counts.get(slot, 0) for slot in slots),

@@ -19,19 +19,21 @@ _EDGE = 24  # characters before the first highlight of a window
 
 @dataclass(frozen=True, slots=True)
 class Snippet:
-    """Plain text, not HTML; `highlights` are [start, end) offsets into it, ascending, apart from each other."""
+    """A piece of a page as plain text, not HTML; `highlights` are [start, end) offsets into it, ascending, apart from
+    each other.
+    """
 
     text: str
     highlights: tuple[tuple[int, int], ...]
 
 
 def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
-    """All terms that deserve a highlight."""
+    """Return all terms that deserve a highlight."""
     return frozenset(term for leaf in leaves for term in ((leaf.term,) if isinstance(leaf, Term) else leaf.terms))
 
 
 def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int) -> Snippet:
-    """A window of the first of these texts that holds any wanted term, else the beginning of the first text."""
+    """Cut a window from the first of these texts that holds any wanted term, else the beginning of the first text."""
     found = (_cut_out(text, wanted, chars) for text in texts if text and chars > 0)
     first = next(found, Snippet("", ()))
     return first if first.highlights else next((other for other in found if other.highlights), first)

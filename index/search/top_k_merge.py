@@ -12,7 +12,7 @@ from index.search.messages import HitRow
 
 @dataclass(frozen=True, slots=True)
 class MergedHit:
-    """A document and the peer that vouches for it."""
+    """A hit, and the peer that vouches for it."""
 
     hit: HitRow
     peer: NodeId
@@ -32,7 +32,7 @@ class FoldedHit:
 
 
 def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[MergedHit]:
-    """The best k of all answers. A document that two peers name counts once, where it stands best."""
+    """Return the best k of all answers. A document that two peers name counts once, where it stands best."""
     everything = [MergedHit(hit, peer) for peer, hits in answers for hit in hits]
     everything.sort(key=lambda found: (*found.place, found.peer))
     once: dict[bytes, MergedHit] = {}

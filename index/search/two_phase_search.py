@@ -36,7 +36,7 @@ class PeerQuery:
 
 @dataclass(slots=True)
 class SearchOutcome:
-    """What two rounds gave. `order`: the best k, before folding; `more`: whether there may be others behind them."""
+    """What the two rounds gave. `order`: the best k, before folding; `more`: whether others may follow them."""
 
     statistics: Statistics
     slots: int
@@ -54,7 +54,7 @@ class SearchOutcome:
 
 
 class TwoPhaseSearch:
-    """Runs the rounds over a `ScatterGather`."""
+    """Runs the two rounds of a query."""
 
     def __init__(self, config: IndexConfig, overlay: Overlay, remote: ScatterGather) -> None:
         self._config = config
@@ -62,7 +62,7 @@ class TwoPhaseSearch:
         self._remote = remote
 
     async def statistics(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
-        """Statistics of every slot that somebody is ready for, until the steady instant `until`."""
+        """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         bits = view.strategy.slot_bits
         ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
@@ -83,7 +83,7 @@ class TwoPhaseSearch:
     async def best(
         self, asked: PeerQuery, outcome: SearchOutcome, k: int, until: float, avoid: frozenset[NodeId]
     ) -> None:
-        """The best `k` of the slots that the first round answered; fills in the outcome."""
+        """Ask for the best `k` of the slots that the first round answered, and fill in the outcome."""
         open_ = self._ready(sorted(outcome.answered), outcome)
         best: dict[Slot, tuple[NodeId, BestAnswer]] = {}
         depth, floor = min(self._config.first_depth, self._config.max_depth), 0.0

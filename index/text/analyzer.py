@@ -1,14 +1,11 @@
-"""Which characters make words, and which scripts are written without spaces.
+"""Text to terms: the one analyzer that documents and queries share on all nodes.
 
-Pure: tables computed once from Python's own Unicode data, as regular-expression character classes.
-
-Text to terms: the one analyzer that documents and queries share on all nodes.
-
-Pure: the same text gives the same terms everywhere. Nothing depends on a language tag, because a query has none: every
-token in Latin letters goes through the English Snowball stemmer (for other languages a harmless, consistent
-rewriting), scripts without spaces become overlapping bigrams (one character alone stays itself), all else is folded
-only. Folding: NFKC, case, and the diacritics of Latin letters. A change here must raise `ANALYZER`: peers of another
-version do not answer each other, and an index built by another version is rebuilt.
+Pure: the same text gives the same terms everywhere; which characters make words is computed from Python's own Unicode
+data. Nothing depends on a language tag, because a query has none: every token in Latin letters goes through the English
+Snowball stemmer (for other languages a harmless, consistent rewriting), scripts without spaces become overlapping
+bigrams (one character alone stays itself), all else is folded only: NFKC, case, and the diacritics of Latin letters. A
+change here must raise `ANALYZER`: peers of another version do not answer each other, and an index built by another
+version is rebuilt.
 """
 
 import re
@@ -97,7 +94,7 @@ _memo = _Memo()
 
 
 def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> Iterator[Token]:
-    """The first `limit` terms of a text with positions and character offsets; only the `wanted` ones, where given."""
+    """Yield the first `limit` terms of a text with positions and offsets; only the `wanted` ones, where given."""
     position = 0
     for found in TOKEN.finditer(text):
         raw = found.group()
@@ -117,7 +114,7 @@ def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> I
 
 
 def terms(text: str, limit: int = 1 << 30) -> list[str]:
-    """The terms of a text in order, at most `limit`: the fast way when offsets do not matter.
+    """Return the terms of a text in order, at most `limit`: the fast way when offsets do not matter.
 
     No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
     """
@@ -127,12 +124,12 @@ def terms(text: str, limit: int = 1 << 30) -> list[str]:
 
 
 def is_unspaced(term: str) -> bool:
-    """Whether a term is a piece of a script written without spaces."""
+    """Tell whether a term is a piece of a script written without spaces."""
     return UNSPACED_RUN.fullmatch(term) is not None
 
 
 def fold(raw: str) -> str:
-    """NFKC, lower case, Latin letters without diacritics; other scripts keep their marks."""
+    """Fold a token: NFKC, lower case, Latin letters without diacritics; other scripts keep their marks."""
     if raw.isascii():
         return raw.lower()
     try:

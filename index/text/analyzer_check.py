@@ -26,7 +26,7 @@ DIGEST = "a83c12c99634f2d445110086d85a68eb13ae470488a74ecc9a81b68985bb3dfc"
 
 @dataclass(eq=False)
 class AnalyzerDiffers(LocalError):
-    """The libraries of this machine give other terms than the network's."""
+    """The libraries of this machine cut text into other terms than the network does."""
 
     stemmer: str
     unicode: str

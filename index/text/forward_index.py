@@ -59,7 +59,7 @@ class FieldTerms(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class ForwardRecord:
-    """A record's reader: decodes what a query asks for, nothing else."""
+    """Reads a forward record: decodes what a query asks for, nothing else."""
 
     record: bytes
     digest: bytes  # 16 bytes, equal for documents with equal title and body
@@ -68,7 +68,7 @@ class ForwardRecord:
     _table: int
 
     def positions(self, term: str) -> array[int]:
-        """Where a term stands, ascending, in the one space of positions; empty where it does not."""
+        """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
         key = b"\0" + term.encode() + b"\0"
         found = self.record.find(key, _HEAD.size, _HEAD.size + self._table)
         if found < 0:
@@ -83,7 +83,7 @@ class ForwardRecord:
 
 
 def analyse(text: Text) -> FieldTerms:
-    """The terms of a document's fields, cut at `LIMITS`."""
+    """Cut a document's fields into terms, at most `LIMITS` of each."""
     headings: list[list[str]] = []
     room = LIMITS[HEADINGS]
     for heading in text.headings[:MAX_HEADINGS]:
@@ -103,7 +103,7 @@ def analyse(text: Text) -> FieldTerms:
 
 
 def encode_forward(text: Text, fields: FieldTerms) -> bytes:
-    """The record of a document."""
+    """Encode the forward record of a document."""
     lines, bases = _lines(fields)
     numbers = defaultdict[str, int]()  # each term's, in the order in which they come
     numbers.default_factory = numbers.__len__
@@ -118,7 +118,7 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
-    """The reader of a record that `encode_forward` made."""
+    """Return the reader of a record that `encode_forward` made."""
     digest, title, headings, url, body, count, table = _HEAD.unpack_from(record)
     return ForwardRecord(record, digest, (title, headings, url, body), count, table)
 
@@ -129,19 +129,19 @@ def forward_of(text: Text) -> ForwardRecord:
 
 
 def lengths_of(fields: FieldTerms) -> Counts:
-    """How many terms each field holds."""
+    """Count the terms of each field."""
     return len(fields.title), sum(map(len, fields.headings)), len(fields.url), len(fields.body)
 
 
 def within_fields(positions: array[int]) -> array[int]:
-    """Those of a term's (or phrase's) positions that count for a score: all but the boilerplate's."""
+    """Return those of a term's (or phrase's) positions that count for a score: all but the boilerplate's."""
     if not positions or positions[-1] < BOILERPLATE_BASE:
         return positions
     return positions[: bisect_left(positions, BOILERPLATE_BASE)]
 
 
 def by_field(positions: array[int]) -> Counts:
-    """How many of a term's (or phrase's) positions lie in each field; they are `within_fields`."""
+    """Count how many of a term's (or phrase's) positions lie in each field; they are `within_fields`."""
     total = len(positions)
     if not total or positions[0] >= BASES[BODY]:
         return 0, 0, 0, total
@@ -150,7 +150,7 @@ def by_field(positions: array[int]) -> Counts:
 
 
 def content_digest(text: Text) -> bytes:
-    """Equal for pages that say the same under different addresses (mirrors)."""
+    """Hash what a page says: equal for pages that say the same under different addresses (mirrors)."""
     sizes = len(text.title).to_bytes(4, "big") + len(text.boilerplate).to_bytes(4, "big")
     return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
 

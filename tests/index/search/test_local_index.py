@@ -130,12 +130,12 @@ async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make
     put(bench, found[:20])
     await bench.follow()
     await bench.local.close()
-    shelf = IndexFiles(bench.config, bench.path)
-    real, shelf.table.commit = shelf.table.commit, lambda *given: None  # type: ignore[method-assign]
+    files = IndexFiles(bench.config, bench.path)
+    real, files.table.commit = files.table.commit, lambda *given: None  # type: ignore[method-assign]
     changed = corpus.text(random.Random(4), found[0].url, version=1)
-    shelf.apply([DocumentChange(text.id, text) for text in [changed, *found[20:30]]], b"130")
-    shelf.table.commit = real  # type: ignore[method-assign]
-    shelf.close()
+    files.apply([DocumentChange(text.id, text) for text in [changed, *found[20:30]]], b"130")
+    files.table.commit = real  # type: ignore[method-assign]
+    files.close()
     bench.open()
     put(bench, [changed, *found[25:40]])
     await bench.follow()
@@ -164,9 +164,9 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
     elif what == "table torn":
         (bench.path / "forward.sqlite").write_bytes(b"no database at all" * 1000)
     else:
-        shelf = IndexFiles(bench.config, bench.path)
-        shelf.table.clear(made=b"analyzer 0", engine=shelf.table.about("engine"))
-        shelf.close()
+        files = IndexFiles(bench.config, bench.path)
+        files.table.clear(made=b"analyzer 0", engine=files.table.about("engine"))
+        files.close()
     bench.open()
     await bench.follow()
     assert await bench.count("run") == before
