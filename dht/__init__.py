@@ -37,6 +37,7 @@ from dht.keys import (
     placement_key,
     site_of,
     slot_of,
+    slot_range,
     slot_start,
     split_url,
 )
@@ -171,6 +172,7 @@ __all__ = [
     "sign_strategy",
     "site_of",
     "slot_of",
+    "slot_range",
     "slot_start",
     "solve_all",
     "split_url",

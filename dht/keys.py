@@ -96,6 +96,12 @@ def slot_start(slot: Slot, slot_bits: int) -> Key:
     return Key((slot << (KEY_BITS - slot_bits)).to_bytes(KEY_BYTES, "big"))
 
 
+def slot_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
+    """Return the first and the last key of a slot."""
+    first = slot_start(slot, slot_bits)
+    return first, Key((int.from_bytes(first, "big") | ((1 << (KEY_BITS - slot_bits)) - 1)).to_bytes(KEY_BYTES, "big"))
+
+
 def distance(a: bytes, b: bytes) -> int:
     """Return the XOR distance of two keys or ids."""
     return int.from_bytes(a, "big") ^ int.from_bytes(b, "big")

@@ -13,12 +13,4 @@ from index.search.local_index import LocalIndex
 from index.search.oracle import SearchOracle
 from index.search.searcher import Searcher
 
-__all__ = [
-    "DocumentChange",
-    "IndexConfig",
-    "LocalIndex",
-    "SearchOracle",
-    "SearchRequest",
-    "Searcher",
-    "Text",
-]
+__all__ = ["DocumentChange", "IndexConfig", "LocalIndex", "SearchOracle", "SearchRequest", "Searcher", "Text"]

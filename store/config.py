@@ -44,9 +44,7 @@ class StoreConfig:
     move_every_s: float = 10.0  # pause between looks for records of spread sites that lie in old places
     join_wait_s: float = 5.0  # a node that expects others waits this long to hear of one before it serves alone
     view_settle_s: float = 1.0  # the member list must have been quiet this long before a starting node trusts it
-    start_window_s: float = (
-        15.0  # a slot ready this short a time after the start is doubted when another holder shows up
-    )
+    start_window_s: float = 15.0  # a slot ready so soon after the start is doubted when another holder shows up
     handoff_settle_s: float = 2.0  # a slot handed over stays on disk this long after it is no longer announced
 
     def __post_init__(self) -> None:

@@ -30,9 +30,7 @@ class SlotTotals:
         """Return the totals with one document more (or, sign -1, less); `identity` is its id and version joined."""
         mark = int.from_bytes(sha256(identity).digest(), "big")
         return SlotTotals(
-            self.documents + sign,
-            add(self.lengths, lengths, sign),
-            (self.fingerprint + sign * mark) % _MODULUS,
+            self.documents + sign, add(self.lengths, lengths, sign), (self.fingerprint + sign * mark) % _MODULUS
         )
 
     def joined(self, other: "SlotTotals", sign: int = 1) -> "SlotTotals":

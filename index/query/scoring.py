@@ -149,16 +149,8 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
     leaves = []
     for number, weight in enumerate(idfs(statistics)):
         alone = bm25(numbers.tfs[number : number + 1], numbers.lengths, (weight,), average)
-        tf = dict(zip(FIELDS, numbers.tfs[number], strict=True))
-        leaves.append(
-            {
-                "leaf": name_of(query.leaves[number]),
-                "df": statistics.df[number],
-                "idf": weight,
-                "tf": tf,
-                "score": alone,
-            }
-        )
+        tf, name = dict(zip(FIELDS, numbers.tfs[number], strict=True)), name_of(query.leaves[number])
+        leaves.append({"leaf": name, "df": statistics.df[number], "idf": weight, "tf": tf, "score": alone})
     return {
         "ranking": RANKING,
         "score": scored.score,

@@ -22,11 +22,7 @@ class ReplicaPlan:
 
 
 def make_plan(
-    ready: Ready,
-    me: NodeId,
-    rng: Random,
-    avoid: Collection[NodeId] = (),
-    tried: Collection[tuple[NodeId, Slot]] = (),
+    ready: Ready, me: NodeId, rng: Random, avoid: Collection[NodeId] = (), tried: Collection[tuple[NodeId, Slot]] = ()
 ) -> ReplicaPlan:
     """Cover the slots of `ready`; nobody of `avoid`, and no pair of `tried`, is asked (again)."""
     can: dict[NodeId, set[Slot]] = {}

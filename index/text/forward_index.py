@@ -31,10 +31,8 @@ TITLE, HEADINGS, URL, BODY = range(4)
 FIELDS = ("title", "headings", "url", "body")
 LIMITS = (64, 512, 64, 20_000)  # terms kept of each field; part of the analyzer's version
 BASES = (0, 1024, 4096, 8192)  # the first position of each field
-BOILERPLATE_BASE, BOILERPLATE_LIMIT = (
-    28_672,
-    8_000,
-)  # after the last of the body; a menu of more terms is a list of URLs
+BOILERPLATE_BASE = 28_672  # after the last of the body
+BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing

@@ -22,10 +22,11 @@ from dht import (
     placement_diff,
     placement_key,
     slot_of,
+    slot_range,
 )
 from node.app.strategy_impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from node.app.wiring import StoreParts
-from node.crawling.frontier_sync import slot_range, visit_of
+from node.crawling.frontier_sync import visit_of
 from store import Kind, Record, SlotReport, SlotReportReply
 
 PEERS_ASKED = 32  # for what lies in slots that this node has not

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Protocol
 
 from crawl import Crawler, Visit, decode_visit
-from dht import Key, Overlay, SiteShards, Slot, shards, slot_of, slot_start
+from dht import Overlay, SiteShards, Slot, shards, slot_of, slot_range
 from store import Kind, Record, RecordStore
 
 LEASES_EVERY_S = 1.0  # between two looks at leases: they run out by the clock, which wakes nobody
@@ -165,9 +165,3 @@ class FrontierSync:
 def visit_of(record: Record) -> Visit:
     """Return the visit in a VISIT record."""
     return decode_visit(record.body)
-
-
-def slot_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
-    """Return the first and the last key of a slot."""
-    first = slot_start(slot, slot_bits)
-    return first, Key((int.from_bytes(first, "big") | ((1 << (160 - slot_bits)) - 1)).to_bytes(20, "big"))

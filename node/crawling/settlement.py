@@ -12,9 +12,9 @@ from typing import Annotated
 from msgspec import Meta
 
 from crawl import Crawler
-from dht import Message, NodeId, Overlay, RemoteError, Slot
+from dht import Message, NodeId, Overlay, RemoteError, Slot, slot_range
 from index import LocalIndex
-from node.crawling.frontier_sync import FrontierSync, slot_range
+from node.crawling.frontier_sync import FrontierSync
 from store import RecordStore, Replicator
 
 ASK_WITHIN_S = 3.0

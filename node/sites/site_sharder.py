@@ -24,9 +24,9 @@ from dht import (
     placement_key,
     site_of,
     slot_of,
+    slot_range,
     spread_depth,
 )
-from node.crawling.frontier_sync import slot_range
 from node.sites.host_record_writer import HostRecordWriter
 from node.sites.host_records import HostRecords
 from store import Kind, RecordStore, Replicator, SlotReport, SlotReportReply, host_name, url_of

@@ -12,10 +12,9 @@ from contextlib import contextmanager
 from dht import DocumentId
 from store.disk import cell_sums, frame_table, row_table, site_table
 from store.disk.catalog_reader import CatalogReader
-from store.disk.file_system import Disk
+from store.disk.file_system import Disk, SqliteErrors
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
-from store.disk.sqlite_errors import SqliteErrors
 from store.errors import StoreCorrupt
 from store.record.record import Kind
 

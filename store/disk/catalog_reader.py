@@ -11,8 +11,8 @@ from typing import NamedTuple
 from dht import DocumentId, Key
 from store.disk import cell_sums, row_table
 from store.disk.cell_sums import RangeSummary
+from store.disk.file_system import SqliteErrors
 from store.disk.row_table import CatalogRow
-from store.disk.sqlite_errors import SqliteErrors
 from store.record.record import Kind
 
 _CHANGES = """

@@ -33,14 +33,9 @@ def cell_of(key: bytes) -> int:
     return int.from_bytes(key[: CELL_BITS // 8], "big")
 
 
-def prefix_of(cell: int) -> bytes:
-    """Return the two bytes that all keys of a cell begin with."""
-    return cell.to_bytes(CELL_BITS // 8, "big")
-
-
 def keys_of(cell: int) -> tuple[bytes, bytes]:
     """Return the first and the last key of a cell."""
-    prefix = prefix_of(cell)
+    prefix = cell.to_bytes(CELL_BITS // 8, "big")
     return prefix.ljust(20, b"\0"), prefix.ljust(20, b"\xff")
 
 

@@ -2,7 +2,8 @@
 
 `FolderDisk` is the real one. `MemoryDisk` serves tests and the simulator: `crash` loses every byte that was not
 synced, and an open database transaction, as a power cut would. The database itself is SQLite's affair: committed is
-durable. Errors of the operating system become DiskFull or StoreCorrupt here.
+durable. Errors of the operating system and of SQLite
+become DiskFull or StoreCorrupt here.
 """
 
 import errno
@@ -76,7 +77,7 @@ class FolderDisk:
     def append(self, name: str, data: bytes) -> None:
         path = self._folder / name
         new = not path.exists()
-        with _ours(path), open(path, "ab", buffering=0) as file:
+        with _os_errors(path), open(path, "ab", buffering=0) as file:
             view = memoryview(data)
             while view:
                 view = view[file.write(view) :]
@@ -84,18 +85,18 @@ class FolderDisk:
             self._sync_folder()
 
     def sync(self, name: str) -> None:
-        with _ours(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
+        with _os_errors(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
             _fdatasync(file.fileno())
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         try:
-            with _ours(self._folder / name), open(self._folder / name, "rb", buffering=0) as file:
+            with _os_errors(self._folder / name), open(self._folder / name, "rb", buffering=0) as file:
                 return os.pread(file.fileno(), size, offset)
         except FileNotFoundError:
             return b""
 
     def truncate(self, name: str, size: int) -> None:
-        with _ours(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
+        with _os_errors(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
             file.truncate(size)
             os.fsync(file.fileno())
 
@@ -190,8 +191,28 @@ class MemoryDisk:
             self._database = None
 
 
+class SqliteErrors:
+    """Turns SQLite's errors inside a `with` block into DiskFull or StoreCorrupt.
+
+    It is a class, since look-ups are so short that a generator would be a tenth of them.
+    """
+
+    def __init__(self, path: str) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if not isinstance(error, sqlite3.Error):
+            return
+        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
+            raise DiskFull(self._path, "no space left") from error
+        raise StoreCorrupt(self._path, str(error), "stop, delete it, start: it is rebuilt from the segments") from error
+
+
 @contextmanager
-def _ours(path: Path) -> Iterator[None]:
+def _os_errors(path: Path) -> Iterator[None]:
     """The operating system's errors as ours; a missing file stays FileNotFoundError."""
     try:
         yield

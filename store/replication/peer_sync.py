@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Container, Iterable, Iterator, 
 from dataclasses import dataclass
 from functools import partial
 
-from dht import Key, NodeId, Overlay, Slot, slot_of, slot_start
+from dht import Key, NodeId, Overlay, Slot, slot_of, slot_range, slot_start
 from store.config import StoreConfig
 from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
@@ -154,7 +154,7 @@ class PeerSync:
         chosen: list[Slot] = []
         total = 0
         for slot in slots:
-            summary = self._store.summary(*key_range(slot, slot_bits))
+            summary = self._store.summary(*slot_range(slot, slot_bits))
             total += summary.documents + summary.visits
             if chosen and total > MAX_ITEMS:
                 break
@@ -182,7 +182,7 @@ def items_between(catalog: CatalogReader, today: int) -> ItemsBetween:
 
 
 def _items_of(catalog: CatalogReader, slots: Sequence[Slot], slot_bits: int, today: int) -> list[RangeItem]:
-    return [i for s in slots for i in _items(catalog, *key_range(s, slot_bits), today)]
+    return [i for s in slots for i in _items(catalog, *slot_range(s, slot_bits), today)]
 
 
 def _items(catalog: CatalogReader, first: Key, last: Key, today: int) -> list[RangeItem]:
@@ -223,10 +223,3 @@ def batches(records: Iterable[Record], config: StoreConfig) -> Iterator[list[Rec
         size += size_of(record)
     if batch:
         yield batch
-
-
-def key_range(slot: Slot, slot_bits: int) -> tuple[Key, Key]:
-    """Return the first and the last key of a slot."""
-    start = slot_start(slot, slot_bits)
-    last = int.from_bytes(start, "big") | ((1 << (160 - slot_bits)) - 1)
-    return start, Key(last.to_bytes(20, "big"))

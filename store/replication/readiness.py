@@ -10,7 +10,7 @@ Who stands in for silent owners is no owner: it takes what is written meanwhile,
 hands over what it took when they are back. Owners that sleep at night thus move no data.
 """
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass
 from enum import Enum
 
@@ -187,20 +187,15 @@ class Readiness:
     def resize(self, old_bits: int, new_bits: int) -> None:
         """Renumber the slots: slot_bits changed, and what is known of a slot is known of its parts. Where a fork
         joins slots, one is ready where all of it was, and the rest is found out anew."""
-        self.ready = set(resize_inside(self.ready, old_bits, new_bits))
-        parts = {slot: resize_inside({slot}, old_bits, new_bits) for slot in self._met.keys() | self._handed.keys()}
-        self.owned, self.former = (
-            resize_inside(self.owned, old_bits, new_bits),
-            set(resize_inside(self.former, old_bits, new_bits)),
-        )
-        self._met = {part: set(met) for slot, met in self._met.items() for part in parts[slot]}
-        self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts[slot]}
-        self._checks = {peer: set(resize_inside(slots, old_bits, new_bits)) for peer, slots in self._checks.items()}
-        self._letting_go = {
-            part: since
-            for slot, since in self._letting_go.items()
-            for part in resize_inside({slot}, old_bits, new_bits)
-        }
+
+        def parts(slots: Set[Slot]) -> frozenset[Slot]:
+            return resize_inside(slots, old_bits, new_bits)
+
+        self.owned, self.ready, self.former = parts(self.owned), set(parts(self.ready)), set(parts(self.former))
+        self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
+        self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
+        self._checks = {peer: set(parts(slots)) for peer, slots in self._checks.items()}
+        self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
 
     def _missing(self, slot: Slot, replicas: SlotReplicas) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""

@@ -9,12 +9,12 @@ import logging
 import math
 import random
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of
+from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import DiskFull
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.peer_sync import PeerSync, batches, key_range, unthrottled
+from store.replication.peer_sync import PeerSync, batches, unthrottled
 from store.replication.readiness import Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
 from store.replication.throttle import Throttle
 
@@ -149,7 +149,7 @@ class ReplicaRepair:
         readiness.update(now, self._replicas_of)
         self._announce()
         for slot in readiness.gone(now):
-            await self._store.drop_range(*key_range(slot, self._slot_bits))
+            await self._store.drop_range(*slot_range(slot, self._slot_bits))
             readiness.dropped(slot)
         away = {p for p, until in self._rest_until.items() if until > now} | (set(members) - live)
         room = self._config.reconcile_parallel - len(self._busy)

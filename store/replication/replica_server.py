@@ -7,7 +7,7 @@ Peers are hostile until a record proves itself: bounds are the messages' own, wh
 import logging
 from collections.abc import Sequence
 
-from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of
+from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica, DiskFull
 from store.record.package import RecordCheck, open_package, pack, size_of, url_of
@@ -28,7 +28,7 @@ from store.replication.messages import (
     SlotReportReply,
     SlotState,
 )
-from store.replication.peer_sync import items_between, key_range
+from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
 
@@ -134,7 +134,7 @@ class ReplicaServer:
 
     def state(self, slot: Slot, slot_bits: int) -> SlotState:
         """Return what lies in one slot here."""
-        summary = self._store.summary(*key_range(slot, slot_bits))
+        summary = self._store.summary(*slot_range(slot, slot_bits))
         ready = slot_bits == self._overlay.view.strategy.slot_bits and slot in self._repair.ready
         return SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)
 

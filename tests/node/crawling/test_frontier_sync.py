@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from crawl import Visit, VisitState
-from dht import Identity, Now, document_id, placement_key, slot_of
-from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync, slot_range
+from dht import Identity, Now, document_id, placement_key, slot_of, slot_range
+from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
 from node.crawling.ingest import visit_draft
 from node.crawling.settlement import report_of
 from node.crawling.store_change_feed import StoreChangeFeed
