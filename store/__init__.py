@@ -17,25 +17,7 @@ from store.replication.messages import SlotReport, SlotReportReply
 from store.replication.replicator import Replicator
 
 __all__ = [
-    "Document",
-    "Draft",
-    "HostAlias",
-    "HostRecord",
-    "Kind",
-    "MemoryDisk",
-    "Record",
-    "RecordStore",
-    "Replicator",
-    "SlotReport",
-    "SlotReportReply",
-    "StoreConfig",
-    "TooFewCopies",
-    "Version",
-    "decode_document",
-    "decode_host",
-    "encode_document",
-    "encode_host",
-    "host_name",
-    "host_url",
-    "url_of",
-]
+    "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "Record", "RecordStore", "Replicator",
+    "SlotReport", "SlotReportReply", "StoreConfig", "TooFewCopies", "Version", "decode_document", "decode_host",
+    "encode_document", "encode_host", "host_name", "host_url", "url_of",
+]  # fmt: skip

@@ -128,26 +128,24 @@ class _DocumentTable:
 
     def __init__(self) -> None:
         self.read_count = 0
-        self._segments: dict[str, list[tuple[int, int]]] = {}
         self._starts: list[int] = []  # the first place of each segment
+        self._segments: dict[str, list[tuple[int, int]]] = {}
         self._parts: list[list[tuple[int, int]]] = []
 
     def refresh(self, reader: Any) -> None:
         """Take in the segments of a commit that are new, and forget those that it merged."""
-        leaves = [(leaf, start) for leaf, start in reader.leaf_readers() if leaf.doc_count_all()]
-        known, self._segments = self._segments, {}
-        for leaf, _ in leaves:
-            name = leaf.segment().segment_id()
-            self._segments[name] = known[name] if name in known else self._read(leaf)
-        self._starts, self._parts = [start for _, start in leaves], list(self._segments.values())
+        full = [(leaf, start) for leaf, start in reader.leaf_readers() if leaf.doc_count_all()]
+        leaves = {leaf.segment().segment_id(): (leaf, start) for leaf, start in full}
+        self._segments = {name: self._segments.get(name) or self._read(leaf) for name, (leaf, _) in leaves.items()}
+        self._starts, self._parts = [start for _, start in leaves.values()], list(self._segments.values())
 
     def __getitem__(self, place: int) -> tuple[int, int]:
         segment = bisect_right(self._starts, place) - 1
         return self._parts[segment][place - self._starts[segment]]
 
     def _read(self, leaf: Any) -> list[tuple[int, int]]:
-        stored = [leaf.stored_fields(place) for place in range(leaf.doc_count_all())]
-        self.read_count += len(stored)
+        self.read_count += leaf.doc_count_all()
+        stored = map(leaf.stored_fields, range(leaf.doc_count_all()))
         return [(kept["number"], kept["cell"]) for kept in stored]
 
 

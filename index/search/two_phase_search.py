@@ -3,7 +3,6 @@
 An answer is *exact* when every slot was answered and no peer left out a document that could stand among the best k.
 """
 
-import logging
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -18,8 +17,6 @@ from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
 from index.search.top_k_merge import MergedHit, merge
 from index.text.analyzer import ANALYZER
-
-log = logging.getLogger(__name__)
 
 DEEPER = 8  # times as many candidates when a peer is asked again
 

@@ -85,15 +85,16 @@ class WriteQueue:
             batches.append(self._waiting.popleft())
             count += len(batches[-1].records)
             size += sum(len(r.body) + len(r.content or b"") for r in batches[-1].records)
+        records = [r for batch in batches for r in batch.records]
         try:
-            fresh = self._ledger.commit([r for batch in batches for r in batch.records])
+            fresh = self._ledger.commit(records)
         except LocalError as error:
             for batch in batches:
                 batch.outcome = error
             if isinstance(error, StoreCorrupt):
                 self._broken = error
             return
-        for record in [r for batch in batches for r in batch.records]:
+        for record in records:
             if fresh.get((record.kind, record.id)) == record.version:
                 self._recent.keep(record)
         for batch in batches:
