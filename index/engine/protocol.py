@@ -67,7 +67,8 @@ class Engine(Protocol):
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         """Return up to `limit` documents of these slots that match."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """Close the files; nothing is called after it."""
 
 
 def host_names(url: str) -> tuple[str, ...]:

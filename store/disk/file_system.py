@@ -29,28 +29,35 @@ class Disk(Protocol):
     def path(self) -> str:
         """What to call this disk in an error."""
 
-    def names(self) -> list[str]: ...
+    def names(self) -> list[str]:
+        """List the files in order, the database left out."""
 
-    def size(self, name: str) -> int: ...
+    def size(self, name: str) -> int:
+        """Return the bytes of a file, 0 where there is none."""
 
     def append(self, name: str, data: bytes) -> None:
         """Add to the end of a file, new or not; raises DiskFull. Durable only after `sync`."""
 
-    def sync(self, name: str) -> None: ...
+    def sync(self, name: str) -> None:
+        """Make what was appended to a file durable."""
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         """Read up to `size` bytes; fewer at the end of the file, none where there is no file."""
 
-    def truncate(self, name: str, size: int) -> None: ...
+    def truncate(self, name: str, size: int) -> None:
+        """Cut a file to its first `size` bytes, durably."""
 
-    def delete(self, name: str) -> None: ...
+    def delete(self, name: str) -> None:
+        """Delete a file, durably."""
 
-    def free_bytes(self) -> int: ...
+    def free_bytes(self) -> int:
+        """Return how many more bytes fit on this disk."""
 
     def database(self) -> sqlite3.Connection:
         """Open a connection in autocommit mode; several may be open, one at a time writes."""
 
-    def release(self, connection: sqlite3.Connection) -> None: ...
+    def release(self, connection: sqlite3.Connection) -> None:
+        """Give a connection back when it is not needed any more."""
 
     def drop_database(self) -> None:
         """Delete the database; no connection may be open."""

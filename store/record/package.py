@@ -44,9 +44,11 @@ class Signer(Protocol):
     """Signs packages: what this package needs of an identity."""
 
     @property
-    def public_key(self) -> bytes: ...
+    def public_key(self) -> bytes:
+        """The Ed25519 key that signatures are checked with, 32 bytes."""
 
-    def sign(self, domain: bytes, message: bytes) -> bytes: ...
+    def sign(self, domain: bytes, message: bytes) -> bytes:
+        """Sign a message for one purpose, its domain; 64 bytes."""
 
 
 class _Wire(msgspec.Struct, frozen=True, array_like=True):

@@ -52,18 +52,22 @@ class RangeEntry(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def version(self) -> ShortVersion:
+        """The version that it names."""
         return ShortVersion(self.epoch, self.at_ms, self.digest)
 
     @property
     def key(self) -> Key:
+        """The first part of the place."""
         return Key(self.place[:20])
 
     @property
     def kind(self) -> Kind:
+        """The second part of the place."""
         return Kind(self.place[20])
 
     @property
     def id(self) -> DocumentId:
+        """The last part of the place."""
         return DocumentId(self.place[21:])
 
 

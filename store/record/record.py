@@ -35,6 +35,7 @@ class Version(NamedTuple):
 
     @property
     def short(self) -> "ShortVersion":
+        """What stands for this version in the index and between peers."""
         return ShortVersion(self.epoch, self.at_ms, self.digest[:SHORT_BYTES])
 
 

@@ -13,21 +13,9 @@ from store.errors import BadReplica, DiskFull
 from store.record.package import RecordCheck, open_package, pack, size_of, url_of
 from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
+from store.replication import messages
 from store.replication.admission import Admission
 from store.replication.cooldown import Cooldown
-from store.replication.messages import (
-    FETCH_BYTES,
-    FetchRecords,
-    FetchReply,
-    PutPackage,
-    PutReply,
-    ReconcileReply,
-    ReconcileStep,
-    RefusedRecord,
-    SlotReport,
-    SlotReportReply,
-    SlotState,
-)
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
@@ -55,12 +43,12 @@ class ReplicaServer:
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._complaints = clock, Cooldown()
-        overlay.serve(PutPackage, self.on_put)
-        overlay.serve(FetchRecords, self.on_fetch)
-        overlay.serve(ReconcileStep, self.on_step)
-        overlay.serve(SlotReport, self.on_report)
+        overlay.serve(messages.PutPackage, self.on_put)
+        overlay.serve(messages.FetchRecords, self.on_fetch)
+        overlay.serve(messages.ReconcileStep, self.on_step)
+        overlay.serve(messages.SlotReport, self.on_report)
 
-    async def on_put(self, peer: NodeId, message: PutPackage) -> PutReply:
+    async def on_put(self, peer: NodeId, message: messages.PutPackage) -> messages.PutReply:
         """Keep what proves itself and belongs here; durable when this returns.
 
         What would change nothing need not prove itself: of the URLs that pages name most are known."""
@@ -83,10 +71,10 @@ class ReplicaServer:
             for slot in sorted({self._slot(r.key) for r in good}):
                 self._repair.incomplete(slot)
             reasons = [reason or DISK_FULL for reason in reasons]
-        refused = tuple(RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
+        refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
         if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
-        return PutReply(refused, self._astray(records, reasons))
+        return messages.PutReply(refused, self._astray(records, reasons))
 
     def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
         """Those that were taken and will move on, because their site lies elsewhere by now."""
@@ -96,26 +84,26 @@ class ReplicaServer:
         taken = [n for n, r in enumerate(records) if not reasons[n] and r.kind != Kind.HOST]
         return tuple(n for n in taken if places.key_of(url_of(records[n])) != records[n].key)
 
-    async def on_fetch(self, peer: NodeId, message: FetchRecords) -> FetchReply:
+    async def on_fetch(self, peer: NodeId, message: messages.FetchRecords) -> messages.FetchReply:
         """Give what is here of the wanted records, as much as fits."""
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
-            if size > FETCH_BYTES:
+            if size > messages.FETCH_BYTES:
                 later.append(n)
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
                 if not self._repair.is_ready(want.key):
                     unsure.append(n)
-            elif records and size + size_of(record) > FETCH_BYTES:
+            elif records and size + size_of(record) > messages.FETCH_BYTES:
                 later.append(n)
             else:
                 records.append(record)
                 size += size_of(record)
-        return FetchReply(pack(records), tuple(later), tuple(unsure))
+        return messages.FetchReply(pack(records), tuple(later), tuple(unsure))
 
-    async def on_step(self, peer: NodeId, message: ReconcileStep) -> ReconcileReply:
+    async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""
         if abs(message.today - self._store.today) > 1:
             raise BadReplica(
@@ -124,19 +112,19 @@ class ReplicaServer:
         ranges = await self._store.read_ranges(
             lambda catalog: answer(items_between(catalog, message.today), message.ranges)
         )
-        return ReconcileReply(ranges, FORM)
+        return messages.ReconcileReply(ranges, FORM)
 
-    async def on_report(self, peer: NodeId, message: SlotReport) -> SlotReportReply:
+    async def on_report(self, peer: NodeId, message: messages.SlotReport) -> messages.SlotReportReply:
         """Answer what lies in slots."""
         if any(not 0 <= s < 1 << message.slot_bits for s in message.slots):
             raise BadReplica("slot report", "no such slot")
-        return SlotReportReply(tuple(self.state(Slot(s), message.slot_bits) for s in message.slots))
+        return messages.SlotReportReply(tuple(self.state(Slot(s), message.slot_bits) for s in message.slots))
 
-    def state(self, slot: Slot, slot_bits: int) -> SlotState:
+    def state(self, slot: Slot, slot_bits: int) -> messages.SlotState:
         """Return what lies in one slot here."""
         summary = self._store.summary(*slot_range(slot, slot_bits))
         ready = slot_bits == self._overlay.view.strategy.slot_bits and slot in self._repair.ready
-        return SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)
+        return messages.SlotState(slot, summary.documents, summary.visits, summary.fingerprint, ready)
 
     def _slot(self, key: bytes) -> Slot:
         return slot_of(key, self._overlay.view.strategy.slot_bits)
