@@ -1,14 +1,11 @@
 """The command line as an operator meets it: what it prints, where, and with which exit code."""
 
-import argparse
-import importlib
 import json
 import os
 import stat
 import subprocess
 import sys
 import threading
-from collections.abc import Iterator
 from functools import partial
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -18,7 +15,6 @@ import pytest
 
 from bootstrap import load_network
 from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
-from node.cli.arguments import build_parser
 from node.cli.commands.crawl import pause_s
 from node.cli.main import main
 from node.config.data_dir import DataDir
@@ -48,23 +44,6 @@ def test_alone_it_prints_help_with_examples(tmp_path: Path) -> None:
         assert f"\n    {verb}" in done.stdout
 
 
-def targets_of(parser: argparse.ArgumentParser) -> Iterator[str]:
-    """The `module:function` of every verb below a parser."""
-    if parser.get_default("verb"):
-        yield parser.get_default("verb")
-    for action in parser._actions:
-        if isinstance(action, argparse._SubParsersAction):
-            for verb in action.choices.values():
-                yield from targets_of(verb)
-
-
-def test_each_verb_has_a_function_that_does_it() -> None:
-    targets = list(targets_of(build_parser()))
-    assert len(targets) > 20
-    for module, _, function in (target.partition(":") for target in targets):
-        assert callable(getattr(importlib.import_module(f"node.cli.commands.{module}"), function))
-
-
 def test_starting_is_quick_because_imports_are_lazy(tmp_path: Path) -> None:
     program = (
         "import sys, node.cli.main; from node.cli.arguments import build_parser as b; b(); print(sorted(sys.modules))"
@@ -74,15 +53,6 @@ def test_starting_is_quick_because_imports_are_lazy(tmp_path: Path) -> None:
     ).stdout
     for heavy in ("aiohttp", "msgspec", "jinja2", "tantivy", "nacl", "sqlite3"):
         assert f"'{heavy}'" not in loaded
-
-
-@pytest.mark.parametrize(
-    "arguments", [["serch"], ["search"], ["demo", "--nodes", "12"], ["search", "x", "--limit", "0"]]
-)
-def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
-    with pytest.raises(SystemExit) as caught:
-        build_parser().parse_args(arguments)
-    assert caught.value.code == 2
 
 
 def test_init_makes_a_private_network_of_one(home: str, capsys: pytest.CaptureFixture[str]) -> None:

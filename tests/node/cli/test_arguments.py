@@ -1,0 +1,35 @@
+"""Every verb has a function behind it, and what is typed wrong is refused at once."""
+
+import argparse
+import importlib
+from collections.abc import Iterator
+
+import pytest
+
+from node.cli.arguments import build_parser
+
+
+def targets_of(parser: argparse.ArgumentParser) -> Iterator[str]:
+    """The `module:function` of every verb below a parser."""
+    if parser.get_default("verb"):
+        yield parser.get_default("verb")
+    for action in parser._actions:
+        if isinstance(action, argparse._SubParsersAction):
+            for verb in action.choices.values():
+                yield from targets_of(verb)
+
+
+def test_each_verb_has_a_function_that_does_it() -> None:
+    targets = list(targets_of(build_parser()))
+    assert len(targets) > 20
+    for module, _, function in (target.partition(":") for target in targets):
+        assert callable(getattr(importlib.import_module(f"node.cli.commands.{module}"), function))
+
+
+@pytest.mark.parametrize(
+    "arguments", [["serch"], ["search"], ["demo", "--nodes", "12"], ["search", "x", "--limit", "0"]]
+)
+def test_wrong_usage_is_exit_code_2(arguments: list[str]) -> None:
+    with pytest.raises(SystemExit) as caught:
+        build_parser().parse_args(arguments)
+    assert caught.value.code == 2
