@@ -22,9 +22,7 @@ from crawl.errors import BadUrl
 MAX_URL_BYTES = 2048  # what common servers and sitemaps.org accept
 _MAX_INPUT_CHARS = 8192
 _REMEMBERED = 8192  # links with the folder that they were found in
-_OF_ITS_PAGE = frozenset(
-    ("", "?", "#", " ", "\t", "\n", "\f", "\r")
-)  # what begins so may be relative to the page itself
+_OF_ITS_PAGE = frozenset(("", "?", "#", " ", "\t", "\n", "\f", "\r"))  # may begin what is relative to the page itself
 # Added to links by those who count clicks; no site needs them to answer.
 TRACKING = frozenset(
     (

@@ -39,9 +39,7 @@ class TextBlocks:
     words: list[int] = field(default_factory=list)
     linked: list[float] = field(default_factory=list)  # the share of its characters that are links
     are_aside: list[bool] = field(default_factory=list)  # in an element for boilerplate
-    are_menu: list[bool] = field(
-        default_factory=list
-    )  # or so much of a link that the tree's first question is answered
+    are_menu: list[bool] = field(default_factory=list)  # or so much of a link that the tree need ask no more
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,8 @@ Pure: bytes in, values out; runs in parser processes. Navigation stays, apart fr
 from codecs import BOM_UTF8
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from crawl.canonical_url import find_url
 from crawl.content.boilerplate import read_texts
 from crawl.content.dates import find_dates
@@ -44,38 +46,21 @@ def extract(task: ParseTask) -> ParseResult:
 def _plain(task: ParseTask, text: str, charset: str) -> ParseResult:
     """Read a text/plain page; its first line is the best title that it has."""
     lines = _lines(text.split("\n"), task.max_text_chars)
-    title = lines.partition("\n")[0][:MAX_TITLE_CHARS]
-    return ParseResult(
-        charset=charset,
-        language=guess_language("", lines),
-        title=title,
-        headings=(),
-        text=lines,
-        links=(),
-        fingerprint=fingerprint(title, lines, lines),
-        signature=signature(lines),
-    )
+    return _without_markup(charset, lines.partition("\n")[0][:MAX_TITLE_CHARS], lines)
 
 
 def _pdf(task: ParseTask) -> ParseResult:
     """Read a PDF file; its first line is the best title where it has none."""
-    reading, published_at, modified_at = read_pdf(
-        task.body, task.max_text_chars, MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
-    )
+    max_pages = MAX_PAGES if task.engine == "lexbor" else FEW_PAGES
+    reading, published_at, modified_at = read_pdf(task.body, task.max_text_chars, max_pages)
     text = _lines(reading.text.split(BREAK), task.max_text_chars)
-    title = " ".join(reading.title.split()) or text.partition("\n")[0]
-    return ParseResult(
-        charset="",
-        language=guess_language("", text),
-        title=title[:MAX_TITLE_CHARS],
-        headings=(),
-        text=text,
-        links=(),
-        fingerprint=fingerprint(title, text, text),
-        signature=signature(text),
-        published_at=published_at,
-        modified_at=modified_at,
-    )
+    page = _without_markup("", " ".join(reading.title.split()) or text.partition("\n")[0], text)
+    return replace(page, published_at=published_at, modified_at=modified_at)
+
+
+def _without_markup(charset: str, title: str, text: str) -> ParseResult:
+    language, said, signed = guess_language("", text), fingerprint(title, text, text), signature(text)
+    return ParseResult(charset, language, title[:MAX_TITLE_CHARS], (), text, (), fingerprint=said, signature=signed)
 
 
 def _parsed(task: ParseTask, reading: RawHtml, charset: str) -> ParseResult:

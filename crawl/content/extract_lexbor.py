@@ -15,7 +15,6 @@ from crawl.content.raw_html import (
     CLOSE,
     HIDDEN,
     LINK,
-    MAX_ALTERNATES,
     MAX_ANCHOR_CHARS,
     MAX_HEADING_CHARS,
     MAX_HEADINGS,
@@ -73,14 +72,8 @@ def _read_head(reading: RawHtml, kinds: dict[str, list[LexborNode]]) -> None:
     """What single elements name: the base of links, other forms of the page, times."""
     bases = (node.attributes for node in kinds["base"])
     reading.base = next((values["href"] or "" for values in bases if "href" in values), None)
-    for values in (node.attributes for node in kinds["named"]):
-        if "href" not in values:
-            continue
-        rels, href = (values.get("rel") or "").lower().split(), values["href"] or ""
-        if "canonical" in rels and reading.canonical is None:
-            reading.canonical = href
-        if "alternate" in rels and "type" in values and len(reading.alternates) < MAX_ALTERNATES:
-            reading.alternates.append((values["type"] or "", href))
+    for node in kinds["named"]:
+        reading.take_link_element(node.attributes)
     times = [values for node in kinds["time"] if "datetime" in (values := node.attributes)][:_MAX_TIMES]
     reading.times = [time_of(values.get("itemprop") or "", values["datetime"] or "") for values in times]
 

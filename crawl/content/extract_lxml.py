@@ -13,7 +13,6 @@ from crawl.content.raw_html import (
     CLOSE,
     HIDDEN,
     LINK,
-    MAX_ALTERNATES,
     MAX_LINKED_CHARS,
     OPEN,
     RawHtml,
@@ -56,12 +55,8 @@ def _take(node: html.HtmlElement, reading: RawHtml, max_links: int) -> None:
         reading.times.append(time_of(node.get("itemprop") or "", node.get("datetime") or ""))
     elif tag == "script" and node.get("type") == "application/ld+json":
         reading.linked_data = (reading.linked_data + (node.text or ""))[:MAX_LINKED_CHARS]
-    elif tag == "link" and node.get("href") is not None:
-        rels = (node.get("rel") or "").lower().split()
-        if "canonical" in rels and reading.canonical is None:
-            reading.canonical = node.get("href")
-        if "alternate" in rels and node.get("type") is not None and len(reading.alternates) < MAX_ALTERNATES:
-            reading.alternates.append((node.get("type") or "", node.get("href") or ""))
+    elif tag == "link":
+        reading.take_link_element(node.attrib)
     elif tag in ("a", "area") and node.get("href") and len(reading.links) < 2 * max_links:
         reading.links.append((node.get("href") or "", "".join(node.itertext()), node.get("rel") or ""))
     elif tag in _HEADINGS and len(reading.headings) < _MAX_ITEMS:

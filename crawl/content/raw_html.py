@@ -3,6 +3,7 @@
 Pure: values.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 BLOCKS = (  # elements that begin and end a line of text
@@ -37,6 +38,16 @@ class RawHtml:
     alternates: list[tuple[str, str]] = field(default_factory=list)  # (media type, href)
     linked_data: str = ""  # JSON-LD
     links: list[tuple[str, str, str]] = field(default_factory=list)  # (href, anchor text, rel)
+
+    def take_link_element(self, attributes: Mapping[str, str | None]) -> None:
+        """Note the other form of the page that a link element names: the canonical one, or an alternate."""
+        if "href" not in attributes:
+            return
+        rels, href = (attributes.get("rel") or "").lower().split(), attributes["href"] or ""
+        if "canonical" in rels and self.canonical is None:
+            self.canonical = href
+        if "alternate" in rels and "type" in attributes and len(self.alternates) < MAX_ALTERNATES:
+            self.alternates.append((attributes["type"] or "", href))
 
 
 def time_of(itemprop: str, text: str) -> tuple[str, str]:

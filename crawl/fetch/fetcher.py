@@ -170,9 +170,7 @@ def _reason(error: Exception) -> str:
         kind = "connection"
     elif isinstance(error, aiohttp.ClientPayloadError):
         return "body: it ends before it is complete"
-    elif isinstance(
-        error, (aiohttp.ClientResponseError, HttpProcessingError)
-    ):  # it carries a status of its own, which the site never sent
+    elif isinstance(error, aiohttp.ClientResponseError | HttpProcessingError):  # its status is no site's
         return f"protocol: {' '.join(error.message.split())}"[:_MAX_REASON_CHARS]
     elif isinstance(error, aiohttp.ServerDisconnectedError):
         return "connection: closed without an answer"

@@ -13,9 +13,7 @@ from typing import Annotated
 import msgspec
 
 PRIOR_UNCHANGED = 0.5  # intervals added to what was seen unchanged: Cho & Garcia-Molina's correction of the bias
-PRIOR_CHANGES = (
-    0.3  # changes added: a page that never changed may; 0.2 … 1 tried on six kinds of webs, all within a point
-)
+PRIOR_CHANGES = 0.3  # added: a page that never changed may; 0.2 … 1 tried on six kinds of webs, all within a point
 MAX_CHANGES = 16  # beyond it the history is halved, so that a page may change its habits
 MAX_SPAN_S = 31_536_000  # the same for a history that reaches further back than a year
 

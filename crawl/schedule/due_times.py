@@ -11,9 +11,9 @@ from crawl.schedule.url_state import Visit
 _BACKOFF = 4.0
 
 
-def due_after_fetch(visit: Visit, now: float, census: RevisitStatistics) -> float:
+def due_after_fetch(visit: Visit, now: float, statistics: RevisitStatistics) -> float:
     """Return when a page is due whose content was just seen; its history knows that already."""
-    return now + census.pace().interval_s(census.rate(visit))
+    return now + statistics.pace().interval_s(statistics.rate(visit))
 
 
 def due_after_redirect(now: float, config: CrawlConfig) -> float:

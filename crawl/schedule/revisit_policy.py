@@ -1,6 +1,6 @@
 """How long a page waits for its next visit, so that the visits there are go where they gain most.
 
-Pure: a census of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average, so it needs no
+Pure: counts of change rates in, a pace out. The budget is one visit a page and `revisit_s` on average, so it needs no
 number of pages and every node that follows it alone follows it together. Three strategies:
 - "gain": the copies are fresh for the greatest share of time. The freshness of a page that changes at rate λ and is
   visited each I seconds is (1 − e^−λI) / λI; at the optimum one more visit gains the same everywhere, µ say:
@@ -26,7 +26,7 @@ RevisitStrategy = Literal["gain", "changed", "all"]
 _STEPS = 2  # bins to a doubling of the rate: the pace of a bin is that of its middle, at most 19 % away
 _ROUNDS = 40  # of bisection over e^80: to 1e-10 of the threshold's logarithm
 _LOG_LEAST, _LOG_MOST = -20.0, 60.0  # of the threshold times seconds, beyond what bounded intervals can ask for
-_STALE_SHARE = 16  # a pace is worked out anew when this part of the census has changed
+_STALE_SHARE = 16  # a pace is worked out anew when this part of the counts has changed
 _STALE_LEAST = 64
 
 

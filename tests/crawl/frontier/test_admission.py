@@ -1,6 +1,7 @@
 import pytest
 
-from crawl.frontier.admission import refuse_url
+from crawl import CrawlDecision, Visit
+from crawl.frontier.admission import Trail, admit_urls, refuse_url
 
 NOW = 1_795_000_000.0  # November 2026
 
@@ -36,3 +37,28 @@ def test_pages_that_people_read_pass(url: str) -> None:
 )
 def test_traps_are_refused_with_a_reason(url: str, word: str) -> None:
     assert word in refuse_url(url, NOW)
+
+
+def decide(url: str) -> CrawlDecision:
+    if "denied" in url:
+        return CrawlDecision(False, "rule 7")
+    return CrawlDecision(True, max_depth=1 if "shallow" in url else None)
+
+
+def test_scope_travels_with_the_url_and_rules_narrow_it() -> None:
+    urls = ["http://a.test/", "http://shallow.test/", "http://a.test/", "http://denied.test/"]
+    visits, reasons = admit_urls(urls, Trail(4, 2, ""), decide, NOW)
+    assert visits == [Visit(urls[0], depth=4, hops=2), Visit(urls[1], depth=1, hops=2)]
+    assert reasons == ["rule 7"]
+
+
+def test_traps_are_left_out() -> None:
+    visits, reasons = admit_urls(["http://a.test/calendar/2999/1/"], Trail(4, 0, ""), decide, NOW)
+    assert (visits, reasons) == ([], ["guard: calendar beyond real dates"])
+
+
+def test_links_out_of_scope_are_left_out_and_the_others_inherit_it() -> None:
+    urls = ["http://a.test/docs/x", "https://a.test/docs/", "http://a.test/doc", "http://b.test/docs/x"]
+    visits, reasons = admit_urls(urls, Trail(1, 0, "a.test/docs/"), decide, NOW)
+    assert visits == [Visit(url, depth=1, scope="a.test/docs/") for url in urls[:2]]
+    assert reasons == ["scope", "scope"]
