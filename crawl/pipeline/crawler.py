@@ -80,7 +80,7 @@ class Crawler:
         self._wakes_at: float | None = None  # steady: when the loop looks for tasks though nothing wakes it
 
     async def run(self) -> None:
-        """Crawl until cancelled: start tasks while there is room for more, and sleep until there is."""
+        """Crawl until cancelled: `_crawl` each task that there is room for, and sleep until there may be more."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 tasks.create_task(self._dns_prefetch.run(), name="crawl-prefetch")
