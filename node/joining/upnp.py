@@ -52,7 +52,7 @@ ANYBODY = _Anybody(0)
 
 
 @dataclass(slots=True)
-class Mapped:
+class GrantedMappings:
     """Holds what a router opened for this node."""
 
     router: IgdDevice
@@ -94,7 +94,7 @@ class UpnpMapping:
                     async with asyncio.timeout(STOP_S):
                         await _unmap(mapped)
 
-    async def _map(self) -> Mapped | None:
+    async def _map(self) -> GrantedMappings | None:
         """Ask for mappings at the first router that grants any; return None where there is none."""
         for url in [self._url] if self._url else await _search():
             try:
@@ -107,8 +107,8 @@ class UpnpMapping:
                 return mapped
         return None
 
-    async def _map_at(self, router: IgdDevice, url: str) -> Mapped:
-        mapped = Mapped(router)
+    async def _map_at(self, router: IgdDevice, url: str) -> GrantedMappings:
+        mapped = GrantedMappings(router)
         here = ipaddress.ip_address(_address_towards(urlsplit(url).hostname or ""))
         if 4 in self._ports and isinstance(here, ipaddress.IPv4Address):
             for protocol in PROTOCOLS:
@@ -141,7 +141,7 @@ async def _add_mapping(router: IgdDevice, port: int, protocol: str, here: ipaddr
                 raise
 
 
-async def _unmap(mapped: Mapped) -> None:
+async def _unmap(mapped: GrantedMappings) -> None:
     for port, protocol in mapped.v4:
         await mapped.router.async_delete_port_mapping(ANYBODY, port, protocol)
     for pinhole in mapped.pinholes:
