@@ -18,6 +18,8 @@ from store.replication.peer_sync import PeerSync
 
 log = logging.getLogger(__name__)
 Name = tuple[Kind, DocumentId]
+Records = Mapping[Name, Record]
+Wants = Sequence[tuple[Kind, DocumentId, Key]]  # what to read: the key says where it lies
 _ROUNDS = 4  # replicas tried for one record
 
 
@@ -31,25 +33,21 @@ class ReplicaReader:
         overlay: Overlay,
         rng: random.Random,
         is_ready: Callable[[bytes], bool],
-        exchange: PeerSync,
+        sync: PeerSync,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
-        self._exchange = exchange
+        self._sync = sync
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
         """Return the newest version that a ready replica has; None where there is none or nobody answers."""
         return (await self.read_many([(kind, id, key)], content=content)).get((kind, id))
 
-    async def read_many(
-        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
-    ) -> Mapping[Name, Record]:
+    async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
         """Return those of many records that exist, batched per peer."""
         return (await self.read_sure(wanted, content=content))[0]
 
-    async def read_sure(
-        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
-    ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
+    async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}
         open_: dict[Name, tuple[Wanted, list[NodeId]]] = {}
@@ -102,7 +100,7 @@ class ReplicaReader:
             while wants:
                 message = FetchRecords(tuple(wants), content)
                 reply = await self._overlay.ask(peer, message, FetchReply, timeout_s=self._config.read_timeout_s)
-                for record in await self._exchange.prove(peer, reply, wants, content=content):
+                for record in await self._sync.prove(peer, reply, wants, content=content):
                     name = (record.kind, record.id)
                     if name not in found or record.version >= found[name].version:
                         found[name] = record

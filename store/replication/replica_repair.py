@@ -33,7 +33,7 @@ class ReplicaRepair:
         config: StoreConfig,
         store: RecordStore,
         overlay: Overlay,
-        exchange: PeerSync,
+        sync: PeerSync,
         handoff: HintedHandoff,
         clock: Clock,
         rng: random.Random,
@@ -41,7 +41,7 @@ class ReplicaRepair:
         expects_others: bool,
     ) -> None:
         self._config, self._store, self._overlay = config, store, overlay
-        self._exchange, self._handoff, self._clock, self._rng = exchange, handoff, clock, rng
+        self._sync, self._handoff, self._clock, self._rng = sync, handoff, clock, rng
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
         self._readiness = Readiness(config, now)
@@ -127,7 +127,7 @@ class ReplicaRepair:
         owns = [peer in view.owners(slot_of(d.key, self._slot_bits)) for d, _ in due]
         alive = [r for (_, r), owner in zip(due, owns, strict=True) if r is not None and owner]
         batch = next(batches(alive, self._config), [])
-        pushed = await self._exchange.push(peer, batch, self._slot_bits) if batch else set()
+        pushed = await self._sync.push(peer, batch, self._slot_bits) if batch else set()
         refused = {slot_of(r.key, self._slot_bits) for r in batch} if pushed is None else pushed
         for slot in sorted(refused):
             self._readiness.check(peer, [slot])
@@ -218,7 +218,7 @@ class ReplicaRepair:
         try:
             pull = job.purpose != SyncPurpose.HANDOFF
             push = {s for s in job.slots if job.peer in self._replicas_of(s).owners + self._replicas_of(s).live_owners}
-            done = await self._exchange.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, pacing=pacing)
+            done = await self._sync.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, pacing=pacing)
             if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
                 self._readiness.done(job, done.level)
             self._rest_until.pop(job.peer, None)

@@ -8,7 +8,7 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from dht import Clock, DocumentId, Key, Overlay, SiteShards, Slot
@@ -22,7 +22,7 @@ from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import SlotState
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
-from store.replication.replica_reader import Name, ReplicaReader
+from store.replication.replica_reader import Name, Records, ReplicaReader, Wants
 from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
 from store.replication.replica_writer import ReplicaWriter
@@ -106,15 +106,11 @@ class Replicator:
         """Return the record from this node or a ready replica, verified; None where there is none or nobody answers."""
         return await self._reader.read(kind, id, key, content=content)
 
-    async def read_many(
-        self, wanted: Sequence[tuple[Kind, DocumentId, Key]], *, content: bool = False
-    ) -> Mapping[Name, Record]:
+    async def read_many(self, wanted: Wants, *, content: bool = False) -> Records:
         """Return those of many records that exist, batched per peer; by default without their contents."""
         return await self._reader.read_many(wanted, content=content)
 
-    async def read_sure(
-        self, wanted: Sequence[tuple[Kind, DocumentId, Key]]
-    ) -> tuple[Mapping[Name, Record], frozenset[Name]]:
+    async def read_sure(self, wanted: Wants) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those of which nobody said whether they do."""
         return await self._reader.read_sure(wanted)
 

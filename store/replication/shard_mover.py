@@ -17,7 +17,6 @@ from itertools import islice
 from dht import (
     SITE_BYTES,
     Clock,
-    DocumentId,
     Key,
     Overlay,
     RemoteError,
@@ -33,6 +32,7 @@ from store.disk.record_store import RecordStore
 from store.errors import BadDraft, DiskFull
 from store.record.package import depth_of, size_of, url_of
 from store.record.record import Draft, Kind, Record
+from store.replication.replica_reader import Records, Wants
 from store.replication.throttle import Throttle
 
 log = logging.getLogger(__name__)
@@ -44,8 +44,7 @@ MAX_CALM = 65_536  # sites remembered not to be spread, so that their records ne
 FIRST, LAST = bytes(20), b"\xff" * 20
 MOVED = (Kind.DOCUMENT, Kind.VISIT)  # a visit goes after its document, so that a URL with an outcome has one
 
-Name = tuple[Kind, DocumentId]
-ReadMany = Callable[[Sequence[tuple[Kind, DocumentId, Key]]], Awaitable[Mapping[Name, Record]]]
+ReadMany = Callable[[Wants], Awaitable[Records]]
 Write = Callable[[Sequence[Draft]], Awaitable[None]]
 
 

@@ -34,9 +34,9 @@ class Liar:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    exchange = PeerSync(liar, store, CONFIG, flaws, ProofThread())  # type: ignore[arg-type]
+    sync = PeerSync(liar, store, CONFIG, flaws, ProofThread())  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
-    done = await exchange.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
+    done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]
     assert done.pulled == len(mine) == store.log.sequence
     assert {slot_of(r.key, BITS) for r in store.scan(mine[0].kind, bytes(20), b"\xff" * 20)} <= set(slots)
