@@ -8,7 +8,7 @@ from urllib.parse import urlsplit
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dht import distance, document_id, placement_key, site_of, slot_of, slot_start
+from dht import Slot, distance, document_id, placement_key, site_of, slot_of, slot_range, slot_start
 from dht.keys import KEY_BITS, split_url
 
 VECTORS = json.loads((Path(__file__).parents[1] / "data" / "keys.json").read_text())
@@ -81,3 +81,12 @@ def test_urls_are_taken_apart_as_the_library_does(scheme: str, site: str, rest: 
             return ValueError
 
     assert told(split_url) == told(by_library)
+
+
+def test_slot_ranges_tile_the_key_space() -> None:
+    last = -1
+    for slot in map(Slot, range(2**6)):
+        first, end = (int.from_bytes(key, "big") for key in slot_range(slot, 6))
+        assert first == last + 1
+        last = end
+    assert last == 2**160 - 1

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 
 from crawl import Visit, VisitState
-from dht import Identity, Now, document_id, placement_key, slot_of, slot_range
+from dht import Identity, Now, document_id, placement_key, slot_of
 from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
 from node.crawling.ingest import visit_draft
 from node.crawling.settlement import report_of
@@ -144,15 +144,6 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
 
 def replace_state(visit: Visit, state: VisitState) -> Visit:
     return Visit(visit.url, visit.depth, state=state, visited_at=CLOCK.wall)
-
-
-def test_slot_ranges_tile_the_key_space() -> None:
-    last = -1
-    for slot in range(2**BITS):
-        first, end = (int.from_bytes(key, "big") for key in slot_range(slot, BITS))  # type: ignore[arg-type]
-        assert first == last + 1
-        last = end
-    assert last == 2**160 - 1
 
 
 def test_reports_differ_where_the_index_lags_behind_the_store() -> None:
