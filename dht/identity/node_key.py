@@ -1,4 +1,4 @@
-"""The identity of a node, an Ed25519 key pair: its file, its signatures, the keys it shares with peers.
+"""A node is known by an Ed25519 key pair: this file keeps it, signs with it and shares secrets with peers.
 
 The node id is the first 160 bits of SHA-256(public key). Every signature covers a domain, so that bytes signed as
 one thing never pass as another. Two nodes share a key by X25519 over the same key pairs (static to static), which
@@ -51,7 +51,7 @@ def verify(domain: bytes, public_key: bytes, message: bytes, signature: bytes) -
 
 
 class Identity:
-    """The key pair of this node."""
+    """Holds the key pair of this node."""
 
     def __init__(self, seed: bytes) -> None:
         """`seed`: 32 secret bytes, the Ed25519 private key of RFC 8032."""

@@ -1,4 +1,4 @@
-"""The puzzle of an identity: a nonce for which a hash of public key and nonce begins with enough zero bits.
+"""An identity costs work: a nonce for which a hash of public key and nonce begins with enough zero bits.
 
 Pure: values only. Whoever wants an id that lies near a point tries keys until one does, and solves the puzzle for each
 identity that it uses; a node solves it once. Checking costs one hash. Sources: Back 2002 (Hashcash); Baumgart & Mies

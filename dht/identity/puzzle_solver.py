@@ -1,4 +1,4 @@
-"""Solves the puzzle of this node's identity when the strategy asks for more work than was done.
+"""This task solves the puzzle of the node's identity when the strategy asks for more work than was done.
 
 The hashing runs on a thread in small steps, so that the node goes on meanwhile; the result is kept in a file.
 """

@@ -1,4 +1,4 @@
-"""Addresses of bootstrap peers, and when to try them.
+"""This schedule says which bootstrap addresses to try, and when.
 
 Pure: `now` and `rng` are arguments. While nobody is live the pauses double from 1 s to 60 s; with live peers an address
 that none of them has is tried each minute, which joins two networks that started apart. While nobody is live, the

@@ -1,7 +1,6 @@
-"""The known peers in the order of their ids, each with its line of a digest and when that heartbeat was sent.
+"""The digest index keeps the known peers in the order of their ids, each with its line of a digest.
 
 A line is the first 32 bits of the id and the 32-bit sequence; times are of this node's steady clock.
-
 Pure: ids and numbers only. Digests of dozens of peers are made and compared for every packet, so the lines lie side by
 side in memory, in the order in which they are asked for, and nothing else is looked at where they are equal.
 """

@@ -1,4 +1,4 @@
-"""Who has died: what to make of a peer that does not answer, and of peers that say so of others.
+"""The failure detector decides who has died, by a peer's own silence and by what other peers say.
 
 Pure: `now` is an argument. A peer that left a question and its repetitions without an answer is suspected: not live
 until a heartbeat that it sent later. Whom we suspect is told to the near ones, who do not believe it but ask the peer

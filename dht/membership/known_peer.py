@@ -1,4 +1,4 @@
-"""What is kept of a peer: its newest heartbeat, when that was sent, and what a newer one changes.
+"""A known peer is its newest heartbeat, with when that was sent; this file also says what a newer one changes.
 
 Pure: heartbeats and `now` in, values out. When a heartbeat was sent is judged by this node's steady clock, against the
 quickest delivery of its author seen so far: clocks may differ by any amount, and a late copy of a dead peer's last
@@ -18,7 +18,7 @@ INTERVAL_S = 10.0  # a heartbeat that arrives straight from its author may be as
 
 
 class News(IntEnum):
-    """What a heartbeat told."""
+    """Says what a heartbeat told."""
 
     OLD = 0  # nothing: this sequence or a newer one is known
     SAME = 1  # still there
@@ -27,7 +27,7 @@ class News(IntEnum):
 
 
 class KnownPeer(msgspec.Struct, frozen=True, gc=False):
-    """A peer's newest heartbeat; `sent_steady`: when it was sent, on this node's steady clock, at the latest."""
+    """Holds a peer's newest heartbeat; `sent_steady`: when it was sent, on this node's steady clock, at the latest."""
 
     opened: VerifiedHeartbeat
     sent_steady: float

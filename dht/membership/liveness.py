@@ -1,4 +1,4 @@
-"""Who lives: heard of lately, not leaving, not suspected since.
+"""A peer lives while it was heard of lately, is not leaving and was not suspected since.
 
 Pure: `now` is an argument. "Lately" is 30 s for a near peer, whose heartbeats come every ten seconds, and half an hour
 for a far one. A far peer that becomes near is judged as a far one for a while more, until all near ones have been heard
@@ -47,7 +47,7 @@ class Liveness:
         self._suspected.pop(peer, None)
 
     def is_live(self, peer: NodeId, known: KnownPeer, now: Now) -> bool:
-        """Judge one peer."""
+        """Tell whether one peer is live."""
         age_s = now.steady - known.sent_steady
         if age_s > LIVE_S:
             near = self._near if now.steady >= self._settled_at else self._settled

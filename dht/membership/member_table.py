@@ -1,4 +1,4 @@
-"""Who is in the network as far as this node has heard: the newest heartbeat of each peer, and when it was sent.
+"""The member table holds who is in the network as far as this node has heard: each peer's newest heartbeat.
 
 Pure: heartbeats and `now` in, answers out. Heartbeats of near peers (neighbourhood.py) come every ten seconds, those of
 far ones when their standing changed and every ten minutes or so. known_peer.py says when a heartbeat was sent and what
@@ -25,7 +25,7 @@ ASLEEP_S = 60.0  # a running node does something every few seconds: after so lon
 
 
 class MemberTable:
-    """The newest valid heartbeat per node, this node's own excepted; bounded."""
+    """Keeps the newest valid heartbeat of each node but this one, of 4,096 nodes at most."""
 
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
@@ -132,6 +132,7 @@ class MemberTable:
             self._set_member(self.own, member=own_member)
 
     def find(self, peer: NodeId) -> KnownPeer | None:
+        """Return what is known of a peer, None where nothing is."""
         return self._near.get(peer) or self._far.get(peer)
 
     def known(self) -> Iterator[tuple[NodeId, KnownPeer]]:

@@ -1,4 +1,4 @@
-"""Who is near whom: the key space cut into neighbourhoods of some dozens of members.
+"""The key space is cut into neighbourhoods of some dozens of members, which say who is near whom.
 
 Pure: ids in, ranges out. In a network of up to 80 members all are near. Above that a range is halved for as long as
 both halves keep 24 members. So every node that knows the same members cuts alike, being near is mutual, and the 16
@@ -18,7 +18,7 @@ PREFIXES = 1 << 32
 
 
 class IdRange(NamedTuple):
-    """The ids whose first 32 bits lie in first … last."""
+    """Names the ids whose first 32 bits lie in first … last."""
 
     first: int
     last: int
@@ -29,6 +29,7 @@ class IdRange(NamedTuple):
 
     @property
     def width(self) -> int:
+        """How many ids lie between the first and the last, counted by their first 32 bits."""
         return self.last - self.first
 
 

@@ -1,4 +1,4 @@
-"""With whom to exchange news next.
+"""Partner selection decides with whom to exchange news next.
 
 Pure: `now` and `rng` are arguments. Mostly a live near peer, all of them in turn, so that an exchange is also the probe
 of its life; a far one now and then; and sometimes one that is silent, since after a cut both sides are silent to each

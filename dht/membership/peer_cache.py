@@ -1,8 +1,7 @@
-"""The peer cache: the last signed heartbeats of all known peers, in one small file.
+"""The peer cache keeps the last signed heartbeats of all known peers in one small file.
 
-With it a node finds its network again without any bootstrap peer.
-
-Only a cache: whatever is wrong with the file costs a log line, never a start. Heartbeats are verified again on loading.
+With it a node finds its network again without any bootstrap peer. It is only a cache: whatever is wrong with the file
+costs a log line, never a start. Heartbeats are verified again on loading.
 """
 
 import logging

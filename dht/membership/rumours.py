@@ -1,4 +1,4 @@
-"""Heartbeats worth telling to whoever comes next: of peers that are new, back, or changed their standing.
+"""Rumours are heartbeats worth telling to whoever comes next: of peers that are new, back, or changed their standing.
 
 Pure: members in, heartbeats out. A rumour is told a bounded number of times, then it is cold: who has missed it finds
 it by comparing digests. Source: Demers et al. 1987 (rumour mongering, blind with a counter).

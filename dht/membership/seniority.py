@@ -1,4 +1,4 @@
-"""For how long this node has known its peers: who came just now does not decide beside those who were here.
+"""Seniority is for how long this node has known a peer: who came just now does not decide beside the older ones.
 
 Pure: `now` is an argument; wall time, since ages outlive a restart. A newcomer hears of everybody at once, so whom it
 met while it joined counts as older than itself, unless the whole network is younger than the age that is asked for:

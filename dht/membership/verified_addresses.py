@@ -1,4 +1,4 @@
-"""At which addresses a peer has answered a question of ours: what makes an address more than a claim of a heartbeat.
+"""An address is verified when the peer answered there: until then it is only a claim of a heartbeat.
 
 Pure: `now` is steady seconds. A question carries eight random bytes and goes to one address, so whoever answers it
 under the peer's key receives there. Bounded: one address a family and peer, those not verified for longest are

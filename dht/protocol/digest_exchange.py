@@ -1,4 +1,4 @@
-"""The content of a PING and its PONG: what two nodes tell each other, so that all hear soon what concerns them.
+"""In a PING and its PONG two nodes tell each other what the other lacks, so that all hear soon what concerns them.
 
 Pure: members in, bodies out. The asker sends a digest of what it knows, its own heartbeat, rumours, and for a near peer
 the newest others that fit; the answerer sends what the digest lacks. Between near peers every heartbeat counts; of a

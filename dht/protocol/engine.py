@@ -1,4 +1,4 @@
-"""The overlay's protocol without I/O: packets and time in, packets, events and the time of the next call out.
+"""The engine runs the protocol without I/O: packets and time in, packets, events and the next call's time out.
 
 Pure: `now` and `rng` are arguments. Whoever drives it hands each datagram to `receive`, calls `poll` when `next_due` is
 reached and after any other call, and sends what both return. Nothing that arrives makes it raise: what is wrong is

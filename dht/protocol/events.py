@@ -1,4 +1,4 @@
-"""The events of the protocol engine: what it tells the node, as values.
+"""Events are what the protocol engine tells the node, as values.
 
 Pure: values only.
 """

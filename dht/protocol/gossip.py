@@ -1,4 +1,4 @@
-"""How heartbeats spread: whom to tell, when, and what to make of those that come.
+"""Gossip spreads heartbeats: it decides whom to tell, when, and what to make of those that come.
 
 Pure: `now` and `rng` are arguments. Every few seconds an exchange with a peer; earlier when there is news, so that a
 new peer or a change is known to all within seconds; at once to all, or to some, when the change is our own. A live peer

@@ -1,4 +1,4 @@
-"""What becomes of a heartbeat that came: verified, and taken into the member table, or counted as refused.
+"""The intake verifies each heartbeat that comes and takes it into the member table, or counts it as refused.
 
 Pure: `now` is an argument. Heartbeats come from peers one by one, or all at once from the file of an earlier run.
 """

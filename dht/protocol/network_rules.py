@@ -1,4 +1,4 @@
-"""What the network and its strategy in force ask of packets, heartbeats and addresses.
+"""The network's rules are what its strategy in force asks of packets, heartbeats and addresses.
 
 Pure: values only. One owner for all parts of the engine: they read it at each use, and `adopt` changes it for all.
 """

@@ -1,4 +1,4 @@
-"""Which datagrams are worth reading: those of this network, within their rates, from whom they say.
+"""The packet filter admits datagrams of this network, within their rates, from whom they say they are.
 
 Pure: `now` is an argument. The checks go from cheap to dear, so a flood costs little.
 """

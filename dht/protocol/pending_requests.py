@@ -1,4 +1,4 @@
-"""The requests that wait for their answers, with repetition and timeouts.
+"""Pending requests wait for their answers; this file repeats them and gives them up in time.
 
 Pure: `now` is an argument; outcomes are told by callback, never from inside `add`.
 """
@@ -25,7 +25,7 @@ OnAnswer = Callable[[Now, Packet | None, Body | None], None]
 
 @dataclass(slots=True)
 class PendingRequest:
-    """One question to a peer. `contact` and `public_key` are None at a first contact by address.
+    """Holds one question to a peer. `contact` and `public_key` are None at a first contact by address.
 
     `done(now, packet, body)` is called once, with None twice if there was no answer; `slow(now)` after half the
     timeout. `timeout_s`: what nearly all answers take; the question is repeated at WAITS of it, `tries` times in all.
@@ -46,7 +46,7 @@ class PendingRequest:
 
     @property
     def wait_s(self) -> float:
-        """Seconds from its newest packet to the next one, or to the end."""
+        """Seconds from the newest packet of the request to the next one, or to the end."""
         packets = len(self.sent) - 1
         return self.timeout_s * (WAITS if self.tries > 1 else LEFT)[packets]
 

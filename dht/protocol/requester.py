@@ -1,4 +1,4 @@
-"""The packets that leave: questions to peers, with repetition, and answers to theirs.
+"""The requester makes the packets that leave: questions to peers, with repetition, and answers to theirs.
 
 Pure: `now` and `rng` are arguments. Holds what is to be sent until `drain`, and the questions that are open.
 """

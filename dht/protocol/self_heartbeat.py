@@ -1,4 +1,4 @@
-"""What this node says of itself: its own heartbeat, when the next one is due, and where peers see it.
+"""A node says of itself in heartbeats where it is and what it holds; this file signs them when they are due.
 
 Pure: `now` is an argument. A heartbeat is due every 10 s with jitter, and at once when what it says changed, but at
 most every second. A node that listens on all addresses learns its own from the answers of peers: what most of the last
@@ -22,7 +22,7 @@ WITNESSES = 5  # the last peers, per family, whose word about our address counts
 
 
 class Announcement(NamedTuple):
-    """What the node says besides where it is; `ready` and `leased` are encoded slot sets."""
+    """Holds what the node says besides where it is; `ready` and `leased` are encoded slot sets."""
 
     ready: bytes = b""
     leased: bytes = b""

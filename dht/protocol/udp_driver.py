@@ -1,7 +1,6 @@
-"""The shell around the protocol engine: datagrams in and out, timers, events.
+"""The drivers are the shell around the protocol engine: datagrams in and out, timers, events.
 
 `EngineDriver` serves any network, the simulator's too; `UdpDriver` gives it sockets.
-
 Two sockets, since a socket bound to :: cannot send to IPv4 addresses and reports them as ::ffff:. Callbacks, not tasks:
 whatever the engine raises is a fault of ours and ends `run`.
 """

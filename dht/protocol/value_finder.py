@@ -1,4 +1,4 @@
-"""Lookups, and small records put and got by them.
+"""The value finder looks up nodes, and puts and gets small records at points of the key space.
 
 Pure: `now` is an argument. A record goes to the 16 nodes nearest to its key that answered the lookup; a reader merges
 what they have and sends the newest to those that had less.

@@ -1,4 +1,4 @@
-"""Several lookups for one point at once that share no node: who sits on one of them diverts that one alone.
+"""Several lookups for one point share no node, so who sits on one of them diverts that one alone.
 
 Pure: lookups in, their merged result out. Each path starts from its own share of the contacts that we have, and asks
 only nodes that no other path has asked; together they ask all that are nearest. Source: Baumgart & Mies 2007

@@ -1,4 +1,4 @@
-"""The state of one lookup for the k contacts nearest to a point.
+"""A lookup finds the k contacts nearest to a point, asked for step by step; this is its state.
 
 Pure: answers in, contacts to ask out. Up to α requests are open at once and each answer frees its place at once; there
 are no rounds that wait for their slowest. A request that takes longer than usual stays open but no longer counts, and

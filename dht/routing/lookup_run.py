@@ -1,4 +1,4 @@
-"""The run of a lookup: sends the questions of a `Lookup` and gathers records and tokens from the answers.
+"""A lookup run sends the questions of a `Lookup` and gathers records and tokens from the answers.
 
 Pure: `now` is an argument; questions leave through a callable, the end is told by another.
 """

@@ -1,4 +1,4 @@
-"""The answers to FIND, GET and PUT: nearest contacts, small records, and the token that a PUT needs.
+"""The responder answers FIND, GET and PUT: nearest contacts, small records, and the token that a PUT needs.
 
 Pure: `now` is an argument. No answer is longer than its question. A token proves that its bearer gets what is sent to
 its address: a hash, keyed by a secret of this node, of key, address and a period of five minutes.

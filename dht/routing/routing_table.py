@@ -1,4 +1,4 @@
-"""The routing table: k-buckets of contacts that have answered, with how fast they answer.
+"""The routing table keeps contacts that have answered in k-buckets, with how fast they answer.
 
 Pure: times are arguments. Contacts and buckets are the `kademlia` package's; which bucket, who may enter, who is handed
 out and who gives way is decided here. Bucket i holds the contacts whose ids share i leading bits with ours. A contact

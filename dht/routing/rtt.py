@@ -1,4 +1,4 @@
-"""Estimates how long answers take, and so how long to wait for one before asking again.
+"""The estimator learns how long answers take, and so how long to wait for one before asking again.
 
 Pure: numbers only. Smoothed round trip and mean deviation as in RFC 6298. The least timeout is that of a datagram, not
 of a stream: a question asked twice costs one packet, and the second answer is ignored.

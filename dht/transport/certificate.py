@@ -1,4 +1,4 @@
-"""The certificates of nodes: TLS by node keys instead of authorities.
+"""Nodes prove their keys by TLS certificates that they sign themselves, without authorities.
 
 A node's certificate is self-signed and carries its Ed25519 key; whoever connects computes the node id of that key
 and leaves before the first byte of a request if it is not the one expected. TLS 1.3 only. This file wraps

@@ -1,4 +1,4 @@
-"""The handlers of messages: one for each type, found by its name; and the bounds of an answer."""
+"""The dispatcher finds the handler of each message by its name, and bounds its answer."""
 
 import logging
 from collections.abc import Awaitable, Callable

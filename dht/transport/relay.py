@@ -1,4 +1,4 @@
-"""The relay: passes bytes between a peer that has one address family only and one that has the other only.
+"""A relay passes bytes between a peer that has one address family only and one that has the other only.
 
 A relay is asked by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it, so it learns who
 talks to whom and how much, and can do no more than stop. It connects to endpoints at which a member has answered it

@@ -1,4 +1,4 @@
-"""The authentication of requests: one header line, signed for one recipient.
+"""A node proves that a request is its own by one header line, signed for one recipient.
 
 Pure: `now` and nonces are arguments. `Authorization: DSE1 <key> <time> <nonce> <body digest> <signature>`, hex but for
 the time (decimal Unix seconds). Signed are network, recipient, method, path, body digest, time and nonce. The recipient
@@ -24,7 +24,7 @@ MAX_HEADER_CHARS = 500
 
 @dataclass(frozen=True, slots=True)
 class VerifiedRequest:
-    """A request whose header is verified: who asks, and the SHA-256 that the body must have."""
+    """Says what a verified header proves: who asks, and the SHA-256 that the body must have."""
 
     asker: NodeId
     digest: bytes
@@ -32,7 +32,7 @@ class VerifiedRequest:
 
 @dataclass(frozen=True, slots=True)
 class RequestTarget:
-    """The network, recipient and path of a request; a signature for one target is worth nothing at another."""
+    """Names the network, recipient and path of a request; a signature for one target is worth nothing at another."""
 
     network: str
     recipient: NodeId

@@ -1,4 +1,4 @@
-"""The TLS channel of a node: a server and a client that share identity, network and clock.
+"""The TLS channel of a node joins a server and a client that share identity, network and clock.
 
 It is the `Transport` of real nodes; the simulator has its own. Each family of addresses has one TCP port, the same on
 which peers send datagrams.

@@ -1,4 +1,4 @@
-"""The asking end of the TLS channel between nodes.
+"""The client is the asking end of the TLS channel between nodes.
 
 Connections are kept and shared; each is checked against the peer's node id before a byte of a request leaves. Where
 peer and node share no family, aiohttp opens a CONNECT tunnel through the relay and runs the same check inside it. A

@@ -1,4 +1,4 @@
-"""The answering end of the TLS channel between nodes: one TCP listener a family on the peers' port.
+"""The server is the answering end of the TLS channel: one TCP listener a family on the peers' port.
 
 The first byte of a connection says what it is: 0x16 begins a TLS handshake and goes to aiohttp's server protocol,
 "C" a CONNECT for the relay, anything else is closed. A request proves its sender before its body is read; who proves

@@ -1,4 +1,4 @@
-"""The transport of a node's messages: the TLS channel between machines, or the simulator's network in memory.
+"""A transport carries a node's messages: by TLS between machines, in memory in the simulator.
 
 Pure: a protocol and the values it needs. `Messenger` (dht/overlay) decides whom to ask, by which way, and what an
 answer means; a transport only moves bytes, proves who is at both ends, and says how it failed.

@@ -1,4 +1,4 @@
-"""The contact of a peer: its endpoints by address family.
+"""A contact says how to reach a peer: its endpoints by address family.
 
 Pure: values only. A peer has at most one endpoint per family; one with both is dual-stack and may splice.
 """
@@ -15,19 +15,20 @@ Family = Literal[4, 6]
 
 
 class Address(NamedTuple):
-    """A literal IP address and a UDP port, where a datagram goes to or came from."""
+    """Names where a datagram goes to or came from: a literal IP address and a UDP port."""
 
     host: str
     port: int
 
     @property
     def family(self) -> Family:
+        """The family of the address, 4 or 6."""
         return 6 if ":" in self.host else 4
 
 
 @dataclass(frozen=True, slots=True)
 class Endpoint:
-    """A peer's ports at one address. `host` is a literal IP address, never a name; ::ffff: forms are refused."""
+    """Names a peer's ports at one address. `host` is a literal IP address, never a name; ::ffff: forms are refused."""
 
     host: str
     udp_port: int
@@ -47,18 +48,18 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """A peer's id with its endpoints (one or two, v4 first)."""
+    """Names a peer and its endpoints (one or two, v4 first)."""
 
     node_id: NodeId
     endpoints: tuple[Endpoint, ...]
 
     def endpoint(self, family: Family) -> Endpoint | None:
-        """Return its endpoint of a family, if it has one."""
+        """Return the peer's endpoint of a family, if it has one."""
         return next((e for e in self.endpoints if e.family == family), None)
 
     @property
     def families(self) -> frozenset[Family]:
-        """The families in which it has an endpoint."""
+        """The families in which the peer has an endpoint."""
         return frozenset([e.family for e in self.endpoints])
 
     def shares(self, families: frozenset[Family]) -> bool:

@@ -1,4 +1,4 @@
-"""The heartbeat: a node's signed word of who it is, where it is reached and what it is ready for.
+"""A heartbeat is a node's signed word of who it is, where it is reached and what it is ready for.
 
 Pure: values and their codec. On the wire it is the 64-byte signature, then the msgpack array of the fields. The
 network's id is part of the signed domain, so a heartbeat means nothing in another network. The newest sequence
@@ -32,7 +32,7 @@ DOMAIN = b"heartbeat\0"
 
 
 class Load(msgspec.Struct, frozen=True, array_like=True):
-    """How busy a node is: shares in use of processor, memory, disk quota and bandwidth, 0 to 100."""
+    """Says how busy a node is: shares of processor, memory, disk quota and bandwidth in use, 0 to 100."""
 
     cpu: int = 0
     memory: int = 0
@@ -41,7 +41,7 @@ class Load(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
-    """One signed sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
+    """Holds the fields of one sign of life. `endpoints`: packed address, UDP port, TCP port; one a family, v4 first.
 
     `sequence` only grows; it starts at the wall clock's second, so it also grows across restarts. `ready` and `leased`
     are slot sets of 2**slot_bits slots. `due`: URLs that wait to be fetched here. `member` is false for a bare
@@ -68,27 +68,27 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
 
     @property
     def node_id(self) -> NodeId:
-        """The id of its author."""
+        """The id of the heartbeat's author."""
         return node_id_of(self.public_key)
 
     @property
     def contact(self) -> Contact:
-        """Its author's id and endpoints; raises ValueError where an endpoint is none."""
+        """The author's id and endpoints; raises ValueError where an endpoint is none."""
         return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints))
 
     @property
     def ready_slots(self) -> frozenset[Slot]:
-        """The slots its author is ready for, decoded at each call: kept sets would let four bytes hold megabytes."""
+        """The slots the author is ready for, decoded at each call: kept sets would let four bytes hold megabytes."""
         return decode_slots(self.ready, self.slot_bits)
 
     @property
     def leased_slots(self) -> frozenset[Slot]:
-        """The slots that its author holds."""
+        """The slots that the author says it holds."""
         return decode_slots(self.leased, self.slot_bits)
 
 
 class Graces(NamedTuple):
-    """How many seconds a silent node stays a member by the strategy in force: a server, and a machine that sleeps."""
+    """Says how many seconds a silent server and a silent machine that sleeps stay members, by the strategy."""
 
     stable_s: float = STABLE_GRACE_S
     laptop_s: float = LAPTOP_GRACE_S
@@ -102,7 +102,7 @@ GRACES = Graces()
 
 
 class VerifiedHeartbeat(msgspec.Struct, frozen=True):
-    """A heartbeat whose signature holds, with what follows from it, computed once however often gossip brings it."""
+    """Holds a verified heartbeat with what follows from it, computed once however often gossip brings it."""
 
     raw: bytes
     heartbeat: Heartbeat

@@ -1,4 +1,4 @@
-"""The datagrams of the overlay: what is in them, byte by byte, and who may have written them.
+"""Datagrams of the overlay are packets: this file lays down their bytes, and who may have written them.
 
 Pure: bytes to values and back. A packet is at most 1232 bytes (IPv6's least MTU less headers, as in DNS):
 
@@ -30,7 +30,7 @@ ROOM_BYTES = PACKET_LIMIT - HEADER.size - MAC_BYTES  # for a body
 
 
 class PacketKind(IntEnum):
-    """The kinds of packets; an answer's number is its request's plus one."""
+    """Names the kinds of packets; an answer's number is its request's plus one."""
 
     PING = 1
     PONG = 2
@@ -53,9 +53,9 @@ class PacketKind(IntEnum):
 
 
 class Ping(msgspec.Struct, frozen=True, array_like=True):
-    """An exchange of news. `digest`: 8 bytes for each peer that the sender knows with an id prefix in first … last:
-    4 bytes of id, 4 of sequence. `heartbeats`: signed, the sender's own first. `suspects`: 4 bytes of the id of each
-    peer that lately did not answer the sender."""
+    """Offers news and asks for it. `digest`: 8 bytes for each peer that the sender knows with an id prefix in first …
+    last: 4 bytes of id, 4 of sequence. `heartbeats`: signed, the sender's own first. `suspects`: 4 bytes of the id of
+    each peer that lately did not answer the sender."""
 
     first: int
     last: int
@@ -65,8 +65,8 @@ class Ping(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Pong(msgspec.Struct, frozen=True, array_like=True):
-    """Heartbeats that the digest of a PING lacked, and the packed address and port from which it seemed to come.
-    `suspects` are as in PING."""
+    """Brings the heartbeats that the digest of a PING lacked, and the packed address and port from which it seemed to
+    come. `suspects` are as in PING."""
 
     seen: tuple[bytes, int]
     heartbeats: tuple[bytes, ...]
@@ -74,33 +74,33 @@ class Pong(msgspec.Struct, frozen=True, array_like=True):
 
 
 class PackedContact(msgspec.Struct, frozen=True, array_like=True):
-    """A contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
+    """Names a contact in an answer, unsigned: public key and endpoints. Whoever is there proves it by the MAC."""
 
     public_key: bytes
     endpoints: tuple[tuple[bytes, int, int], ...]
 
 
 class Find(msgspec.Struct, frozen=True, array_like=True):
-    """The question who is nearest to a point."""
+    """Asks who is nearest to a point."""
 
     target: bytes
 
 
 class Found(msgspec.Struct, frozen=True, array_like=True):
-    """The nearest contacts, nearest first, and a token for PUT from the asking address."""
+    """Brings the nearest contacts, nearest first, and a token for PUT from the asking address."""
 
     contacts: tuple[PackedContact, ...]
     token: bytes
 
 
 class Get(msgspec.Struct, frozen=True, array_like=True):
-    """The question which records lie at a point."""
+    """Asks which records lie at a point."""
 
     target: bytes
 
 
 class Got(msgspec.Struct, frozen=True, array_like=True):
-    """Signed small records, the newest of each author as far as they fit, then contacts as in FOUND."""
+    """Brings signed small records, the newest of each author as far as they fit, then contacts as in FOUND."""
 
     records: tuple[bytes, ...]
     contacts: tuple[PackedContact, ...]
@@ -108,14 +108,14 @@ class Got(msgspec.Struct, frozen=True, array_like=True):
 
 
 class Put(msgspec.Struct, frozen=True, array_like=True):
-    """The request to keep a signed small record."""
+    """Asks a node to keep a signed small record."""
 
     token: bytes
     record: bytes
 
 
 class Stored(msgspec.Struct, frozen=True, array_like=True):
-    """The answer whether the record, or a newer one, lies here now."""
+    """Says whether the record, or a newer one, lies here now."""
 
     ok: bool
 
@@ -130,7 +130,7 @@ _encoder = msgspec.msgpack.Encoder()
 
 
 class Packet(msgspec.Struct, frozen=True, gc=False):
-    """A packet whose form is right; its sender is proved by `is_from` only."""
+    """Holds a packet whose form is right; its sender is proved by `is_from` only."""
 
     kind: PacketKind
     network: bytes
@@ -144,7 +144,7 @@ class Packet(msgspec.Struct, frozen=True, gc=False):
 
 
 class PacketHeader(NamedTuple):
-    """What every packet of a node says besides its body; `strategy_digest` is the first 8 bytes."""
+    """Holds what every packet of a node says besides its body; `strategy_digest` is the first 8 bytes."""
 
     network: bytes
     public_key: bytes

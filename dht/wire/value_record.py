@@ -1,4 +1,4 @@
-"""Small signed values that lie at points of the key space; the newest strategy is found by them.
+"""Small signed values lie at points of the key space; the newest strategy is found by them.
 
 Pure: values, their codec and a bounded store. The newest sequence of an author wins; readers merge what different
 authors wrote. The network's id is part of the signed domain. Model: BEP 44, with absolute expiry.
@@ -22,7 +22,7 @@ DOMAIN = b"small record\0"
 
 
 class ValueRecord(msgspec.Struct, frozen=True, array_like=True):
-    """A value that an author puts at a point, until `expires_at` (Unix seconds) or a higher sequence."""
+    """Holds a value that an author puts at a point, until `expires_at` (Unix seconds) or a higher sequence."""
 
     key: bytes
     public_key: bytes

@@ -1,4 +1,4 @@
-"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+"""The engine against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
 
 from random import Random
 

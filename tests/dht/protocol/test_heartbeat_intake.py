@@ -1,4 +1,4 @@
-"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+"""Heartbeats that come from peers and from an earlier run."""
 
 from dht.clock import Now
 from dht.identity.node_key import Identity

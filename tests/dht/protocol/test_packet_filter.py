@@ -1,4 +1,4 @@
-"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+"""Which packets are read: without MAC only a PING, and none beyond its rate."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""The core against strangers: any bytes, forged packets, floods. What it does among friends is in tests/sim."""
+"""What a node says of itself: where peers see it, whatever it was told before."""
 
 from random import Random
 
