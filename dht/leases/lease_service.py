@@ -45,11 +45,8 @@ class LeaseService:
         self, view: OverlayView, peers: PeerClient, clock: Clock, executor: Executor, path: Path | None
     ) -> None:
         now = clock()
-        self._view = view
-        self._peers = peers
-        self._clock = clock
-        self._executor = executor
-        self._path = path
+        self._view, self._peers, self._clock = view, peers, clock
+        self._executor, self._path = executor, path
         self._noted_until = 0.0  # wall
         self._slot_bits = view.strategy.slot_bits
         self._leases = LeaseHolder(view.node_id, self._slot_bits, abstain_until=now.steady + self._recall(now))

@@ -43,11 +43,8 @@ class Succession:
     def __init__(
         self, node_id: NodeId, slot_bits: int, voter: Voter, transfers: LeaseTransfers, not_before: float
     ) -> None:
-        self._node_id = node_id
-        self._slot_bits = slot_bits
-        self._voter = voter
-        self._transfers = transfers
-        self._not_before = not_before
+        self._node_id, self._slot_bits, self._not_before = node_id, slot_bits, not_before
+        self._voter, self._transfers = voter, transfers
         self._vacant_since: dict[Slot, float] = {}
         self._retry_at: dict[Slot, float] = {}
         self._freed: dict[Slot, tuple[NodeId, float]] = {}

@@ -61,11 +61,6 @@ class Placement:
                 found.append(member)
         return tuple(found)
 
-    def owned(self, node: NodeId, is_live: Callable[[NodeId], bool]) -> frozenset[Slot]:
-        """Return the slots that a node owns or stands in for."""
-        slots = (Slot(s) for s in range(1 << self._slot_bits))
-        return frozenset(s for s in slots if node in self.owners(s) or node in self.live_owners(s, is_live))
-
     def neighbourhood(self, point: bytes) -> "NeighbourhoodRankings":
         """Return the neighbourhood of a point; the same object while its members, and what counts of them, stay the
         same."""
@@ -141,11 +136,6 @@ def slots_of(block: IdRange, slot_bits: int) -> range:
     """Return the slots that begin in a block."""
     width = 32 - slot_bits
     return range(-(-block.first >> width), (block.last >> width) + 1)
-
-
-def owners(slot: Slot, slot_bits: int, members: Sequence[NodeId], replicas: int) -> tuple[NodeId, ...]:
-    """Return the sticky owners of one slot; use a `Placement` where many are asked for."""
-    return Placement(members, slot_bits, replicas).owners(slot)
 
 
 def _weight(member: NodeId, start: bytes) -> bytes:

@@ -40,12 +40,9 @@ class OverlayView:
         held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES,
     ) -> None:
         """`own_endpoints` and `held` (slot: epoch of the leases) are asked each time; `operator` is this node's."""
-        self._node_id = node_id
-        self._members = members
-        self._strategies = strategies
+        self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
-        self._own_endpoints = own_endpoints
-        self._operator = operator
+        self._own_endpoints, self._operator = own_endpoints, operator
         self._own_ready: frozenset[Slot] = frozenset()
         self._held = held
         self._refresh_at = self._all_live_until = float("-inf")

@@ -138,9 +138,7 @@ class AutoNat:
             return
         if reply.host == endpoint.host:
             self.found[family].hear(peer, ProbeReport(reply.udp, reply.tcp))
-        elif self._core.own.learns(
-            family
-        ):  # seen at several addresses: a NAT with many, which opens none of them to strangers
+        elif self._core.own.learns(family):  # a NAT with several addresses, which opens none of them to strangers
             self.found[family].hear(peer, ProbeReport(False, False))
 
     # For others

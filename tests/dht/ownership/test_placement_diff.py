@@ -6,7 +6,6 @@ from random import Random
 import pytest
 
 from dht import NodeId, Placement, Slot, placement_diff, slot_start
-from dht.ownership.rendezvous import owners
 
 NODES = sorted(NodeId(sha256(bytes([n])).digest()[:20]) for n in range(40))
 
@@ -20,8 +19,8 @@ def test_every_part_has_the_owners_that_each_strategy_gives_its_point(bits: int,
     assert [part.slot for part in found] == list(range(2**fine))
     for part in found:
         point = int.from_bytes(slot_start(part.slot, fine), "big")
-        was = owners(Slot(point >> (160 - bits)), bits, before, 3)
-        now = owners(Slot(point >> (160 - later)), later, after, 4)
+        was = Placement(before, bits, 3).owners(Slot(point >> (160 - bits)))
+        now = Placement(after, later, 4).owners(Slot(point >> (160 - later)))
         assert (part.before, part.after) == (was, now)
         assert set(part.gained) == set(now) - set(was)
 

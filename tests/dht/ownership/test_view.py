@@ -127,7 +127,7 @@ def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() ->
     placement = Placement(sorted(n.node_id for n in crowd), BITS, STRATEGY.replicas)
     teams = view.teams()
     assert 0 < len(teams) < len(SLOTS)
-    assert view.owned() == placement.owned(own, lambda peer: True) <= teams.keys()
+    assert view.owned() == {slot for slot in SLOTS if own in placement.owners(slot)} <= teams.keys()
     far = next(node for node in crowd if not members.is_near(node.node_id))
     members.suspect(far.node_id, 0.0)
     clock.steady = 2.0
