@@ -51,7 +51,7 @@ NO_DIRECTIVES = RobotsDirectives()
 def meta_directives(metas: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
     """Return what meta elements (lower-case name, content) ask of everybody or of us."""
     names = {"robots", agent.lower()} - {""}
-    return _wishes(d for name, content in metas if name in names for d in _directives(content, is_header=False))
+    return _strictest(d for name, content in metas if name in names for d in _directives(content, is_header=False))
 
 
 def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsDirectives:
@@ -61,7 +61,7 @@ def header_directives(headers: Iterable[tuple[str, str]], agent: str) -> RobotsD
     fields = [value for field, value in headers if len(field) == 12 and field.lower() == "x-robots-tag"]
     if not fields:
         return NO_DIRECTIVES
-    return _wishes(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
+    return _strictest(d for value in fields for d in _directives(value, is_header=True) if d[0] in ours)
 
 
 def unwanted(directives: RobotsDirectives, now: float) -> str:
@@ -95,7 +95,7 @@ def _directives(text: str, *, is_header: bool) -> Iterator[tuple[str, str, str]]
         yield agent, name, value
 
 
-def _wishes(directives: Iterable[tuple[str, str, str]]) -> RobotsDirectives:
+def _strictest(directives: Iterable[tuple[str, str, str]]) -> RobotsDirectives:
     found = RobotsDirectives()
     for _, name, value in directives:
         if name in _MEANINGS:

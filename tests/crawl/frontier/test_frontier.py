@@ -167,3 +167,11 @@ def test_a_url_that_is_hastened_comes_at_once_and_only_once() -> None:
     assert turn is not None and turn.visit.url == later.url and frontier.find(later.url) is None
     sites.end_request(turn, 0.0, 0.0)
     assert frontier.pop(Now(0.0, 0.0)) is None
+
+
+def test_nothing_is_waited_for_that_was_dropped() -> None:
+    frontier, _ = new_frontier(5_000)
+    frontier.hold(Slot(1), 1, [visit(1, page, due_at=START + 60) for page in range(3_000)], at(0))
+    assert frontier.next_due(at(0)) == 60
+    frontier.drop(Slot(1))
+    assert frontier.next_due(at(0)) is None
