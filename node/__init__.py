@@ -1,6 +1,7 @@
 """Makes one daemon of the packages: wiring, configuration, command line, HTTP API and pages.
 
-Nouns: `Config`, `DataDir`, `Service`, `WebServer`, `Node`. Read config, datadir, service (what HTTP and the commands
-see of a node); then web/routes and web/server, cli and commands/; then ingest, feed and what wires them.
+Nouns: `Config`, `DataDir`, `Service`, `WebServer`, `NodeCore`. Read `config/settings.py` and `app/service.py` (what
+HTTP and the commands see of a node) first, then `app/wiring.py` and `app/node_core.py`. The other rooms are adapters
+(crawling, delegation, joining, jobs, sites), faces (web, cli, views) and whole networks (simulation, demo).
 This file imports nothing, so that the command line starts without loading what a verb does not need.
 """
