@@ -8,7 +8,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 from index.engine.protocol import Candidates, IndexEntry, Scale
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
+from index.query.parser import Condition, LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
 from index.text.forward_index import FieldTerms
 
 _Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address, body and boilerplate
@@ -19,7 +19,7 @@ class MemoryEngine:
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[IndexEntry, _Lines]] = {}
-        self._postings: dict[Term | SiteFilter | LanguageFilter, set[int]] = {}
+        self._postings: dict[Condition, set[int]] = {}
         self._added: list[IndexEntry] = []
         self._removed: list[int] = []
 
@@ -59,7 +59,7 @@ class MemoryEngine:
     def close(self) -> None:
         self.clear()
 
-    def _find(self, leaf: Term | Phrase | SiteFilter | LanguageFilter) -> frozenset[int]:
+    def _find(self, leaf: Condition) -> frozenset[int]:
         if not isinstance(leaf, Phrase):
             return frozenset(self._postings.get(leaf, ()))
         found = frozenset.intersection(*(self._find(Term(term)) for term in leaf.terms))
@@ -76,8 +76,8 @@ def _lines(fields: FieldTerms) -> _Lines:
     )
 
 
-def _keys(entry: IndexEntry, lines: _Lines) -> set[Term | SiteFilter | LanguageFilter]:
-    words: set[Term | SiteFilter | LanguageFilter] = {Term(term) for line in lines for term in line}
+def _keys(entry: IndexEntry, lines: _Lines) -> set[Condition]:
+    words: set[Condition] = {Term(term) for line in lines for term in line}
     return words | {SiteFilter(host) for host in entry.hosts} | {LanguageFilter(entry.language)}
 
 

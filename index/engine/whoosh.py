@@ -20,7 +20,7 @@ from whoosh.filedb.filestore import RamStorage
 from index.engine.protocol import Candidates, IndexEntry, Scale
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
+from index.query.parser import Condition, Phrase, Query, QueryNode, SiteFilter, Term, select
 
 _BORDER = " \u00b6 "
 
@@ -116,7 +116,7 @@ class WhooshEngine:
         self._documents.refresh(self._searcher.reader())
         self._seen = generation
 
-    def _find(self, leaf: Term | Phrase | SiteFilter | LanguageFilter) -> frozenset[int]:
+    def _find(self, leaf: Condition) -> frozenset[int]:
         return frozenset(self._searcher.docs_for_query(_query(leaf)))
 
 
@@ -156,7 +156,7 @@ class _Memory(RamStorage):  # type: ignore[misc]
         return super().temp_storage(f"{name or ''}.{secrets.token_hex(8)}")
 
 
-def _query(leaf: Term | Phrase | SiteFilter | LanguageFilter) -> query.Query:
+def _query(leaf: Condition) -> query.Query:
     if isinstance(leaf, Term):
         return query.Term("text", leaf.term)
     if isinstance(leaf, Phrase):

@@ -50,7 +50,8 @@ class LanguageFilter:
     code: str
 
 
-Leaf = Term | Phrase
+Leaf = Term | Phrase  # what scores
+Condition = Term | Phrase | SiteFilter | LanguageFilter  # what has no children
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +63,7 @@ class QueryGroup:
     without: tuple["QueryNode", ...] = ()
 
 
-QueryNode = Term | Phrase | SiteFilter | LanguageFilter | QueryGroup
+QueryNode = Condition | QueryGroup
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,9 +93,7 @@ def parse_query(text: str, language: str = "", site: str = "") -> Query:
     return Query(text, root, tuple(dict.fromkeys(_leaves(root))))
 
 
-def select(
-    node: QueryNode, find: Callable[[Term | Phrase | SiteFilter | LanguageFilter], frozenset[int]]
-) -> frozenset[int]:
+def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:
     """Return the documents of a tree, given those of its leaves: the set algebra for engines that have none."""
     if not isinstance(node, QueryGroup):
         return find(node)
