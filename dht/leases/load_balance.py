@@ -104,27 +104,27 @@ class LoadBalance:
         """Note that something moved between this node and a peer: no other move of the pair for PAIR_S."""
         self._paired_until[peer] = now + PAIR_S
 
-    def step(self, now: float, due: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
+    def step(self, now: float, load: LoadSnapshot, rules: BalanceRules) -> LeaseMove | None:
         """Return what to move now, if anything. `now`: steady seconds."""
         self._paired_until = {peer: until for peer, until in self._paired_until.items() if until > now}
-        move = plan(due, rules, self._paired_until.keys())
+        move = plan(load, rules, self._paired_until.keys())
         if move is not None:
             self.note_move(move.peer, now)
             self.moves.append((now, move))
-        mean = sum(due.there.values()) / len(due.there) if due.there else 0.0
-        reason = move.reason if move is not None else why_not(due, rules, self._paired_until.keys())
-        self.outlook = BalanceOutlook(due.mine, mean, len(due.there), reason)
+        mean = sum(load.there.values()) / len(load.there) if load.there else 0.0
+        reason = move.reason if move is not None else why_not(load, rules, self._paired_until.keys())
+        self.outlook = BalanceOutlook(load.mine, mean, len(load.there), reason)
         return move
 
 
 def slots_to_keep(
-    due: LoadSnapshot, rules: BalanceRules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]
+    load: LoadSnapshot, rules: BalanceRules, homes: Mapping[Slot, NodeId], work: Mapping[Slot, int]
 ) -> set[Slot]:
     """Return which lent slots whose time is over are better kept.
 
     That is where their preferred owner is busy, and this node is not α times as busy. `homes`: each such slot's
     preferred owner; `work`: what is due in it."""
-    mine, there = due.mine, dict(due.there)
+    mine, there = load.mine, dict(load.there)
     kept = set()
     for slot, home in sorted(homes.items()):
         theirs = there.get(home, 0)
@@ -135,55 +135,55 @@ def slots_to_keep(
     return kept
 
 
-def plan(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> LeaseMove | None:
+def plan(load: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> LeaseMove | None:
     """Return what to move by β: to the least busy peer that can take anything, the largest slots that fit.
 
     One peer at a time: the next comparison sees what others moved to it meanwhile. `recent`: peers with which something
     moved lately."""
-    if not _is_uneven(due, rules):
+    if not _is_uneven(load, rules):
         return None
-    offers = _offers(due)
-    for peer in sorted(offers.keys() - set(recent), key=lambda p: (due.there[p], p)):
-        if due.mine <= STEP * due.there[peer]:
+    offers = _offers(load)
+    for peer in sorted(offers.keys() - set(recent), key=lambda p: (load.there[p], p)):
+        if load.mine <= STEP * load.there[peer]:
             return None
-        if slots := _fit(offers[peer], due.here, share(due.mine, due.there[peer]) * due.mine):
-            return LeaseMove(peer, tuple(slots), due.mine, due.there[peer])
+        if slots := _fit(offers[peer], load.here, share(load.mine, load.there[peer]) * load.mine):
+            return LeaseMove(peer, tuple(slots), load.mine, load.there[peer])
     return None
 
 
-def why_not(due: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> str:
+def why_not(load: LoadSnapshot, rules: BalanceRules, recent: Collection[NodeId] = ()) -> str:
     """Return why a comparison moved nothing, in one line."""
-    here, offers = f"{due.mine:,} URLs due here", _offers(due)
-    if due.mine <= rules.queue:
+    here, offers = f"{load.mine:,} URLs due here", _offers(load)
+    if load.mine <= rules.queue:
         return f"{here}, not above N = {rules.queue:,}"
-    if not due.there:
+    if not load.there:
         return f"{here}, and nobody to share them with"
-    if not _is_uneven(due, rules):
-        least = min(due.there.values())
+    if not _is_uneven(load, rules):
+        least = min(load.there.values())
         return (
-            f"{here}, {least:,} at the least busy peer: K = {due.mine / max(1, least):.1f}, not above {rules.ratio:g}"
+            f"{here}, {least:,} at the least busy peer: K = {load.mine / max(1, least):.1f}, not above {rules.ratio:g}"
         )
     if not offers:
         return f"{here}, in slots without another ready live owner"
-    least_busy = min(offers, key=lambda p: (due.there[p], p))
-    if due.mine <= STEP * due.there[least_busy]:
-        return f"{here}, and the other owners of these slots are as busy: {due.there[least_busy]:,} at the least"
+    least_busy = min(offers, key=lambda p: (load.there[p], p))
+    if load.mine <= STEP * load.there[least_busy]:
+        return f"{here}, and the other owners of these slots are as busy: {load.there[least_busy]:,} at the least"
     if least_busy in recent:
         return f"{here}; with {least_busy.hex()[: 2 * SHOWN]}… something moved within {PAIR_S / 60:.0f} minutes"
-    largest = max(due.here.values())
+    largest = max(load.here.values())
     return f"{here}, and no slot fits: the largest has {largest:,}; a site as large as that has to be spread"
 
 
-def _is_uneven(due: LoadSnapshot, rules: BalanceRules) -> bool:
-    return due.mine > rules.queue and bool(due.there) and due.mine > rules.ratio * max(1, min(due.there.values()))
+def _is_uneven(load: LoadSnapshot, rules: BalanceRules) -> bool:
+    return load.mine > rules.queue and bool(load.there) and load.mine > rules.ratio * max(1, min(load.there.values()))
 
 
-def _offers(due: LoadSnapshot) -> dict[NodeId, list[Slot]]:
+def _offers(load: LoadSnapshot) -> dict[NodeId, list[Slot]]:
     """Which of the slots with work each peer could take, most work first."""
     offers: dict[NodeId, list[Slot]] = {}
-    for slot in sorted((s for s, count in due.here.items() if count), key=lambda s: (-due.here[s], s)):
-        for peer in due.heirs(slot):
-            if peer in due.there:
+    for slot in sorted((s for s, count in load.here.items() if count), key=lambda s: (-load.here[s], s)):
+        for peer in load.heirs(slot):
+            if peer in load.there:
                 offers.setdefault(peer, []).append(slot)
     return offers
 
