@@ -1,4 +1,4 @@
-"""What options of the command line take: numbers within bounds, lengths of time, options that keep their order.
+"""Reads what options of the command line take: numbers within bounds, lengths of time, options in their order.
 
 Pure: text in, values out; argparse says what is wrong.
 """

@@ -1,4 +1,4 @@
-"""The verbs of the command line with their options, and the function that does each.
+"""Describes the verbs of the command line with their options, and names the function that does each.
 
 Nothing that a verb needs is imported here, so that help and a wrong option are answered at once.
 """

@@ -1,4 +1,4 @@
-"""The command line: one verb, an exit code. Each verb's module is imported only when it is asked for.
+"""Runs the command line: one verb, an exit code. Each verb's module is imported only when it is asked for.
 
 Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration (EX_CONFIG of sysexits.h).
 """

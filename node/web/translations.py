@@ -167,7 +167,7 @@ TEXTS: dict[str, tuple[str, str]] = {
 
 
 def choose(wanted: str, accepted: str) -> Tongue:
-    """The language of the page: the `hl` parameter where it names one, else the better of Accept-Language."""
+    """Choose the language of a page: the `hl` parameter where it names one, else the better of Accept-Language."""
     for code in (wanted, *_by_preference(accepted)):
         language = code.lower().replace("_", "-").partition("-")[0]
         if language == "zh":
