@@ -45,11 +45,10 @@ def search(files: IndexFiles, question: str, k: int = 10) -> list[HitRow]:
 
 def main() -> int:
     """Index the files in memory and print the best of them, one a line: score, title, address."""
-    question, *names = sys.argv[1:]
-    texts = {text.id: text for text in map(text_of, map(Path, names))}
+    texts = {text.id: text for text in map(text_of, map(Path, sys.argv[2:]))}
     files = IndexFiles(IndexConfig(), None)
     files.apply([DocumentChange(id_, text) for id_, text in texts.items()], b"")
-    for hit in search(files, question):
+    for hit in search(files, sys.argv[1]):
         text = texts[DocumentId(hit.id)]
         print(f"{hit.score:7.3f} {text.title}  {text.url}")
     files.close()
