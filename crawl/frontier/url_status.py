@@ -27,13 +27,13 @@ class RobotsAccess(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class QueuePosition:
-    """A URL's place in the frontier. `ahead`: URLs of its site before it, counted up to a bound; `host_rest_s`: until
-    the site may be asked again; `is_host_open`: a request to the site is under way."""
+    """A URL's place in the frontier. `ahead`: URLs of its site before it, counted up to a bound; `site_rest_s`: until
+    the site may be asked again; `is_site_open`: a request to the site is under way."""
 
     stage: UrlStage = UrlStage.UNKNOWN
     ahead: int = 0
-    host_rest_s: float = 0.0
-    is_host_open: bool = False
+    site_rest_s: float = 0.0
+    is_site_open: bool = False
 
 
 @dataclass(frozen=True, slots=True)

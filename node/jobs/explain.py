@@ -141,8 +141,8 @@ class Explanations:
         return ToldAbout(
             int(queued.stage),
             queued.ahead,
-            min(queued.host_rest_s, MAX_REST_S),
-            queued.is_host_open,
+            min(queued.site_rest_s, MAX_REST_S),
+            queued.is_site_open,
             int(status.robots),
             status.robots_why[:MAX_REASON_CHARS],
             min(status.crawl_delay_s, MAX_REST_S),

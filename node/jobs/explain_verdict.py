@@ -60,12 +60,12 @@ def _due(facts: Facts) -> tuple[str, str]:
     if status.pause_reason:
         return "later", f"due, but {facts.holder} fetches nothing: {status.pause_reason}"
     if status.breaker_reason:
-        wait = span(status.position.host_rest_s)
+        wait = span(status.position.site_rest_s)
         return "later", f"due, but its host is asked once in a while alone, next in {wait}: {status.breaker_reason}"
     if status.robots == RobotsAccess.BARRED:
         return "later", f"due, but the site's robots.txt could not be read: {status.robots_why}"
-    if status.position.host_rest_s > LONG_S:
-        wait = span(status.position.host_rest_s)
+    if status.position.site_rest_s > LONG_S:
+        wait = span(status.position.site_rest_s)
         return (
             "later",
             f"{_so_far(facts)}due, but its host rests {wait} more: by its Crawl-delay, Retry-After or errors",
@@ -88,10 +88,10 @@ def _waits(status: UrlStatus) -> Iterator[str]:
         yield "which has yet to take it from its store"
     if status.robots == RobotsAccess.UNKNOWN:
         yield "after the site's robots.txt"
-    if queued.is_host_open:
+    if queued.is_site_open:
         yield "after the request to its host that is under way"
-    elif queued.host_rest_s >= SOME_S:
-        yield f"its host may be asked again in {span(queued.host_rest_s)}"
+    elif queued.site_rest_s >= SOME_S:
+        yield f"its host may be asked again in {span(queued.site_rest_s)}"
     if queued.ahead:
         yield f"after {queued.ahead} URLs of its host"
 

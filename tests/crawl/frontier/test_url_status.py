@@ -44,7 +44,7 @@ async def test_what_robots_said_and_why_nothing_is_fetched(site: Web, crawl: Cra
     assert (look.robots, look.crawl_delay_s) == (RobotsAccess.DISALLOWED, 7.0)
     look = crawl.crawler.inspect(site.url("a.test", "/yes"))
     assert (look.robots, look.pause_reason) == (RobotsAccess.ALLOWED, "")
-    assert 6.0 < look.position.host_rest_s <= 7.0
+    assert 6.0 < look.position.site_rest_s <= 7.0
 
 
 async def _robots_of_a(crawl: Crawl, site: Web) -> None:
