@@ -4,7 +4,6 @@ Pure: heartbeats in, changes out. Peers may count by another number of slots; al
 """
 
 from bisect import bisect_left, insort
-from collections.abc import Sequence
 from typing import NamedTuple
 
 from dht.keys import NodeId, Slot
@@ -23,17 +22,15 @@ NOTHING = Announced(frozenset(), frozenset())
 
 
 class SlotAnnouncements:
-    """The announcements of the live peers, by peer and by slot, in 2**`slot_bits` slots."""
+    """The announcements of the live peers, in 2**`slot_bits` slots.
+
+    `by_peer`: what each announces; `holders`: who announces a slot's lease, sorted. Both stay the same objects."""
 
     def __init__(self, slot_bits: int) -> None:
-        self.by_peer: dict[NodeId, Announced] = {}  # always the same object; who announces nothing is not in it
+        self.by_peer: dict[NodeId, Announced] = {}
+        self.holders: dict[Slot, list[NodeId]] = {}
         self._slot_bits = slot_bits
         self._heard: dict[NodeId, VerifiedHeartbeat] = {}
-        self._holders: dict[Slot, list[NodeId]] = {}
-
-    def holders(self, slot: Slot) -> Sequence[NodeId]:
-        """Return the live peers that announce the slot's lease, sorted."""
-        return self._holders.get(slot, ())
 
     def update(self, heard: list[tuple[NodeId, VerifiedHeartbeat]], slot_bits: int) -> set[Slot] | None:
         """Take the heartbeats of all live peers; return the slots for which other peers are ready now, None for all."""
@@ -42,7 +39,7 @@ class SlotAnnouncements:
         if is_resized:
             self._slot_bits, before = slot_bits, {}
             self.by_peer.clear()
-            self._holders.clear()
+            self.holders.clear()
         for peer in before.keys() - now.keys():
             changed |= self._replace(peer, NOTHING)
         for peer, beat in now.items():
@@ -63,12 +60,12 @@ class SlotAnnouncements:
         if said is not NOTHING:
             self.by_peer[peer] = said
         for slot in said.leased - old.leased:
-            insort(self._holders.setdefault(slot, []), peer)
+            insort(self.holders.setdefault(slot, []), peer)
         for slot in old.leased - said.leased:
-            holders = self._holders[slot]
+            holders = self.holders[slot]
             del holders[bisect_left(holders, peer)]
             if not holders:
-                del self._holders[slot]
+                del self.holders[slot]
         return old.ready ^ said.ready
 
 

@@ -60,7 +60,7 @@ class OverlayView:
         self._near_teams: Mapping[Slot, tuple[NodeId, ...]] = MappingProxyType({})
         self._owned: frozenset[Slot] = frozenset()
         self._announcements = SlotAnnouncements(self._strategy.slot_bits)
-        self._announced = self._announcements.by_peer
+        self._announced, self._holders = self._announcements.by_peer, self._announcements.holders
         self._ready: dict[Slot, tuple[NodeId, ...]] = {}
 
     @property
@@ -173,7 +173,7 @@ class OverlayView:
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
         self._refresh_if_due()
-        return self._announcements.holders(slot)
+        return self._holders.get(slot, ())
 
     def own_ready(self) -> frozenset[Slot]:
         """Return the slots for which this node is ready, as the strategy in force numbers them."""
