@@ -12,6 +12,7 @@ import pytest
 
 from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, LocalError, NodeId, PeerTimeout
 from dht import system_clock as clock
+from dht.clock import Clock, Now
 from dht.transport.request_auth import RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
 from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
@@ -55,12 +56,12 @@ def anything(asker: NodeId, host: str, port: int) -> bool:
 class Host:
     """A running channel with its contact."""
 
-    def __init__(self, identity: Identity, hosts: tuple[str, ...]) -> None:
+    def __init__(self, identity: Identity, hosts: tuple[str, ...], reads: Clock = clock) -> None:
         self.endpoints = tuple(Endpoint(host, port, port) for host in hosts for port in [free_port(host)])
         addresses = tuple(Address(e.host, e.tcp_port) for e in self.endpoints)
         self.identity = identity
         self.contact = Contact(identity.node_id, self.endpoints)
-        self.channel = TlsChannel(identity, NETWORK, addresses, clock, random.Random(identity.node_id))
+        self.channel = TlsChannel(identity, NETWORK, addresses, reads, random.Random(identity.node_id))
         self.heard: list[str] = []
         self.came = asyncio.Event()
 
@@ -92,7 +93,21 @@ async def test_a_message_and_its_answer_cross_with_the_askers_true_id():
         assert answer == ALICE.node_id + b"Echohello"
         big = bytes(MAX_BODY_BYTES - 64)
         assert len(await alice.ask(Route(bob.contact), "Echo", big)) == len(big) + 24
-        assert abs(alice.channel.clock_offset_s()) < 2
+
+
+async def test_the_clocks_of_three_peers_are_a_measure_and_those_of_two_are_none():
+    def ahead() -> Now:
+        now = clock()
+        return Now(now.wall + 30.0, now.steady)
+
+    alice, bob, carol = (Host(identity, ("127.0.0.1",)) for identity in (ALICE, BOB, CAROL))
+    others = [*(Host(Identity(bytes([n]) * 32), ("127.0.0.1",), ahead) for n in (101, 102)), bob, carol]
+    async with running(alice, *others):
+        offsets = []
+        for other in others:
+            await alice.ask(Route(other.contact))
+            offsets.append(round(alice.channel.clock_offset_s()))
+    assert offsets == [0, 0, 30, 15], "the median, once there are three"
 
 
 async def test_a_peer_with_another_key_gets_no_byte():
