@@ -44,10 +44,7 @@ class LocalIndex:
     """One node's index. Build it with `open`; `run` follows the feed until cancelled; `close` ends the threads."""
 
     def __init__(self, config: IndexConfig, files: IndexFiles, overlay: Overlay, feed: ChangeFeed) -> None:
-        self._config = config
-        self._files = files
-        self._overlay = overlay
-        self._feed = feed
+        self._config, self._files, self._overlay, self._feed = config, files, overlay, feed
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(1, "index-read")
         self._checker = ThreadPoolExecutor(1, "index-check")

@@ -18,7 +18,6 @@ from index.search.replica_plan import Ready, make_plan
 
 log = logging.getLogger(__name__)
 
-
 A = TypeVar("A", StatisticsAnswer, BestAnswer)
 LARGE = 256  # hits or slots in an answer; checking more takes milliseconds, and goes aside
 
@@ -51,11 +50,8 @@ class ScatterGather:
 
     def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
         """`aside` runs the check of a large answer off the event loop."""
-        self._aside = aside
-        self._overlay = overlay
-        self._clock = clock
-        self._rng = rng
-        self._hedge_fraction = hedge_fraction
+        self._overlay, self._clock, self._rng = overlay, clock, rng
+        self._hedge_fraction, self._aside = hedge_fraction, aside
 
     async def cover(
         self,

@@ -84,10 +84,7 @@ class _Top:
     """The best k so far. Proximity, the dear part, is computed only where it can still matter."""
 
     def __init__(self, query: Query, scale: Scale, k: int, floor: float) -> None:
-        self._query = query
-        self._scale = scale
-        self._k = k
-        self._floor = floor
+        self._query, self._scale, self._k, self._floor = query, scale, k, floor
         self._most = max_proximity(query)
         self._seen: set[int] = set()
         self._heap: list[tuple[float, int, int, HitRow]] = []  # the worst first: lowest score, then highest id

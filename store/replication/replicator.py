@@ -31,10 +31,6 @@ from store.replication.shard_mover import ShardMover
 log = logging.getLogger(__name__)
 
 
-def _no_flaw(kind: Kind, body: bytes) -> str:
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class ReplicatorStatus:
     """Figures for the status page. Slots are this node's own unless said otherwise."""
@@ -65,7 +61,7 @@ class Replicator:
         places: SiteShards,
         *,
         expects_others: bool,
-        body_flaw: Callable[[Kind, bytes], str] = _no_flaw,
+        body_flaw: Callable[[Kind, bytes], str] = lambda kind, body: "",
     ) -> None:
         """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
         empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a stranger's body of a kind
