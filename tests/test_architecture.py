@@ -191,3 +191,24 @@ def test_nobody_starts_orphan_tasks() -> None:
         found = re.findall(r"\b(?:asyncio\.)?(?:create_task|ensure_future|gather)\(", path.read_text())
         orphans = [f for f in found if f.startswith("asyncio.") or "ensure" in f]
         assert not orphans, f"{path} starts {orphans}: a TaskGroup owns every task"
+
+
+def test_a_class_name_has_one_meaning() -> None:
+    """A class private to its module (`_Name`) counts by the word alone, as a reader meets it."""
+    places: dict[str, list[str]] = {}
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                places.setdefault(node.name, []).append(path.relative_to(ROOT).as_posix())
+    assert {name: found for name, found in places.items() if len(found) > 1} == {}
+
+
+def test_sentences_stand_alone_and_verbs_say_what_they_do() -> None:
+    defined = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
+    for path in SOURCES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, defined):
+                line = f"{path}:{getattr(node, 'lineno', 1)}"
+                leaning = (ast.get_docstring(node) or "").startswith(("The same", "Of ", "As ", "See "))
+                assert not leaning, f"{line}: a docstring leans on its neighbour's"
+                assert getattr(node, "name", "") not in ("look", "_look"), f"{line}: refresh, explain, inspect, score?"
