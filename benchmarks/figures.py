@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[1]
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Is one figure. `ours`: the median over all seeds; `spread`: least and most over them. `peer`: what another
+    """One figure. `ours`: the median over all seeds; `spread`: least and most over them. `peer`: what another
     program does on the same input, or why it cannot. `ratio`: ours / peer. `met`: whether the worst seed meets the
     goal; None without a goal."""
 

@@ -30,7 +30,7 @@ Relevance = Mapping[str, Mapping[str, int]]
 
 @dataclass
 class Alone:
-    """Is the network of one node, and its store: Overlay, View and Feed in one."""
+    """The network of one node, and its store: Overlay, View and Feed in one."""
 
     texts: Sequence[Text]
     handlers: dict = field(default_factory=dict)

@@ -22,7 +22,7 @@ FOREIGN = 8  # links of a page to other hosts
 
 
 class WebOrder(msgspec.Struct, frozen=True):
-    """Is what the program is told in ORDER.json."""
+    """What the program is told in ORDER.json."""
 
     hosts: int
     pages: int

@@ -26,7 +26,7 @@ ASKS, PACE_S = 40, 0.5
 
 
 class StockLoop(SimLoop):
-    """Is the virtual-time loop with a network below its datagram endpoints."""
+    """The virtual-time loop with a network below its datagram endpoints."""
 
     def __init__(self, seed: int, loss: float) -> None:
         super().__init__()
@@ -56,7 +56,7 @@ class StockLoop(SimLoop):
 
 
 class Wire(asyncio.DatagramTransport):
-    """Is one datagram endpoint of the simulated network."""
+    """One datagram endpoint of the simulated network."""
 
     def __init__(self, loop: StockLoop, own: tuple[str, int]) -> None:
         super().__init__()

@@ -36,7 +36,7 @@ class BadQueries(InputError):
 
 @dataclass(frozen=True, slots=True)
 class ExpectedQuery:
-    """Is a query and a URL that must be among its first ten."""
+    """A query and a URL that must be among its first ten."""
 
     q: str
     expect: str

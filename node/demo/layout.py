@@ -13,7 +13,7 @@ HOST_DELAY_S = 0.1  # the demo's politeness rule; the sample web runs on this ma
 
 @dataclass(frozen=True, slots=True)
 class DemoNode:
-    """Is one node of the demo, as it is planned."""
+    """One node of the demo, as it is planned."""
 
     name: str
     families: tuple[int, ...]

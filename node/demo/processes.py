@@ -22,7 +22,7 @@ STOP_WITHIN_S = 8.0
 
 @dataclass
 class Child:
-    """Is one process and the file that its output goes to."""
+    """One process and the file that its output goes to."""
 
     name: str
     process: subprocess.Popen[bytes]

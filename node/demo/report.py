@@ -31,7 +31,7 @@ class AfterKill(msgspec.Struct):
 
 
 class DemoReport(msgspec.Struct):
-    """Is the object that `demo --once --json` prints."""
+    """The object that `demo --once --json` prints."""
 
     nodes: int = 0
     families: dict[str, int] = {}

@@ -55,7 +55,7 @@ class DemoOptions:
 
 @dataclass
 class Demo:
-    """Is a running demo: its processes, how to ask them, and when it began."""
+    """A running demo: its processes, how to ask them, and when it began."""
 
     folder: Path
     nodes: list[DemoNode]

@@ -14,7 +14,7 @@ LISTED_COUNT = 20_000  # links on one generated listing; about 2 MB of HTML
 
 @dataclass(slots=True)
 class SampleReply:
-    """Is a finished response; `bodies` by content-coding ("" is the plain one), `mtime` in Unix seconds."""
+    """A finished response; `bodies` by content-coding ("" is the plain one), `mtime` in Unix seconds."""
 
     status: int
     headers: dict[str, str]

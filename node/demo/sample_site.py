@@ -35,7 +35,7 @@ QueryParameters = dict[str, list[str]]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """Is the clock that pages change by: `scale` times as fast as ours, zero at `started_at` (Unix seconds)."""
+    """The clock that pages change by: `scale` times as fast as ours, zero at `started_at` (Unix seconds)."""
 
     started_at: float
     scale: float

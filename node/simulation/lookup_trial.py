@@ -18,7 +18,7 @@ FOUND = 16  # contacts that a lookup is for
 
 @dataclass(slots=True)
 class EndedLookup:
-    """Is one lookup that ended. `right`: its nearest contact is the nearest node; `share`: of the nearest 16 that are
+    """One lookup that ended. `right`: its nearest contact is the nearest node; `share`: of the nearest 16 that are
     up, those that it found."""
 
     took_s: float

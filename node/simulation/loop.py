@@ -26,7 +26,7 @@ Result = TypeVar("Result")
 
 
 class SimLoop(asyncio.BaseEventLoop):
-    """Is an event loop on virtual time: run a coroutine with `SimLoop().run(main())`."""
+    """An event loop on virtual time: run a coroutine with `SimLoop().run(main())`."""
 
     _ready: Any  # of asyncio: the handles to be run, a deque
 

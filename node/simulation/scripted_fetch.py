@@ -13,7 +13,7 @@ from node.simulation.scripted_web import ScriptedWeb
 
 @dataclass(frozen=True, slots=True)
 class Visited:
-    """Is one request as its site saw it, in seconds of virtual time; who asked may be dead when the answer is sent."""
+    """One request as its site saw it, in seconds of virtual time; who asked may be dead when the answer is sent."""
 
     node: str
     url: str
@@ -22,7 +22,7 @@ class Visited:
 
 
 class ScriptedFetcher:
-    """Is the `Fetcher` of one simulated node."""
+    """The `Fetcher` of one simulated node."""
 
     def __init__(self, web: ScriptedWeb, node: str, log: list[Visited]) -> None:
         self._web, self._node, self._log = web, node, log

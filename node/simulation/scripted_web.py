@@ -22,7 +22,7 @@ TEXT, GONE, HTML = ((("Content-Type", kind),) for kind in ("text/plain", "text/h
 
 @dataclass(frozen=True, slots=True)
 class ScriptedReply:
-    """Is what a site answers; `latency_s`: from request to last byte."""
+    """What a site answers; `latency_s`: from request to last byte."""
 
     status: int
     headers: tuple[tuple[str, str], ...]

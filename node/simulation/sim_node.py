@@ -64,7 +64,7 @@ class SimEnvironment:
 
 @dataclass(eq=False)
 class SimNode:
-    """Is a node, running or not; `overlay` and `node_core` belong to its newest run."""
+    """A node, running or not; `overlay` and `node_core` belong to its newest run."""
 
     name: str
     addresses: tuple[Address, ...]

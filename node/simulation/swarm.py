@@ -55,7 +55,7 @@ class SwarmIdentity(Identity):
 
 @dataclass(slots=True, eq=False)
 class Bee:
-    """Is one node of a swarm. `nat_holes`: from whom a NAT before it lets packets in, until when; None without."""
+    """One node of a swarm. `nat_holes`: from whom a NAT before it lets packets in, until when; None without."""
 
     index: int
     core: ProtocolEngine
@@ -73,7 +73,7 @@ class Bee:
 
 @dataclass(slots=True)
 class Swarm:
-    """Is a simulated network. `loss`: share of packets lost. `on_event` hears what cores tell."""
+    """A simulated network. `loss`: share of packets lost. `on_event` hears what cores tell."""
 
     seed: int = 1
     loss: float = 0.0

@@ -23,7 +23,7 @@ Body = TypeVar("Body", bound=msgspec.Struct)
 
 
 class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
-    """Is the body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
+    """The body of POST /api/v1/crawl: seeds and sitemaps, how many links to follow from them, and how far."""
 
     urls: list[str] = []
     depth: int = 0
@@ -33,13 +33,13 @@ class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Is the body of POST /api/v1/crawl/progress."""
+    """The body of POST /api/v1/crawl/progress."""
 
     urls: list[Followed]
 
 
 class PauseRequest(msgspec.Struct, forbid_unknown_fields=True):
-    """Is the body of POST /api/v1/pause."""
+    """The body of POST /api/v1/pause."""
 
     paused: bool
     for_s: Annotated[float, msgspec.Meta(gt=0.0, le=MAX_S)] | None = None

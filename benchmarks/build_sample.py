@@ -1,9 +1,9 @@
-"""Builds the bundled sample web: `python -m node.demo.build_sample --cache DIR`.
+"""Build the demo's bundled sample web: `python -m benchmarks.build_sample --cache DIR`.
 
-Reads sample.toml, gets the documentation packages that it names (`apt-get download`, read with dpkg-deb), and writes
-sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE beside itself.  The same packages and the same zstandard
-give the same bytes.  Pages are whole but for scripts, style sheets, comments and head links; links to pages left out
-are unlinked, and well-known absolute links lead to the host that has the page here.
+The program reads sample.toml, gets the documentation packages that it names (`apt-get download`, read with dpkg-deb),
+and writes sample.tar.zst (HOST/pages and HOST/_site.toml) and NOTICE into `node/demo`. The same packages and the same
+zstandard give the same bytes.  Pages are whole but for scripts, style sheets, comments and head links; links to pages
+left out are unlinked, and well-known absolute links lead to the host that has the page here.
 """
 
 import argparse
@@ -24,6 +24,7 @@ import msgspec
 import zstandard
 
 HERE = Path(__file__).parent
+DEMO = HERE.parent / "node" / "demo"
 LARGEST_BYTES = 1_000_000  # the archive travels with every checkout
 OLD_COUNT = 3  # links on the portal for each wildcard redirect
 PAGE = re.compile(r"\.x?html?$", re.I)
@@ -36,7 +37,7 @@ LOADED = re.compile(
 
 
 class HostRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Is one host of sample.toml that has pages of its own."""
+    """One host of sample.toml that has pages of its own."""
 
     name: str
     language: str
@@ -53,7 +54,7 @@ class HostRecipe(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class ExtraHost(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """Is one host of sample.toml without pages of its own."""
+    """One host of sample.toml without pages of its own."""
 
     name: str
     title: str
@@ -248,7 +249,7 @@ def notice(recipe: Recipe, debs: dict[str, Path], kept: dict[str, list[str]]) ->
         source = extra.settings.get("mirror_of")
         parts.append(f"{extra.name}\n  {f'the pages of {source}, served again' if source else 'redirects, no pages'}\n")
     parts.append("portal.test\n  one page, written by build_sample.py\n")
-    return "\n".join([*parts, (HERE / "licences.txt").read_text("utf-8")])
+    return "\n".join([*parts, (HERE / "sample_licences.txt").read_text("utf-8")])
 
 
 def main() -> None:
@@ -272,8 +273,8 @@ def main() -> None:
     members["portal.test/index.html"] = SamplePage(portal(recipe, titles, old_addresses(recipe, kept)), newest)
     archive = pack(members)
     assert len(archive) <= LARGEST_BYTES, len(archive)
-    (HERE / "sample.tar.zst").write_bytes(archive)
-    (HERE / "NOTICE").write_text(notice(recipe, debs, kept), "utf-8")
+    (DEMO / "sample.tar.zst").write_bytes(archive)
+    (DEMO / "NOTICE").write_text(notice(recipe, debs, kept), "utf-8")
     print({host: len(paths) for host, paths in kept.items()}, dict(rewriter.counts))
     pages, plain = sum(map(len, kept.values())) + 1, sum(len(page.body) for page in members.values())
     print(f"{pages} pages, {plain} bytes, packed {len(archive)}")
