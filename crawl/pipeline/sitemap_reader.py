@@ -93,7 +93,7 @@ class SitemapReader:
 
 
 def sitemap_of(fetched: Fetched, most_bytes: int, most_urls: int) -> Sitemap:
-    """Parse a sitemap file, packed or not, as far as it fits; a broken one lists nothing."""
+    """Parse a sitemap file, packed or not, as far as it fits; a broken one lists the entries that can be read."""
     body, cut = fetched.body, fetched.cut
     if is_gzip(body):
         try:
