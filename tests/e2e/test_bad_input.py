@@ -270,6 +270,7 @@ def test_a_full_disk_stops_the_crawl_and_nothing_else(tmp_path: Path) -> None:
         kept = one.status()["documents"]
         assert 1 < kept < 40 and one.status()["disk"]["used"] <= 1_000_000
         assert len(one.urls("p0")) == 1, "it answers"
+        wait_until("its log says so", lambda: "crawl stopped reason=no room" in one.log, 10)
         assert one.log.count("crawl stopped reason=no room") == 1 and one.log.count("not kept") <= 1
         one.stop()
         config = one.data / "config.toml"
