@@ -112,10 +112,12 @@ class LocalReport:
         self._index, self._crawler, self._frontier_sync = index, crawler, frontier_sync
 
     def now(self) -> Report:
-        """Report what the ready slots hold and have indexed; no slot while index or frontier lag behind the store."""
-        bits = self._overlay.view.strategy.slot_bits
+        """Report what the slots hold and have indexed that are ready and announced as such, since others ask no replica
+        that they do not know of; no slot while index or frontier lag behind the store."""
+        view, bits = self._overlay.view, self._overlay.view.strategy.slot_bits
         is_current = self._index.is_current and self._frontier_sync.is_current
-        slots = sorted(self._replicator.ready_slots()) if is_current else []
+        ready = sorted(self._replicator.ready_slots()) if is_current else []
+        slots = [slot for slot in ready if view.is_ready(view.node_id, slot)]
         stored = {slot: self._store.summary(*slot_range(slot, bits)).fingerprint for slot in slots}
         indexed = {slot: self._index.indexed(slot)[1] for slot in slots}
         crawl, status = self._crawler.status(), self._replicator.status()
