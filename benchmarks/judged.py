@@ -30,7 +30,7 @@ Relevance = Mapping[str, Mapping[str, int]]
 
 @dataclass
 class Alone:
-    """The network of one node, and its store: Overlay, View and Feed in one."""
+    """The network of one node, and its store: Overlay, View and ChangeFeed in one."""
 
     texts: Sequence[Text]
     handlers: dict = field(default_factory=dict)
@@ -52,6 +52,12 @@ class Alone:
 
     def knows(self, cursor: bytes) -> bool:
         return True
+
+    def lag(self, cursor: bytes) -> int:
+        return len(self.texts) - int(cursor or b"0")
+
+    async def wait(self, cursor: bytes) -> None:
+        await asyncio.Event().wait()  # nothing comes after the set
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor or b"0")
