@@ -29,10 +29,10 @@ class FailureDomains(NamedTuple):
 NO_DOMAINS = FailureDomains()
 
 
-def domains_of(operator: str, endpoints: Iterable[Endpoint], reach: AddressPolicy) -> FailureDomains:
+def domains_of(operator: str, endpoints: Iterable[Endpoint], policy: AddressPolicy) -> FailureDomains:
     """Return the failure domains of one member."""
     found = tuple(endpoints)
-    blocks = (reach.subnet(e.host) for e in found)
+    blocks = (policy.subnet(e.host) for e in found)
     return FailureDomains(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
 
 

@@ -56,7 +56,7 @@ class ToldAbout(Message, frozen=True, array_like=True):
     robots_why: Reason = ""
     crawl_delay_s: Rest = 0.0
     trap: Reason = ""
-    hindrance: Reason = ""
+    pause_reason: Reason = ""
     is_refused: bool = False  # the holder's own operator will not have it fetch this; another owner is asked
     trouble: Reason = ""  # why its host is asked once in a while alone
 
@@ -180,7 +180,7 @@ def status_of(told: ToldAbout) -> UrlStatus:
         told.robots_why,
         told.crawl_delay_s,
         told.trap,
-        told.hindrance,
+        told.pause_reason,
         told.trouble,
     )
 
@@ -228,7 +228,7 @@ def _status_json(told: ToldAbout | None) -> Json | None:
         "robots_why": told.robots_why,
         "crawl_delay_s": told.crawl_delay_s,
         "trap": told.trap,
-        "hindrance": told.hindrance,
+        "hindrance": told.pause_reason,
         "trouble": told.trouble,
         "refused_here": told.is_refused,
     }
