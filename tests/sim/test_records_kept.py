@@ -13,7 +13,7 @@ HOUR_S = 3600.0
 
 
 def holders(swarm: Swarm) -> list[Bee]:
-    return [bee for bee in swarm.running() if len(bee.core._shelf)]
+    return [bee for bee in swarm.running() if len(bee.core._store)]
 
 
 def read(swarm: Swarm, by: Bee) -> list[bytes]:
