@@ -13,7 +13,6 @@ strategy = '''{"document": {…}, "signatures": […]}'''
 """
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import msgspec
@@ -130,11 +129,6 @@ def format_network(network: Network) -> str:
         f"strategy = {_literal(network.first)}",
     ]
     return "\n".join(lines) + "\n"
-
-
-def with_bootstrap(network: Network, bootstrap: Sequence[Endpoint]) -> Network:
-    """Return a network with its first contacts replaced."""
-    return replace(network, bootstrap=tuple(bootstrap))
 
 
 def address_text(endpoint: Endpoint) -> str:
