@@ -8,9 +8,26 @@ two_phase_search; local_index is a peer's side). `search/oracle.py` says what th
 
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
+from index.engine.protocol import FACETS
 from index.query.search_request import SearchRequest
-from index.search.local_index import LocalIndex
+from index.search.agreement import Reason, is_remnant, owners_digest
+from index.search.local_index import Agree, LocalIndex
+from index.search.messages import Agreement
 from index.search.oracle import SearchOracle
 from index.search.searcher import Searcher
 
-__all__ = ["DocumentChange", "IndexConfig", "LocalIndex", "SearchOracle", "SearchRequest", "Searcher", "Text"]
+__all__ = [
+    "FACETS",
+    "Agree",
+    "Agreement",
+    "DocumentChange",
+    "IndexConfig",
+    "LocalIndex",
+    "Reason",
+    "SearchOracle",
+    "SearchRequest",
+    "Searcher",
+    "Text",
+    "is_remnant",
+    "owners_digest",
+]

@@ -25,14 +25,22 @@ class Text:
     fetched_at: float
     boilerplate: str = ""  # is searched and adds nothing to a score
     max_snippet: int = -1  # characters of its text that may be shown; -1: any number
+    signature: bytes = (
+        b""  # of the main text, by its author's word: 16 bytes, nearly equal for near copies; b"" unknown
+    )
+    published_at: float = 0.0  # by the page's own word, Unix seconds; 0.0 unknown
+    modified_at: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentChange:
-    """Says that a document became `text`, or left the answers (None: gone, expired, taken down, moved away)."""
+    """Says that a document became `text`, or left the answers (None: gone, expired, taken down, moved away).
+
+    `written_at`: when its author wrote this version, Unix seconds; 0.0 where it left with no new version."""
 
     id: DocumentId
     text: Text | None
+    written_at: float = 0.0
 
 
 class ChangeFeed(Protocol):
@@ -49,6 +57,9 @@ class ChangeFeed(Protocol):
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes follow the cursor, those included that do not concern the index."""
+
+    def sequence(self, cursor: bytes) -> int:
+        """Return the number of the last change before the cursor, as the store counts them."""
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""

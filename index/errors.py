@@ -4,9 +4,12 @@ Pure: values only. A query that does not parse is the asker's to fix; a damaged 
 costs time only: it is rebuilt from the store.
 """
 
+import re
 from dataclasses import dataclass
 
-from dht import BrokenFile, InputError
+from dht import BrokenFile, InputError, MachineRefuses, refusal_of
+
+_CODE = re.compile(r"(?:os error|code:) (\d+)")
 
 
 @dataclass(eq=False)
@@ -21,4 +24,12 @@ class QueryError(InputError):
 
 
 class IndexCorrupt(BrokenFile):
-    """Index files that cannot be read or written, and could not be set right by beginning again."""
+    """Index files that are damaged: the index begins again, from what the store has."""
+
+
+def failure_of(path: object, error: BaseException) -> MachineRefuses | IndexCorrupt:
+    """Say what an engine's or the table's error is: the machine refused, or the files are damaged."""
+    code = _CODE.search(str(error))  # tantivy tells the operating system's errors by text alone
+    if code and not isinstance(error, OSError):
+        error = OSError(int(code[1]), f"system error {code[1]}")
+    return refusal_of(path, error) or IndexCorrupt(str(path), str(error), "it is built anew from the store")

@@ -7,11 +7,12 @@ numbers that this table never gave out, and they are taken back when it opens. O
 import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
 from dht import DocumentId, Key
-from index.errors import IndexCorrupt
+from index.errors import failure_of
 from index.query.collection_statistics import SlotTotals
 from index.text.forward_index import decode_forward
 
@@ -42,79 +43,66 @@ class ForwardRow:
 
 
 class ForwardTable:
-    """The table in the file at `path`, or in memory where that is None. Raises IndexCorrupt where SQLite gives up."""
+    """The table in the file at `path`, or in memory where that is None. Raises IndexCorrupt where it is damaged, and
+    MachineRefuses."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
-        try:
+        with self._failures():
             self._writer = self._connect()
             self._writer.executescript(_SCHEMA)
             self._reader = self._writer if path is None else self._connect()
-        except sqlite3.Error as error:
-            raise self._corrupt(error) from None
         # In memory both threads share one connection; on disk each has its own and this lock is never contended.
         self._writing = threading.Lock()
         self._reading = self._writing if path is None else threading.Lock()
 
     def about(self, name: str) -> bytes:
         """Return a remembered value, b"" where there is none."""
-        with self._reading:
+        with self._failures(), self._reading:
             row = self._reader.execute("SELECT value FROM about WHERE name = ?", (name,)).fetchone()
         return bytes(row[0]) if row else b""
 
     def next_number(self) -> int:
         """Return the number after the highest in use."""
-        with self._writing:
+        with self._failures(), self._writing:
             return int(self._writer.execute("SELECT coalesce(max(number), 0) + 1 FROM document").fetchone()[0])
 
     def totals(self) -> dict[int, SlotTotals]:
         """Return the totals of all cells that hold something."""
-        with self._reading:
+        with self._failures(), self._reading:
             rows = self._reader.execute("SELECT * FROM cell ORDER BY cell").fetchall()
         return {cell: SlotTotals(n, (t, h, u, b), int.from_bytes(mark, "big")) for cell, n, t, h, u, b, mark in rows}
 
     def find(self, ids: Sequence[DocumentId]) -> dict[DocumentId, ForwardRow]:
         """Return the rows of those of these documents that are there; for the writing thread."""
-        with self._writing:
-            rows = _select(self._writer, "id", ids)
-            return {row.id: row for row in rows}
+        with self._failures(), self._writing:
+            return {row.id: row for row in _select(self._writer, "id", ids)}
 
     def rows(self, numbers: Sequence[int]) -> Iterator[ForwardRow]:
         """Yield the rows of those of these numbers that are there, read in chunks; for the reading thread."""
         for start in range(0, len(numbers), _CHUNK):
-            try:
-                with self._reading:
-                    found = list(_select(self._reader, "number", numbers[start : start + _CHUNK]))
-            except sqlite3.Error as error:
-                raise self._corrupt(error) from None
+            with self._failures(), self._reading:
+                found = list(_select(self._reader, "number", numbers[start : start + _CHUNK]))
             yield from found
 
     def commit(
         self, removed: Sequence[int], added: Sequence[ForwardRow], totals: Mapping[int, SlotTotals], cursor: bytes
     ) -> None:
         """Change rows, the totals of the named cells and the cursor, all or nothing."""
-        try:
-            with self._writing, self._writer as open_:
-                open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
-                open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", map(_columns, added))
-                open_.executemany(
-                    "INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items())
-                )
-                open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
-        except sqlite3.Error as error:
-            raise self._corrupt(error) from None
+        with self._failures(), self._writing, self._writer as open_:
+            open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
+            open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", map(_columns, added))
+            open_.executemany("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items()))
+            open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
 
     def clear(self, **about: bytes) -> None:
         """Forget everything, and remember these values instead."""
-        try:
-            with self._writing, self._writer as open_:
-                for name in ("document", "cell", "slot", "about"):  # an older layout had slots where cells are now
-                    open_.execute(f"DROP TABLE IF EXISTS {name}")
-                for statement in _SCHEMA.strip().rstrip(";").split(";"):
-                    open_.execute(statement)
-                open_.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
-        except sqlite3.Error as error:
-            raise self._corrupt(error) from None
+        with self._failures(), self._writing, self._writer as open_:
+            for name in ("document", "cell", "slot", "about"):  # an older layout had slots where cells are now
+                open_.execute(f"DROP TABLE IF EXISTS {name}")
+            for statement in _SCHEMA.strip().rstrip(";").split(";"):
+                open_.execute(statement)
+            open_.executemany("INSERT INTO about VALUES (?, ?)", list(about.items()))
 
     def close(self) -> None:
         """Close both connections."""
@@ -123,14 +111,18 @@ class ForwardTable:
         if self._reader is not self._writer:
             self._reader.close()
 
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        try:
+            yield
+        except sqlite3.Error as error:
+            raise failure_of(self._path, error) from error
+
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path or ":memory:", check_same_thread=False)
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may undo commits: they are followed again
         return connection
-
-    def _corrupt(self, error: Exception) -> IndexCorrupt:
-        return IndexCorrupt(str(self._path), str(error), "free space on the disk, or delete this file and restart")
 
 
 def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[ForwardRow]:

@@ -7,9 +7,10 @@ again, because the store has everything.
 import logging
 import shutil
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 
-from dht import slot_of
+from dht import BrokenFile, MachineRefuses, refused, slot_of
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.engine.forward_table import ForwardRow, ForwardTable
@@ -18,14 +19,17 @@ from index.engine.protocol import Engine, IndexEntry, host_names
 from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
-from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals
+from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer import ANALYZER
-from index.text.forward_index import analyse, encode_forward
+from index.text.forward_index import FieldTerms, analyse, encode_forward
+from index.text.site_host import digest_of_host, host_of, name_of_host
+from index.text.surfaces import title_line, words_of
+from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 3  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 7  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
@@ -34,13 +38,22 @@ class IndexFiles:
     def __init__(self, config: IndexConfig, path: Path | None) -> None:
         self._config = config
         self._path = path
+        self.young_since = float("inf")  # changes written since then are kept apart in the totals
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
-        self.table = self._open_table()
-        self.engine = self._open_engine()
+        self.is_damaged = False  # the next `recover` begins anew
+        self.refusal: MachineRefuses | None = (
+            None  # where the engine could not be set level with the table at the start
+        )
+        self.table, self.engine = self._open()
         self.totals = IndexTotals(self.table.totals())
-        self.engine.remove_from(self.table.next_number())
-        self.engine.commit()
+        try:
+            self._take_back()
+        except MachineRefuses as error:
+            self.refusal = error
+        except IndexCorrupt as error:
+            log.warning("index begins again: %s", error)
+            self._begin_anew()
 
     @property
     def cursor(self) -> bytes:
@@ -55,6 +68,7 @@ class IndexFiles:
     def apply(self, changes: Sequence[DocumentChange], cursor: bytes) -> None:
         """Index a batch, maybe empty: the engine first, then the table with the cursor. An id's last change counts."""
         last = {change.id: change.text for change in changes}
+        written = {change.id: change.written_at for change in changes}
         before = self.table.find(list(last))
         new = [text for id_, text in last.items() if text and not self._has(before.get(id_), text)]
         gone = [row for id_, row in before.items() if not self._has(row, last[id_])]
@@ -62,13 +76,23 @@ class IndexFiles:
         if gone or added:  # a commit of nothing would cost as much as one of many
             self.engine.remove([row.number for row in gone])
             self.engine.commit()
-        touched = dict[int, SlotTotals]()
+        touched, young, since = dict[int, SlotTotals](), list[YoungChange](), self.young_since
         for sign, rows in ((-1, gone), (1, added)):
             for row in rows:
                 before_it = touched.get(row.cell) or self.totals.cells.get(row.cell, SlotTotals())
                 touched[row.cell] = row.counted(before_it, sign)
+                if written[row.id] >= since:
+                    young.append(YoungChange(written[row.id], row.cell, sign * mark_of(row.id + row.version)))
         self.table.commit([row.number for row in gone], added, touched, cursor)
-        self.totals = self.totals.changed(touched)
+        self.totals = self.totals.changed(touched, young, since)
+
+    def recover(self) -> None:
+        """Be ready to write again after something failed; where files are damaged, the index begins anew."""
+        if self.is_damaged:
+            self._begin_anew()
+        else:
+            self.engine.recover()
+        self._take_back()
 
     def reset(self) -> None:
         """Forget everything, so that following begins at zero."""
@@ -78,8 +102,31 @@ class IndexFiles:
 
     def close(self) -> None:
         """Close the engine and the table."""
-        self.engine.close()
-        self.table.close()
+        try:
+            self.engine.close()
+        finally:
+            self.table.close()
+
+    def _open(self) -> tuple[ForwardTable, Engine]:
+        self.table = self._open_table()
+        return self.table, self._open_engine()
+
+    def _begin_anew(self) -> None:
+        with suppress(BrokenFile):  # what is damaged need not close well
+            self.close()
+        try:
+            for file in sorted(self._path.iterdir()) if self._path is not None else ():
+                shutil.rmtree(file) if file.is_dir() else file.unlink()
+        except OSError as error:
+            raise refused(self._path, error) from error
+        self.table, self.engine = self._open()
+        self.totals = IndexTotals(self.table.totals())
+        self.is_damaged = False
+
+    def _take_back(self) -> None:
+        """Take back what the engine was given before something failed, and the table does not know."""
+        self.engine.remove_from(self.table.next_number())
+        self.engine.commit()
 
     def _add(self, texts: Sequence[Text]) -> list[ForwardRow]:
         rows: list[ForwardRow] = []
@@ -88,7 +135,7 @@ class IndexFiles:
             entries: list[IndexEntry] = []
             for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
                 cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
-                entries.append(IndexEntry(number, cell, host_names(text.url), text.language.lower(), fields))
+                entries.append(_entry(number, cell, text, fields))
                 rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
             self.engine.add(entries)
         return rows
@@ -136,3 +183,16 @@ class IndexFiles:
         if self._config.engine == "tantivy":
             return TantivyEngine(path, self._config.writer_heap_bytes)
         return WhooshEngine(path) if self._config.engine == "whoosh" else MemoryEngine()
+
+
+def _entry(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry:
+    return IndexEntry(
+        number,
+        cell,
+        (*host_names(text.url), name_of_host(digest_of_host(host_of(text.url)))),
+        text.language.lower(),
+        fields,
+        words_of(text),
+        tags_of(text),
+        title_line(text.title),
+    )

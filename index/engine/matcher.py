@@ -5,9 +5,10 @@ Pure: the definition that engines, with their sets and counts, must agree with.
 
 from index.change_feed import Text
 from index.engine.protocol import host_names
-from index.query.parser import LanguageFilter, QueryGroup, QueryNode, SiteFilter
+from index.query.parser import LanguageFilter, QueryGroup, QueryNode, SiteFilter, TagFilter
 from index.query.scoring import occurrences
 from index.text.forward_index import ForwardRecord
+from index.text.tags import tags_of
 
 
 def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
@@ -19,4 +20,6 @@ def matches(node: QueryNode, text: Text, forward: ForwardRecord) -> bool:
         return node.host in host_names(text.url)
     if isinstance(node, LanguageFilter):
         return text.language.lower() == node.code
+    if isinstance(node, TagFilter):
+        return node.tag in tags_of(text)
     return bool(occurrences(forward, node))

@@ -4,13 +4,16 @@ Pure: values only. It leaves nothing out until `limit`, and then cannot say what
 """
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from index.engine.protocol import Candidates, IndexEntry, Scale
+from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commonest
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import Condition, LanguageFilter, Phrase, Query, QueryNode, SiteFilter, Term, select
+from index.query.leaf import Form, Phrase, Term, forms_of
+from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
 from index.text.forward_index import FieldTerms
+from index.text.stem_classes import class_of
 
+_Key = str | SiteFilter | LanguageFilter | TagFilter  # a term, or what a filter asks for
 _Lines = tuple[tuple[str, ...], ...]  # a document's title, each heading, address, body and boilerplate
 
 
@@ -19,7 +22,9 @@ class MemoryEngine:
 
     def __init__(self) -> None:
         self._entries: dict[int, tuple[IndexEntry, _Lines]] = {}
-        self._postings: dict[Condition, set[int]] = {}
+        self._postings: dict[_Key, set[int]] = {}
+        self._words: dict[str, set[int]] = {}
+        self._titles: dict[str, set[int]] = {}
         self._added: list[IndexEntry] = []
         self._removed: list[int] = []
 
@@ -37,12 +42,24 @@ class MemoryEngine:
             if found := self._entries.pop(number, None):
                 for key in _keys(found[0], found[1]):
                     self._postings[key].discard(number)
+                for lists, texts in self._written(found[0]):
+                    for text in texts:
+                        lists[text].discard(number)
         for entry in self._added:
             lines = _lines(entry.fields)
             self._entries[entry.number] = (entry, lines)
             for key in _keys(entry, lines):
                 self._postings.setdefault(key, set()).add(entry.number)
+            for lists, texts in self._written(entry):
+                for text in texts:
+                    lists.setdefault(text, set()).add(entry.number)
         self._added, self._removed = [], []
+
+    def recover(self) -> None:
+        self._added, self._removed = [], []
+
+    def check_files(self) -> Iterator[None]:
+        return iter(())
 
     def clear(self) -> None:
         self.__init__()  # type: ignore[misc]
@@ -50,20 +67,53 @@ class MemoryEngine:
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in select(node, self._find))
 
+    def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
+        shift, found = CELL_BITS - slot_bits, (self._entries[number][0] for number in select(node, self._find))
+        return commonest(entry.facets for entry in found if entry.cell >> shift in slots)
+
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         shift = CELL_BITS - slot_bits
         found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].cell >> shift in slots)
         complete = len(found) <= limit
         return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
 
+    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+        found = self._words.get(word, ())
+        return Counter(self._entries[number][0].cell >> (CELL_BITS - slot_bits) for number in found)
+
+    def word_count(self, word: str) -> int:
+        return len(self._words.get(word, ()))
+
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        return _commonest(self._words, prefix, limit)
+
+    def words_together(self, words: Sequence[str]) -> int:
+        return len(set.intersection(*(self._words.get(word, set()) for word in words)))
+
+    def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        return _commonest(self._titles, prefix, limit)
+
     def close(self) -> None:
         self.clear()
 
+    def _written(self, entry: IndexEntry) -> list[tuple[dict[str, set[int]], Sequence[str]]]:
+        return [(self._words, entry.words), (self._titles, [entry.title] if entry.title else [])]
+
     def _find(self, leaf: Condition) -> frozenset[int]:
-        if not isinstance(leaf, Phrase):
+        if not isinstance(leaf, Term | Phrase):
             return frozenset(self._postings.get(leaf, ()))
-        found = frozenset.intersection(*(self._find(Term(term)) for term in leaf.terms))
-        return frozenset(n for n in found if any(_holds(line, leaf.terms) for line in self._entries[n][1]))
+        return frozenset(number for form in forms_of(leaf) for number in self._holding(form))
+
+    def _holding(self, form: Form) -> Iterator[int]:
+        for number in set.intersection(*(self._postings.get(term, set()) for term in form.terms)):
+            entry, lines = self._entries[number]
+            if form.classes >> class_of(entry.language) & 1 and any(_holds(line, form.terms) for line in lines):
+                yield number
+
+
+def _commonest(lists: Mapping[str, set[int]], prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+    found = [(text, len(numbers)) for text, numbers in lists.items() if numbers and text.startswith(prefix)]
+    return sorted(found, key=lambda each: (-each[1], each[0]))[:limit]
 
 
 def _lines(fields: FieldTerms) -> _Lines:
@@ -76,9 +126,10 @@ def _lines(fields: FieldTerms) -> _Lines:
     )
 
 
-def _keys(entry: IndexEntry, lines: _Lines) -> set[Condition]:
-    words: set[Condition] = {Term(term) for line in lines for term in line}
-    return words | {SiteFilter(host) for host in entry.hosts} | {LanguageFilter(entry.language)}
+def _keys(entry: IndexEntry, lines: _Lines) -> set[_Key]:
+    words: set[_Key] = {term for line in lines for term in line}
+    tags: set[_Key] = {TagFilter(tag) for tag in entry.tags}
+    return words | tags | {SiteFilter(host) for host in entry.hosts} | {LanguageFilter(entry.language)}
 
 
 def _holds(line: tuple[str, ...], phrase: tuple[str, ...]) -> bool:

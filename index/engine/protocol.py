@@ -1,10 +1,12 @@
 """What an engine must do: find candidates and count, nothing else. Scores come from forward records.
 
 Pure: values and a protocol. An engine knows documents by number, which the forward table gives out once each. One
-thread writes (`add`, `remove`, `commit`, `clear`), one other reads; readers see the last commit.
+thread writes (`add`, `remove`, `commit`, `clear`, `recover`), one other reads; readers see the last commit. All raise
+IndexCorrupt, and those who write MachineRefuses, too.
 """
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
@@ -12,6 +14,9 @@ from urllib.parse import urlsplit
 from index.query.parser import Query, QueryNode
 from index.text.forward_index import FieldTerms
 
+FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters
+MAX_FACETS = 20  # names of each
+MAX_LANGUAGE_CHARS = 16
 MAX_HOST_CHARS = 261  # a name of 255 characters and a port
 
 
@@ -24,23 +29,37 @@ class IndexEntry:
     hosts: tuple[str, ...]
     language: str
     fields: FieldTerms
+    words: Sequence[str] = ()  # the distinct words of its title, headings and body as they are written, see `surfaces`
+    tags: Sequence[str] = ()  # what filters ask for, see `tags`; none holds a space
+    title: str = ""  # folded, as suggestions offer it
+
+    @property
+    def facets(self) -> tuple[str, ...]:
+        """Its name in each of FACETS, "" where it has none."""
+        host = self.hosts[0] if self.hosts and len(self.hosts[0]) <= MAX_HOST_CHARS else ""
+        year = next((tag[5:] for tag in self.tags if tag.startswith("date:") and len(tag) == 9), "")
+        kind = next((tag[5:] for tag in self.tags if tag.startswith("type:")), "")
+        return host, self.language if len(self.language) <= MAX_LANGUAGE_CHARS else "", year, kind
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The network's numbers that an engine needs to order candidates: idf of each leaf, mean weighted length."""
+    """The network's numbers that an engine needs to order candidates: what each leaf weighs, mean weighted length."""
 
-    idf: tuple[float, ...]
+    weights: tuple[float, ...]
     average: float
 
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """Matching documents, the most promising first. No match that was left out has a bm25 above `bound`."""
+    """Matching documents, the most promising first. No match that was left out has a relevance above `bound`."""
 
     numbers: Sequence[int]
     complete: bool  # nothing was left out
     bound: float  # 0.0 where complete; infinite where the engine cannot tell
+
+
+Facets = tuple[tuple[tuple[str, int], ...], ...]  # for each of FACETS its commonest names, with their numbers
 
 
 class Engine(Protocol):
@@ -58,17 +77,49 @@ class Engine(Protocol):
     def commit(self) -> None:
         """Make all of it durable and visible."""
 
+    def recover(self) -> None:
+        """Forget what was not committed, and be ready to write again, after something failed."""
+
     def clear(self) -> None:
         """Forget everything, and commit."""
+
+    def check_files(self) -> Iterator[None]:
+        """Read all files, a part at a time, and raise IndexCorrupt where one is not what was written."""
 
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
         """Count exactly how many documents match, by slot; slots without a match are left out."""
 
+    def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
+        """Count exactly how many documents of these slots match, by their names in each of FACETS: the MAX_FACETS
+        commonest."""
+
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
-        """Return up to `limit` documents of these slots that match."""
+        """Return up to `limit` documents of these slots that match the query's root."""
+
+    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+        """Count exactly in how many documents a word is written in just this form, by slot as `counts` does."""
+
+    def word_count(self, word: str) -> int:
+        """Tell about how many documents hold a word in this form; those deleted lately may still count."""
+
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        """Return the `limit` commonest words that begin so, each with its `word_count`, the commonest first."""
+
+    def words_together(self, words: Sequence[str]) -> int:
+        """Count exactly how many documents hold all of some words, each in this form."""
+
+    def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        """Return the `limit` commonest titles that begin so, each with about how many documents bear it: one at least
+        does."""
 
     def close(self) -> None:
         """Close the files; nothing is called after it."""
+
+
+def commonest(names: Iterable[Sequence[str]]) -> Facets:
+    """Count documents' names in each of FACETS, and return the commonest; for engines that count them one by one."""
+    counted = [Counter(filter(None, column)) for column in zip(*names, strict=True)] or [Counter[str]() for _ in FACETS]
+    return tuple(tuple(sorted(each.items(), key=lambda pair: (-pair[1], pair[0]))[:MAX_FACETS]) for each in counted)
 
 
 def host_names(url: str) -> tuple[str, ...]:

@@ -1,44 +1,41 @@
-"""The default engine: tantivy, and the only file that knows it.
+"""The default engine: tantivy; only this file and `tantivy_documents.py` know it.
 
-All text is one field in which a title stands as many times as its weight says (and each heading, and the address), so
-tantivy's own BM25 is ours except for its idf, its average length and its rounded lengths. A boost replaces the idf;
-lengths are rounded down, which only raises a score; so the score of the last candidate, times the ratio of average
-lengths where the network's is the larger, bounds the bm25 of everything left out. tantivy counts deleted documents in
-its own N and df until a merge: that changes the boost's divisor only, never a count that leaves this file. Boilerplate
-is a field of its own, which matches and scores nothing.
+All text is one field in which each field of a document stands as many times as its weight says, so tantivy's own BM25
+is ours except for its idf, its average length and its rounded lengths. A boost replaces the idf; lengths are rounded
+down, which only raises a score; rewards are constants. So the score of the first document left out, times the ratio of
+average lengths where the network's is the larger, bounds the relevance of all that were. tantivy counts deleted
+documents in its own N and df until a merge: that changes the boost's divisor only, never a count that leaves this file.
+Boilerplate is a field of its own, which matches and scores nothing; it is looked at only where the text gives too
+little.
 """
 
 import json
 import math
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import tantivy
 from tantivy import Occur
 
-from index.engine.protocol import Candidates, IndexEntry, Scale
-from index.errors import IndexCorrupt
+from dht import BrokenFile
+from index.engine.protocol import MAX_FACETS, Candidates, Facets, IndexEntry, Scale
+from index.engine.tantivy_checksums import check_files
+from index.engine.tantivy_documents import EVERY, FACET_COLUMNS, document_of, schema_of_documents, slot_terms
+from index.errors import IndexCorrupt, failure_of
 from index.query.collection_statistics import CELL_BITS
-from index.query.parser import LanguageFilter, Leaf, Query, QueryGroup, QueryNode, SiteFilter, Term
-from index.query.scoring import K1, WEIGHTS
+from index.query.leaf import Form, Leaf, forms_of
+from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
+from index.query.rewards import FIELD_CLASSES, shares, words_in
+from index.query.scoring import K1
+from index.text.stem_classes import CLASSES, ENGLISH
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
-COUNTED = 512  # counts remembered between two commits
-_EVERY = "d"  # the term that every document has
-
-
-def _schema() -> tantivy.Schema:
-    build = tantivy.SchemaBuilder()
-    build.add_unsigned_field("number", indexed=True, fast=True)
-    build.add_unsigned_field("cell", fast=True)
-    build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `_slot_term`
-    for name in ("text", "boilerplate"):
-        build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
-    for name in ("site", "language", "every"):
-        build.add_text_field(name, tokenizer_name="raw", index_option="basic")
-    return build.build()
+COUNTED = 512  # counts remembered between two commits, and
+FACETED = 64  # counts by name
+ALL_NAMES = 1 << 16  # of a segment: where fewer are looked at, counts may be too low
 
 
 class TantivyEngine:
@@ -46,74 +43,156 @@ class TantivyEngine:
 
     def __init__(self, path: Path | None, heap_bytes: int) -> None:
         self._path = path
-        self._schema = _schema()
+        self._schema = schema_of_documents()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
-        try:
+        self._heap_bytes = heap_bytes
+        with self._failures():
             if path is not None:
                 path.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, None if path is None else str(path))
             self._writer = self._index.writer(heap_bytes, 1)
-        except (ValueError, OSError) as error:
-            raise self._corrupt(error) from None
-        self._see()
+            self._see()
 
     def add(self, entries: Sequence[IndexEntry]) -> None:
-        for entry in entries:
-            self._writer.add_document(_document(entry))
+        documents = list(map(document_of, entries))
+        try:
+            for document in documents:
+                self._writer.add_document(document)
+        except ValueError as error:  # a thread of the writer died, and only the commit tells of what
+            self.commit()
+            raise failure_of(self._path, error) from error
 
     def remove(self, numbers: Collection[int]) -> None:
         # By query: `delete_documents_by_term` takes a Python integer for a signed one, which matches no number.
         if numbers:
             gone = tantivy.Query.term_set_query(self._schema, "number", sorted(numbers))
-            self._writer.delete_documents_by_query(gone)
+            with self._failures():
+                self._writer.delete_documents_by_query(gone)
 
     def remove_from(self, number: int) -> None:
         above = tantivy.Query.range_query(self._schema, "number", tantivy.FieldType.Unsigned, lower_bound=number)
-        self._writer.delete_documents_by_query(above)
+        with self._failures():
+            self._writer.delete_documents_by_query(above)
 
     def commit(self) -> None:
-        try:
+        with self._failures():
             self._writer.commit()
-        except (ValueError, OSError) as error:
-            raise self._corrupt(error) from None
-        self._see()
+            self._see()
+
+    def recover(self) -> None:
+        with suppress(BrokenFile):  # whatever it died of
+            self.close()
+        with self._failures():
+            self._writer = self._index.writer(self._heap_bytes, 1)
+
+    def check_files(self) -> Iterator[None]:
+        return check_files(self._path) if self._path is not None else iter(())
 
     def clear(self) -> None:
-        self._writer.delete_all_documents()
+        with self._failures():
+            self._writer.delete_all_documents()
         self.commit()
 
     def counts(self, node: QueryNode, slot_bits: int) -> Mapping[int, int]:
+        return self._count(node, slot_bits)
+
+    def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
+        return self._count(word, slot_bits)
+
+    def word_count(self, word: str) -> int:
+        with self._failures():
+            return self._searcher.doc_freq("word", word)
+
+    def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        with self._failures():
+            return self._searcher.terms_with_prefix("word", prefix, limit=limit)
+
+    def words_together(self, words: Sequence[str]) -> int:
+        return self._hits(tantivy.Query.boolean_query([(Occur.Must, _silent(self._match(word))) for word in words]))
+
+    def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        with self._failures():
+            found = self._searcher.terms_with_prefix("title", prefix, limit=limit)
+        title_query = partial(tantivy.Query.term_query, self._schema, "title")
+        return [(title, count) for title, count in found if self._hits(title_query(title))]  # deleted ones count
+
+    def _hits(self, match: tantivy.Query) -> int:
+        with self._failures():
+            found: Any = self._searcher.search(match, 1, count=True)
+        return int(found.count)
+
+    def _count(self, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
         searcher, known = self._searcher, self._counted
-        if (node, slot_bits) not in known:
+        if (asked, slot_bits) not in known:
             if len(known) >= COUNTED:
                 known.clear()
-            known[node, slot_bits] = self._by_slot(searcher, self._match(node), slot_bits)
-        return known[node, slot_bits]
+            with self._failures():
+                known[asked, slot_bits] = self._by_slot(searcher, self._match(asked), slot_bits)
+        return known[asked, slot_bits]
+
+    def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
+        known, asked = self._faceted, (node, slots, slot_bits)
+        if asked not in known:
+            if len(known) >= FACETED:
+                known.clear()
+            with self._failures():
+                known[asked] = self._commonest(self._searcher, self._within(self._match(node), slots, slot_bits))
+        return known[asked]
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
-        searcher, average, occupied = self._searcher, self._average, self._occupied(slot_bits)
-        scored = self._scored(searcher, query, scale)
-        if not occupied <= slots:
-            terms = _slot_terms(occupied & slots, slot_bits)
-            wanted = tantivy.Query.term_set_query(self._schema, "slot", terms)
-            scored = tantivy.Query.boolean_query([(Occur.Must, scored), (Occur.Must, _silent(wanted))])
-        result: Any = searcher.search(scored, limit, count=True)
-        numbers: Any = searcher.fast_field_values("number", [place for _, place in result.hits])
-        if result.count <= limit:
+        with self._failures():
+            return self._candidates(query, slots, slot_bits, scale, limit)
+
+    def _candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
+        searcher, average = self._searcher, self._average
+        scored, is_part = self._scored(searcher, query, scale)
+        # One more than asked for tells whether anything is left out, and is its bound; to count all would cost more.
+        result: Any = searcher.search(self._within(scored, slots, slot_bits), limit + 1, count=False)
+        places, left = [place for _, place in result.hits[:limit]], result.hits[limit:]
+        if not left and is_part:  # what only the boilerplate holds
+            rest = tantivy.Query.boolean_query([(Occur.Must, self._match(query.root)), (Occur.MustNot, scored)])
+            more: Any = searcher.search(self._within(_silent(rest), slots, slot_bits), limit + 1, count=False)
+            places += [place for _, place in more.hits[: limit - len(places)]]
+            left = more.hits[limit - len(result.hits) :]
+        numbers: Any = searcher.fast_field_values("number", places)
+        if not left:
             return Candidates(numbers, True, 0.0)
-        if average == 0.0 and query.leaves:
+        if average == 0.0 and query.leaves and result.hits:
             average = self._average = self._mean_length(searcher, result.hits[0][1], query)
         longer = max(1.0, scale.average / average) if average else 1.0
-        return Candidates(numbers, False, float(result.hits[-1][0]) * longer * ROUNDING)
+        return Candidates(numbers, False, float(left[0][0]) * longer * ROUNDING)
+
+    def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
+        """The query narrowed to these slots, where there are others."""
+        occupied = self._occupied(slot_bits)
+        if occupied <= slots:
+            return query
+        wanted = tantivy.Query.term_set_query(self._schema, "slot", slot_terms(occupied & slots, slot_bits))
+        return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, _silent(wanted))])
 
     def close(self) -> None:
-        self._writer.wait_merging_threads()
+        with self._failures():
+            self._writer.wait_merging_threads()
+
+    @contextmanager
+    def _failures(self) -> Iterator[None]:
+        """The library's errors as ours; where damage makes it panic, that is no ordinary exception."""
+        try:
+            yield
+        except (ValueError, OSError) as error:
+            raise failure_of(self._path, error) from error
+        except BaseException as error:
+            if type(error).__name__ != "PanicException":
+                raise
+            raise IndexCorrupt(str(self._path), str(error)[:300], "it is built anew from the store") from error
 
     def _see(self) -> None:
         self._index.reload()
         self._searcher = self._index.searcher()
-        self._counted: dict[tuple[QueryNode, int], Mapping[int, int]] = {}
+        self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
+        self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
+        self._present = -1  # not known yet
         self._filled: dict[int, frozenset[int]] = {}
 
     def _occupied(self, slot_bits: int) -> frozenset[int]:
@@ -129,85 +208,99 @@ class TantivyEngine:
         found = searcher.aggregate(match, asked)
         return {int(bucket["key"]) // width: int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
 
-    def _match(self, node: QueryNode) -> tantivy.Query:
+    def _commonest(self, searcher: tantivy.Searcher, match: tantivy.Query) -> Facets:
+        names = {"size": MAX_FACETS, "segment_size": ALL_NAMES}
+        found = searcher.aggregate(match, {each: {"terms": {"field": each, **names}} for each in FACET_COLUMNS})
+        columns = (found[each]["buckets"] for each in FACET_COLUMNS)
+        return tuple(tuple((str(name["key"]), int(name["doc_count"])) for name in column) for column in columns)
+
+    def _match(self, node: QueryNode | str) -> tantivy.Query:
+        if isinstance(node, str):
+            return tantivy.Query.term_query(self._schema, "word", node)
         if isinstance(node, QueryGroup):
             return _boolean(node, [self._match(child) for child in node.children], map(self._match, node.without))
         if isinstance(node, SiteFilter):
             return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
         if isinstance(node, LanguageFilter):
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
+        if isinstance(node, TagFilter):
+            return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
         return _any_of(self._in(node, "text"), self._in(node, "boilerplate"))
 
     def _in(self, leaf: Leaf, field: str) -> tantivy.Query:
-        if isinstance(leaf, Term):
-            return tantivy.Query.term_query(self._schema, field, leaf.term)
-        return tantivy.Query.phrase_query(self._schema, field, list(leaf.terms))
+        return _any_of(*(self._form(form, field) for form in forms_of(leaf)))
 
-    def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tantivy.Query:
-        """A query that matches the tree and scores every leaf that a document holds."""
-        boosted = {leaf: self._boosted(searcher, leaf, idf) for leaf, idf in zip(query.leaves, scale.idf, strict=True)}
-        root = query.root
-        if not isinstance(root, QueryGroup):
-            return boosted[root] if not isinstance(root, SiteFilter | LanguageFilter) else _silent(self._match(root))
-        if any(isinstance(child, QueryGroup) for child in root.children):
-            parts = [(Occur.Must, _silent(self._match(root)))]
-            return tantivy.Query.boolean_query(parts + [(Occur.Should, leaf) for leaf in boosted.values()])
-        children = [
-            _silent(self._match(child)) if isinstance(child, SiteFilter | LanguageFilter) else boosted[child]  # type: ignore[index]
-            for child in root.children
-        ]
-        return _boolean(root, children, map(self._match, root.without))
+    def _form(self, form: Form, field: str, boost: float = 1.0) -> tantivy.Query:
+        """What documents of the form's classes hold; where others are here too, they are left out."""
+        if len(form.terms) == 1:
+            found = tantivy.Query.term_query(self._schema, field, form.terms[0])
+        else:
+            found = tantivy.Query.phrase_query(self._schema, field, list(form.terms))
+        if boost != 1.0:
+            found = tantivy.Query.boost_query(found, boost)
+        here = self._classes()
+        if not here & ~form.classes:
+            return found
+        if form.classes >> ENGLISH & 1:  # most documents: it is quicker to exclude the others
+            return tantivy.Query.boolean_query([(Occur.Must, found), (Occur.MustNot, self._of(here & ~form.classes))])
+        return tantivy.Query.boolean_query([(Occur.Must, found), (Occur.Must, _silent(self._of(here & form.classes)))])
 
-    def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, idf: float) -> tantivy.Query:
-        documents = searcher.doc_freq("every", _EVERY)
-        words = (leaf.term,) if isinstance(leaf, Term) else leaf.terms
-        theirs = 0.0
-        for word in words:
-            df = searcher.doc_freq("text", word)
-            theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
-        if idf == 0.0 or theirs == 0.0:
-            return _silent(self._match(leaf))
-        boosted = tantivy.Query.boost_query(self._in(leaf, "text"), idf / (theirs * (K1 + 1)))
-        return _any_of(boosted, _silent(self._in(leaf, "boilerplate")))
+    def _of(self, classes: int) -> tantivy.Query:
+        """All documents of these classes."""
+        numbers = [str(number) for number in range(len(CLASSES)) if classes >> number & 1]
+        return _any_of(*(tantivy.Query.term_query(self._schema, "stem_class", number, "basic") for number in numbers))
+
+    def _classes(self) -> int:
+        """The stem classes of which there are documents."""
+        if self._present < 0:
+            known = (number for number in range(len(CLASSES)) if self._searcher.doc_freq("stem_class", str(number)))
+            self._present = sum(1 << number for number in known)
+        return self._present
+
+    def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tuple[tantivy.Query, bool]:
+        """A query that scores every leaf that a document's text holds, and whether it leaves out what matches the tree
+        by boilerplate alone.
+
+        Where any leaf is enough, it is flat, so that tantivy can pass over whatever cannot come among the best.
+        """
+        pairs = zip(query.leaves, scale.weights, strict=True)
+        words = words_in(query.leaves)
+        leaves = []
+        for leaf, weight in pairs:
+            scoring = [self._boosted(searcher, leaf, weight), *self._rewards(leaf, weight, words)] if weight else []
+            leaves += [(Occur.Should, clause) for clause in scoring]
+        root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
+        wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
+        must = [child for child in wanted if not _is_any_of(child, query.leaves)]
+        clauses = [(Occur.Must, _silent(self._match(child))) for child in must]
+        clauses += [(Occur.MustNot, self._match(child)) for child in root.without]
+        is_part = len(must) < len(wanted)
+        if not clauses:
+            return tantivy.Query.boolean_query(leaves), is_part
+        if is_part:
+            leaves = [(Occur.Must, tantivy.Query.boolean_query(leaves))]
+        return tantivy.Query.boolean_query(clauses + leaves), is_part
+
+    def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, weight: float) -> tantivy.Query:
+        """A leaf in the text, with our weight in place of tantivy's idf."""
+        documents = searcher.doc_freq("every", EVERY)
+        forms = []
+        for form in forms_of(leaf):
+            theirs = 0.0
+            for word in form.terms:
+                df = searcher.doc_freq("text", word)
+                theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
+            forms.append(self._form(form, "text", weight / (theirs * (K1 + 1))))
+        return _any_of(*forms)
+
+    def _rewards(self, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
+        """What a leaf earns in titles and addresses: constants, which are added as they are."""
+        for each, share in zip(FIELD_CLASSES, shares(words), strict=True):
+            yield tantivy.Query.const_score_query(self._in(leaf, each.name), weight * share)
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
-        scored = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
+        scored, _ = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
         return next(_averages(json.loads(scored.explain(searcher, place).to_json())), 0.0)
-
-    def _corrupt(self, error: Exception) -> IndexCorrupt:
-        return IndexCorrupt(str(self._path), str(error), "free space on the disk, or delete this directory and restart")
-
-
-def _slot_term(slot: int, slot_bits: int) -> int:
-    """A number that stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small
-    terms, so that a change of slot_bits indexes nothing anew."""
-    return (1 << slot_bits) + slot
-
-
-def _slot_terms(slots: Collection[int], slot_bits: int) -> list[int]:
-    """The terms of which each document of these slots has one."""
-    parts = range(1 << max(0, LEAST_BITS - slot_bits))
-    bits = max(slot_bits, LEAST_BITS)
-    return [_slot_term((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]
-
-
-def _document(entry: IndexEntry) -> tantivy.Document:
-    document = tantivy.Document()
-    document.add_unsigned("number", entry.number)
-    document.add_unsigned("cell", entry.cell)
-    for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
-        document.add_unsigned("slot", _slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
-    fields = entry.fields
-    for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
-        for text in [" ".join(line) for line in lines if line] * weight:
-            document.add_text("text", text)
-    if entry.fields.boilerplate:
-        document.add_text("boilerplate", " ".join(entry.fields.boilerplate))
-    for host in entry.hosts:
-        document.add_text("site", host)
-    document.add_text("language", entry.language)
-    document.add_text("every", _EVERY)
-    return document
 
 
 def _boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Iterator[tantivy.Query]) -> tantivy.Query:
@@ -218,7 +311,16 @@ def _boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Iter
     return tantivy.Query.boolean_query(wanted + excluded, minimum_number_should_match=group.minimum)
 
 
+def _is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:
+    """Whether a node asks for any of all leaves, and for nothing else."""
+    if isinstance(node, QueryGroup):
+        return node.minimum == 1 and not node.without and bool(leaves) and set(node.children) == set(leaves)
+    return (node,) == tuple(leaves)
+
+
 def _any_of(*queries: tantivy.Query) -> tantivy.Query:
+    if len(queries) == 1:
+        return queries[0]
     return tantivy.Query.boolean_query([(Occur.Should, query) for query in queries])
 
 

@@ -6,9 +6,10 @@ SHA-256(id ‖ version) of its documents, which additions and removals keep up t
 slot's are the sum of its cells', whatever slot_bits is: so slots can be split without touching a document.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from hashlib import sha256
+from typing import NamedTuple
 
 from dht import MAX_SLOT_BITS, Slot
 from index.text.forward_index import Counts
@@ -16,6 +17,11 @@ from index.text.forward_index import Counts
 CELL_BITS = MAX_SLOT_BITS
 FINGERPRINT_BYTES = 32
 _MODULUS = 1 << 256
+
+
+def mark_of(identity: bytes) -> int:
+    """Return what a document adds to the fingerprint of its cell; `identity` is its id and version joined."""
+    return int.from_bytes(sha256(identity).digest(), "big")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,10 +34,8 @@ class SlotTotals:
 
     def plus(self, identity: bytes, lengths: Counts, sign: int = 1) -> "SlotTotals":
         """Return the totals with one document more (or, sign -1, less); `identity` is its id and version joined."""
-        mark = int.from_bytes(sha256(identity).digest(), "big")
-        return SlotTotals(
-            self.documents + sign, add(self.lengths, lengths, sign), (self.fingerprint + sign * mark) % _MODULUS
-        )
+        total = (self.fingerprint + sign * mark_of(identity)) % _MODULUS
+        return SlotTotals(self.documents + sign, add(self.lengths, lengths, sign), total)
 
     def joined(self, other: "SlotTotals", sign: int = 1) -> "SlotTotals":
         """Return the totals with all documents of another range too (or, sign -1, without)."""
@@ -50,12 +54,22 @@ class SlotTotals:
 _EMPTY = SlotTotals()
 
 
+class YoungChange(NamedTuple):
+    """What one version that was written lately added to its cell's fingerprint, or took off it."""
+
+    written_at: float  # Unix seconds, by its author's clock
+    cell: int
+    mark: int
+
+
 class IndexTotals:
     """The totals of all cells at one moment, and by slot for each slot_bits that was asked for."""
 
-    def __init__(self, cells: Mapping[int, SlotTotals]) -> None:
-        self.cells = cells
+    def __init__(self, cells: Mapping[int, SlotTotals], young: Sequence[YoungChange] = ()) -> None:
+        """`young`: changes that are kept apart, so that others can be told what was here before them."""
+        self.cells, self._young = cells, young
         self._levels: dict[int, dict[Slot, SlotTotals]] = {}
+        self._young_by_slot: dict[int, dict[Slot, list[YoungChange]]] = {}
 
     @property
     def documents(self) -> int:
@@ -73,9 +87,30 @@ class IndexTotals:
             self._levels[slot_bits] = level
         return level
 
-    def changed(self, cells: Mapping[int, SlotTotals]) -> "IndexTotals":
-        """Return the totals with those of the given cells in place of the old ones."""
-        found = IndexTotals({**self.cells, **cells})
+    def fingerprint_until(self, slot: Slot, slot_bits: int, instant: float) -> bytes:
+        """Return a slot's fingerprint without the versions written at an instant or later, as far as they are kept
+        apart: each document counts with the version that it had before them."""
+        later = self._young_at(slot_bits).get(slot, ())
+        total = self.at(slot_bits).get(slot, _EMPTY).fingerprint
+        marks = sum(change.mark for change in later if change.written_at >= instant)
+        return ((total - marks) % _MODULUS).to_bytes(FINGERPRINT_BYTES, "big")
+
+    def _young_at(self, slot_bits: int) -> Mapping[Slot, Sequence[YoungChange]]:
+        by_slot = self._young_by_slot.get(slot_bits)
+        if by_slot is None:
+            by_slot = {}
+            for change in self._young:
+                by_slot.setdefault(Slot(change.cell >> (CELL_BITS - slot_bits)), []).append(change)
+            self._young_by_slot[slot_bits] = by_slot
+        return by_slot
+
+    def changed(
+        self, cells: Mapping[int, SlotTotals], young: Iterable[YoungChange] = (), since: float = float("inf")
+    ) -> "IndexTotals":
+        """Return the totals with those of the given cells in place of the old ones. Of all young changes, those written
+        after `since` are kept apart from now on."""
+        kept = [change for change in (*self._young, *young) if change.written_at >= since]
+        found = IndexTotals({**self.cells, **cells}, kept)
         for slot_bits, before in self._levels.copy().items():
             level = found._levels[slot_bits] = dict(before)
             for cell, totals in cells.items():

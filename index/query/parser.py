@@ -1,289 +1,291 @@
-"""A query: text to a tree, hardened against strangers.
+"""A query: text to what is ranked, what is counted and what scores. Nothing that people type is an error.
 
-Pure: values only. Words must all occur; `OR` (or `|`) joins alternatives; `-word`, `NOT word` exclude; "a phrase";
-`( … )`; `site:host` (that host and all below it); `lang:xx`. `AND` may be written. A word that the analyzer cuts into
-several terms is a phrase ("x-ray"); in scripts without spaces it asks for all bigrams of a short run and for a quarter
-of a long one, at least three, because a long run is a sentence whose word borders nobody knows: on questions of CMRC
-2018 typed as they are, three fifths find 41 %, a quarter 92 %. Length, depth and leaves are bounded, and an error says
-where.
+Pure: values only. Words are wished: *ranked* is whatever holds one of them, *counted* what holds enough of them, which
+is a table of their number alone (`enough_of`), so that every engine counts alike. `+word`, "a phrase" and words joined
+by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins alternatives; `( … )`; filters as `site:host`,
+all of which `filters.py` has in a table. Stop words are left out where there is any other word, but stand in phrases. A
+word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
+bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
+sentence a third. Length, depth and leaves are bounded. What was read in a way that is not obvious is told in
+`readings`.
 """
 
-from collections.abc import Callable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-from index.errors import QueryError
-from index.text.analyzer import is_unspaced, terms
+from index.query.filters import FILTERS, read_filter
+from index.query.leaf import Leaf, phrase_of, term_of
+from index.query.query_tree import (
+    NOTHING,
+    Condition,
+    LanguageFilter,
+    Query,
+    QueryGroup,
+    QueryNode,
+    ReadAs,
+    Reading,
+    SiteFilter,
+    TagFilter,
+    all_of,
+    any_of,
+    at_least,
+    select,
+)
+from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
+from index.text.analyzer import is_unspaced, joined_word, words
+from index.text.folding import fold
+from index.text.stop_words import stop_words
 
 MAX_CHARS = 1024
-MAX_DEPTH = 16
 MAX_LEAVES = 64
-MAX_SITE_CHARS = 255
-SHORT_RUN = 3  # bigrams: a run of four characters is mostly one name or word
-_SPECIAL = '()"|'
+MAX_REPEATS = 3  # a word said more often counts no more
+SHORT_RUN = 3  # bigrams: a run of four characters is mostly two words, or one name
+LONG_RUN = 9  # bigrams and more are a sentence
 
-
-@dataclass(frozen=True, slots=True)
-class Term:
-    """Matches documents that hold one analysed term anywhere."""
-
-    term: str
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """Matches two terms or more at consecutive positions of one field; it ranks as one pseudo-term."""
-
-    terms: tuple[str, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SiteFilter:
-    """Matches documents of a host (with `:port` only that port) and of all hosts below it."""
-
-    host: str
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageFilter:
-    """Matches documents with this language tag, lower case."""
-
-    code: str
-
-
-Leaf = Term | Phrase  # what scores
-Condition = Term | Phrase | SiteFilter | LanguageFilter  # what has no children
-
-
-@dataclass(frozen=True, slots=True)
-class QueryGroup:
-    """Matches documents that match at least `minimum` of the children and none of `without`."""
-
-    minimum: int
-    children: tuple["QueryNode", ...]
-    without: tuple["QueryNode", ...] = ()
-
-
-QueryNode = Condition | QueryGroup
-
-
-@dataclass(frozen=True, slots=True)
-class Query:
-    """A parsed query. `leaves`: distinct terms and phrases that score, in order of appearance; none excluded."""
-
-    text: str
-    root: QueryNode
-    leaves: tuple[Leaf, ...]
+__all__ = [
+    "MAX_CHARS",
+    "MAX_DEPTH",
+    "MAX_LEAVES",
+    "Condition",
+    "LanguageFilter",
+    "Query",
+    "QueryGroup",
+    "QueryNode",
+    "ReadAs",
+    "Reading",
+    "SiteFilter",
+    "TagFilter",
+    "parse_query",
+    "select",
+]
 
 
 def parse_query(text: str, language: str = "", site: str = "") -> Query:
-    """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. Raises QueryError with the position."""
-    if len(text) > MAX_CHARS:
-        raise QueryError(MAX_CHARS, f"the query is longer than {MAX_CHARS} characters")
-    for position, character in enumerate(text):
-        if "\ud800" <= character <= "\udfff":
-            raise QueryError(position, "half a character (a lone surrogate)")
-    root = _Parser(text).parse()
-    narrow: list[QueryNode] = []
-    if language:
-        narrow.append(_language(language, 0))
-    if site:
-        narrow.append(_site(site, 0))
-    if narrow:
-        root = QueryGroup(1 + len(narrow), (root, *narrow))
-    return Query(text, root, tuple(dict.fromkeys(_leaves(root))))
+    """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises."""
+    readings: list[Reading] = []
+    text = _clean(text, readings)
+    beside = [each for each in (Filter("lang", language), Filter("site", site)) if each.value]
+    readings += [_no_filter(each) for each in beside if _filter(each) is None]
+    kept = {each.name: each.value for each in beside if _filter(each)}
+    language, site = kept.get("lang", ""), kept.get("site", "")
+    syntax, odd = read_syntax(text)
+    builder = _Builder(syntax, language)
+    unit = builder.whole()
+    if unit is None:  # operators without anything to work on
+        builder = _Builder(_literal(text), language)
+        unit = builder.whole()
+        odd = (Reading(ReadAs.LITERAL if unit else ReadAs.NOTHING, text[:MAX_PIECE]),)
+    filters: list[QueryNode] = [found for each in beside if (found := _filter(each))]
+    ranked, counted = (unit.ranked, unit.counted) if unit else (NOTHING, NOTHING)
+    if filters:
+        ranked, counted = all_of([ranked, *filters]), all_of([counted, *filters])
+    repeats = tuple(min(count, MAX_REPEATS) for count in builder.said.values())
+    told = (*readings, *odd, *builder.readings)
+    return Query(text, language, site, ranked, counted, tuple(builder.said), repeats, told)
 
 
-def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:
-    """Return the documents of a tree, given those of its leaves: the set algebra for engines that have none."""
-    if not isinstance(node, QueryGroup):
-        return find(node)
-    counts: dict[int, int] = {}
-    for child in node.children:
-        for number in select(child, find):
-            counts[number] = counts.get(number, 0) + 1
-    found = frozenset(number for number, count in counts.items() if count >= node.minimum)
-    for child in node.without:
-        found -= select(child, find)
-    return found
+def enough_of(wished: int) -> int:
+    """Return how many of so many wished words a document must hold to be counted: all up to two, two thirds up to
+    eight, then a third, at least four."""
+    if wished <= 2:
+        return wished
+    return -(-2 * wished // 3) if wished <= 8 else max(4, -(-wished // 3))
 
 
-def _leaves(node: QueryNode) -> Iterator[Leaf]:
-    if isinstance(node, QueryGroup):
-        for child in node.children:
-            yield from _leaves(child)
-    elif isinstance(node, Term | Phrase):
-        yield node
+def enough_of_run(bigrams: int) -> int:
+    """Return how many bigrams of a run without spaces are enough to count."""
+    if bigrams < SHORT_RUN:
+        return bigrams
+    return (bigrams + 1) // 2 if bigrams < LONG_RUN else max(4, -(-bigrams // 3))
 
 
 @dataclass(frozen=True, slots=True)
-class _Excluded:
-    node: QueryNode
+class _Unit:
+    """One member of a sequence, as it is ranked and as it is counted."""
+
+    ranked: QueryNode
+    counted: QueryNode
 
 
-class _Parser:
-    """Recursive descent over the characters; depth is counted, so recursion is bounded."""
+class _Builder:
+    """Makes the trees of one query, with at most MAX_LEAVES words."""
 
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._at = 0
-        self._leaves = 0
+    def __init__(self, syntax: Group, language: str) -> None:
+        self.readings: list[Reading] = []
+        self.said: Counter[Leaf] = Counter()
+        self._syntax = syntax
+        self._room = MAX_LEAVES
+        self._is_cut = False
+        named = [filter_.code for each in _filters(syntax) if isinstance(filter_ := _filter(each), LanguageFilter)]
+        folded = [found[0] for each in _wished(syntax) if len(found := _folded(each.text)) == 1]
+        self._weak = stop_words(folded, language or (named[0] if named else ""))
+        if all(word in self._weak for word in folded) and not _has_others(syntax):
+            self._weak = frozenset()  # of a query of stop words alone, none is weak
+        self._left_out: dict[str, None] = {}
 
-    def parse(self) -> QueryNode:
-        node = self._any(0)
-        if self._peek() == ")":
-            raise QueryError(self._at, "a closing parenthesis without an opening one")
-        if node is None:
-            raise QueryError(0, "the query has no words to look for")
-        if isinstance(node, _Excluded):
-            raise QueryError(0, "a query of exclusions only finds nothing; add a word to look for")
-        return node
-
-    def _any(self, depth: int) -> QueryNode | _Excluded | None:
-        start = self._at
-        branches = [self._all(depth)]
-        while self._take_or():
-            branches.append(self._all(depth))
-        found = [branch for branch in branches if branch is not None]
-        if len(found) <= 1:
-            return found[0] if found else None
-        nodes = [branch for branch in found if not isinstance(branch, _Excluded)]
-        if len(nodes) < len(found):
-            raise QueryError(start, "OR between exclusions means nearly everything; exclude outside of the OR")
-        return QueryGroup(1, tuple(dict.fromkeys(nodes)))
-
-    def _all(self, depth: int) -> QueryNode | _Excluded | None:
-        wanted: list[QueryNode] = []
-        without: list[QueryNode] = []
-        while self._peek() not in ("", ")") and not self._at_or():
-            item = self._item(depth)
-            if isinstance(item, _Excluded):
-                without.append(item.node)
-            elif item is not None:
-                wanted.append(item)
-        if not wanted:
-            return _Excluded(_group(1, without)) if without else None
-        return _group(None, wanted, without)
-
-    def _item(self, depth: int) -> QueryNode | _Excluded | None:
-        start = self._at
-        if self._text[start] == "-" or self._at_word("NOT"):
-            self._at += 1 if self._text[start] == "-" else 3
-            if self._text[start] == "N":
-                self._peek()  # "NOT cat", but "- cat" is a dash
-            if self._text[self._at : self._at + 1].strip() in ("", ")", "|"):
-                return None
-            item = self._positive(depth)
-            if isinstance(item, _Excluded):
-                raise QueryError(start, "an exclusion of an exclusion; leave both out")
-            return item and _Excluded(item)
-        if self._at_word("AND"):
-            self._at += 3
+    def whole(self) -> _Unit | None:
+        """Return the whole query, None where it looks for nothing."""
+        unit, without = self._group(self._syntax)
+        if self._left_out:
+            self.readings.append(Reading(ReadAs.COMMON, " ".join(self._left_out)[: 4 * MAX_PIECE]))
+        if unit is None:
             return None
-        return self._positive(depth)
+        if without:
+            unit = _Unit(all_of([unit.ranked], without), all_of([unit.counted], without))
+        return unit
 
-    def _positive(self, depth: int) -> QueryNode | _Excluded | None:
-        character = self._text[self._at]
-        if character == "(":
-            return self._parentheses(depth + 1)
-        if character == '"':
-            return self._quoted()
-        return self._word()
+    def _group(self, group: Group) -> tuple[_Unit | None, list[QueryNode]]:
+        """A group, and what is excluded beside it because it stands alone in an alternative."""
+        parts = [self._sequence(items) for items in group.alternatives]
+        units = [unit for unit, _ in parts if unit]
+        lifted = [node for unit, without in parts if not unit for node in without]
+        if not units:
+            return None, lifted
+        return _Unit(any_of([unit.ranked for unit in units]), any_of([unit.counted for unit in units])), lifted
 
-    def _parentheses(self, depth: int) -> QueryNode | _Excluded | None:
-        start = self._at
-        if depth > MAX_DEPTH:
-            raise QueryError(start, f"parentheses deeper than {MAX_DEPTH}")
-        self._at += 1
-        node = self._any(depth)
-        if self._peek() != ")":
-            raise QueryError(start, "a parenthesis that is never closed")
-        self._at += 1
-        return node
+    def _sequence(self, items: Sequence[Item]) -> tuple[_Unit | None, list[QueryNode]]:
+        """A sequence; where it only excludes, what it excludes."""
+        wished: list[_Unit] = []
+        demanded: list[_Unit] = []
+        filters: list[QueryNode] = []
+        without: list[QueryNode] = []
+        for item in items:
+            node = item.node
+            if item.sign == "-":
+                without += self._excluded(node)
+                continue
+            if isinstance(node, Filter) and (found := self._kept(node)):
+                filters.append(found)
+                if not FILTERS[node.name].scores:
+                    continue
+                node = Words(node.value)
+            unit, lifted = self._positive(node, bool(item.sign))
+            without += lifted
+            if unit:
+                (demanded if item.sign == "+" else wished).append(unit)
+        if not (wished or demanded or filters):
+            return None, without
+        return _joined(wished, demanded, filters, without), []
 
-    def _quoted(self) -> QueryNode | None:
-        start = self._at
-        end = self._text.find('"', start + 1)
-        if end < 0:
-            raise QueryError(start, "a quotation mark that is never closed")
-        self._at = end + 1
-        found = tuple(terms(self._text[start + 1 : end]))
-        self._count(start, len(found))
-        return (Term(found[0]) if len(found) == 1 else Phrase(found)) if found else None
+    def _positive(self, node: Words | Filter | Group, is_demanded: bool) -> tuple[_Unit | None, list[QueryNode]]:
+        if isinstance(node, Group):
+            return self._group(node)
+        if isinstance(node, Filter):
+            return self._word(Words(f"{node.name} {node.value}"), is_demanded), []
+        return self._word(node, is_demanded), []
 
-    def _word(self) -> QueryNode | None:
-        start = self._at
-        while (
-            self._at < len(self._text) and not self._text[self._at].isspace() and self._text[self._at] not in _SPECIAL
-        ):
-            self._at += 1
-        word = self._text[start : self._at]
-        name, colon, value = word.partition(":")
-        if colon and name.lower() in ("site", "lang"):
-            self._count(start, 1)
-            return _site(value, start) if name.lower() == "site" else _language(value, start)
-        found = tuple(terms(word))
-        self._count(start, len(found))
-        return _cut_word(found)
+    def _kept(self, node: Filter) -> QueryNode | None:
+        """A filter as a condition; None where its value cannot be, which is said."""
+        found = _filter(node)
+        if found is None:
+            self.readings.append(_no_filter(node))
+        return found if found is None or self._take(1, node.name) else None
 
-    def _count(self, start: int, leaves: int) -> None:
-        self._leaves += leaves
-        if self._leaves > MAX_LEAVES:
-            raise QueryError(start, f"more than {MAX_LEAVES} words")
+    def _excluded(self, node: Words | Filter | Group) -> list[QueryNode]:
+        """What an excluded item excludes: a run without spaces as it is written, not all that holds half of it."""
+        if isinstance(node, Group):
+            said = self.said.copy()
+            unit, _ = self._group(node)
+            self.said = said
+            return [unit.counted] if unit else []
+        if isinstance(node, Filter) and (found := self._kept(node)):
+            return [found]
+        cut = self._cut(words(node.text if isinstance(node, Words) else f"{node.name} {node.value}"))
+        return [_exactly(cut)] if cut else []
 
-    def _peek(self) -> str:
-        while self._at < len(self._text) and self._text[self._at].isspace():
-            self._at += 1
-        return self._text[self._at : self._at + 1]
+    def _word(self, written: Words, is_demanded: bool) -> _Unit | None:
+        folded = _folded(written.text)
+        if not is_demanded and len(folded) == 1 and folded[0] in self._weak:
+            self._left_out[folded[0]] = None
+            return None
+        text = written.text.partition("://")[2] or written.text
+        cut = self._cut(words(text))
+        if not cut:
+            return None
+        if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
+            leaf = _exactly(cut, joined_word(text))
+            self.said[leaf] += 1
+            return _Unit(leaf, leaf)
+        leaves = list(map(term_of, cut))
+        self.said.update(leaves)
+        bigrams: list[QueryNode] = list(leaves)
+        return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
 
-    def _at_word(self, word: str) -> bool:
-        end = self._at + len(word)
-        if self._text[self._at : end] != word:
-            return False
-        return end == len(self._text) or self._text[end].isspace() or self._text[end] in _SPECIAL
+    def _cut(self, found: list[str]) -> list[str]:
+        """Keep as many of these terms as there is room for."""
+        kept = found[: self._room]
+        self._take(len(found), " ".join(found[len(kept) :]))
+        return kept
 
-    def _at_or(self) -> bool:
-        return self._peek() == "|" or self._at_word("OR")
-
-    def _take_or(self) -> bool:
-        if not self._at_or():
-            return False
-        self._at += 1 if self._text[self._at] == "|" else 2
-        return True
-
-
-def _cut_word(found: tuple[str, ...]) -> QueryNode | None:
-    if len(found) <= 1:
-        return Term(found[0]) if found else None
-    if not any(map(is_unspaced, found)):
-        return Phrase(found)
-    distinct = tuple(Term(term) for term in dict.fromkeys(found))
-    need = len(distinct) if len(distinct) <= SHORT_RUN else max(SHORT_RUN, -(-len(distinct) // 4))
-    return QueryGroup(need, distinct) if len(distinct) > 1 else distinct[0]
-
-
-def _group(minimum: int | None, children: list[QueryNode], without: list[QueryNode] | None = None) -> QueryNode:
-    distinct = tuple(dict.fromkeys(children))
-    if len(distinct) == 1 and not without:
-        return distinct[0]
-    return QueryGroup(minimum or len(distinct), distinct, tuple(dict.fromkeys(without or ())))
-
-
-def _site(value: str, position: int) -> SiteFilter:
-    if len(value) > MAX_SITE_CHARS or any("\ud800" <= character <= "\udfff" for character in value):
-        raise QueryError(position, f"site: needs a host of at most {MAX_SITE_CHARS} characters")
-    host = value.lower().removeprefix("http://").removeprefix("https://").partition("/")[0].strip(".")
-    if not host:
-        raise QueryError(position, "site: needs a host, as in site:example.org")
-    if not host.isascii():
-        try:
-            host = host.encode("idna").decode()
-        except UnicodeError:
-            raise QueryError(position, f"site: {host} is not a host name") from None
-    return SiteFilter(host)
+    def _take(self, count: int, piece: str) -> bool:
+        is_room = count <= self._room
+        self._room = max(self._room - count, 0)
+        if not is_room and not self._is_cut:
+            self._is_cut = True
+            self.readings.append(Reading(ReadAs.CUT_WORDS, piece[:MAX_PIECE]))
+        return is_room
 
 
-def _language(value: str, position: int) -> LanguageFilter:
-    code = value.lower()
-    if not (2 <= len(code) <= 8 and code.isascii() and code.replace("-", "").isalnum()):
-        raise QueryError(position, "lang: needs a language code, as in lang:en")
-    return LanguageFilter(code)
+def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode], without: list[QueryNode]) -> _Unit:
+    """A sequence as it is ranked (all that is demanded, or any of the wished) and as it is counted."""
+    ranked = [unit.ranked for unit in demanded] or ([any_of([unit.ranked for unit in wished])] if wished else [])
+    every = list(dict.fromkeys(unit.counted for unit in (*demanded, *wished)))
+    counted, enough = every, enough_of(len(every))
+    if wished and enough < len(every):
+        counted = [*(unit.counted for unit in demanded), at_least(enough, every)]
+    return _Unit(all_of([*ranked, *filters], without), all_of([*counted, *filters], without))
+
+
+def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
+    return term_of(found[0]) if len(found) == 1 else phrase_of(*found, joined=joined)
+
+
+def _clean(text: str, readings: list[Reading]) -> str:
+    """The text as it can travel: no half characters, not too long."""
+    kept = "".join(character for character in text[: 4 * MAX_CHARS] if not "\ud800" <= character <= "\udfff")
+    if len(kept) > MAX_CHARS or len(text) > 4 * MAX_CHARS:
+        readings.append(Reading(ReadAs.CUT_TEXT, kept[max(MAX_CHARS - 32, 0) : MAX_CHARS]))
+    return kept[:MAX_CHARS]
+
+
+def _literal(text: str) -> Group:
+    """All words of a text, whatever signs stand before them."""
+    return Group((tuple(Item("", Words(word.strip('+-()"|'))) for word in text.split()),))
+
+
+def _folded(text: str) -> list[str]:
+    return [fold(word) for word in words(text)]
+
+
+def _words(group: Group) -> Iterator[tuple[Item, Words]]:
+    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
+        if isinstance(item.node, Group):
+            yield from _words(item.node)
+        elif isinstance(item.node, Words):
+            yield item, item.node
+
+
+def _wished(group: Group) -> list[Words]:
+    return [each for item, each in _words(group) if not item.sign]
+
+
+def _has_others(group: Group) -> bool:
+    """Whether there are words that are demanded, or of several terms."""
+    return any(_folded(each.text) and (item.sign or len(_folded(each.text)) > 1) for item, each in _words(group))
+
+
+def _filters(group: Group) -> Iterable[Filter]:
+    for item in (item for items in group.alternatives for item in items if item.sign != "-"):
+        if isinstance(item.node, Group):
+            yield from _filters(item.node)
+        elif isinstance(item.node, Filter):
+            yield item.node
+
+
+def _no_filter(filter_: Filter) -> Reading:
+    return Reading(ReadAs.NO_FILTER, f"{filter_.name}:{filter_.value}"[:MAX_PIECE])
+
+
+def _filter(filter_: Filter) -> QueryNode | None:
+    return read_filter(filter_.name, filter_.value)

@@ -2,17 +2,21 @@
 
 Pure: integers in, one float out, always in the same order of operations.
 
-    score = bm25 · proximity
-    bm25  = Σ over leaves  idf · tf / (tf + K1 · (1 − B + B · length / average))
+    score = (bm25 + rewards) · coverage · proximity
+    bm25  = Σ over leaves  repeats · idf · tf / (tf + K1 · (1 − B + B · length / average))
+    rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     proximity = 1 + (P_MAX − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
+Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
+has a close bound.
+
 It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza & Taylor 2004): a field's weight is as
 if its text stood there that many times. Whole weights make an ordinary engine's score of the repeated text a close
-upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term. Ties
-go by document id. Boilerplate (menus, footers) is searched but is no field: whoever matches by it alone scores 0. A
-change here must raise `RANKING`.
+upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term, a
+word said twice counts twice. Ties go by document id. Boilerplate (menus, footers) is searched but is no field: whoever
+matches by it alone scores 0. A change here must raise `RANKING`.
 """
 
 from __future__ import annotations
@@ -24,18 +28,21 @@ from dataclasses import dataclass
 from typing import Any
 
 from index.query.collection_statistics import Statistics
-from index.query.parser import Leaf, Phrase, Query, Term
+from index.query.leaf import Leaf, Phrase, Term, terms_in
+from index.query.parser import Query
+from index.query.rewards import coverage, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 
-RANKING = 1
-WEIGHTS: Counts = (4, 2, 2, 1)  # title, headings, url, body
+RANKING = 2
+WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
 K1 = 1.2
 B = 0.75  # tantivy computes with exactly these two
-P_MAX = 1.25  # what being close together may add at most; also how loose the bound of `upper_bound` is
+P_MAX = 1.1  # what being close together may add at most; also how loose the bound of `upper_bound` is
 CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
+ROUNDED_UP = 1 + 1e-9  # sums in another order differ in their last digits
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,11 +82,16 @@ def idfs(statistics: Statistics) -> tuple[float, ...]:
     return tuple(out)
 
 
-def bm25(tfs: Sequence[Counts], lengths: Counts, idf: Sequence[float], average: float) -> float:
-    """Compute the score without proximity."""
+def leaf_weights(query: Query, statistics: Statistics) -> tuple[float, ...]:
+    """Return what each leaf weighs: its idf as often as it was said."""
+    return tuple(count * idf for count, idf in zip(query.repeats, idfs(statistics), strict=True))
+
+
+def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], average: float) -> float:
+    """Compute the part of the score that counts how often words occur."""
     norm = K1 * (1 - B + B * weighted(lengths) / average)
     score = 0.0
-    for counts, weight in zip(tfs, idf, strict=True):
+    for counts, weight in zip(tfs, weights, strict=True):
         tf = weighted(counts)
         if tf:
             score += weight * tf / (tf + norm)
@@ -91,10 +103,29 @@ def proximity(closeness: int) -> float:
     return 1 + (P_MAX - 1) * (closeness / CLOSE_ONE)
 
 
-def score_of(numbers: ScoreInputs, statistics: Statistics) -> float:
+class Scorer:
+    """Scores documents for one query by one set of statistics."""
+
+    def __init__(self, query: Query, statistics: Statistics) -> None:
+        self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
+        self._words = words_in(query.leaves)
+
+    def relevance(self, tfs: Sequence[Counts], lengths: Counts) -> float:
+        """Compute what an engine adds up: the words' frequencies and the rewards, no factor."""
+        return bm25(tfs, lengths, self.weights, self.average) + sum(earned(tfs, lengths, self.weights, self._words))
+
+    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts) -> float:
+        """Compute the score but for the last factor."""
+        return self.relevance(tfs, lengths) * coverage(tfs, self.weights)
+
+    def score(self, numbers: ScoreInputs) -> float:
+        """Compute the score of a document with these numbers."""
+        return self.before_proximity(numbers.tfs, numbers.lengths) * proximity(numbers.closeness)
+
+
+def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> float:
     """Compute the score of a document with these numbers: so an asker checks a peer's arithmetic."""
-    score = bm25(numbers.tfs, numbers.lengths, idfs(statistics), average_length(statistics))
-    return score * proximity(numbers.closeness)
+    return Scorer(query, statistics).score(numbers)
 
 
 def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
@@ -106,12 +137,13 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
     """Score a document for a query. Whether it matches the query at all is the caller's business."""
     numbers = measure(forward, query)
-    return Scored(score_of(numbers, statistics), numbers)
+    return Scored(score_of(numbers, query, statistics), numbers)
 
 
 def upper_bound(query: Query, statistics: Statistics) -> float:
     """Return a score that no document exceeds."""
-    return sum(idfs(statistics)) * max_proximity(query)
+    most = sum(leaf_weights(query, statistics)) * (1 + most_share(words_in(query.leaves)))
+    return most * ROUNDED_UP * max_proximity(query)
 
 
 def max_proximity(query: Query) -> float:
@@ -120,10 +152,14 @@ def max_proximity(query: Query) -> float:
 
 
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
-    """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other."""
-    if isinstance(leaf, Term):
-        return forward.positions(leaf.term)
-    first, *rest = (forward.positions(term) for term in leaf.terms)
+    """Return the positions at which a leaf begins, ascending: a phrase begins where its terms follow each other. A
+    joined form counts beside its parts."""
+    first, *rest = map(forward.positions, terms_in(leaf, forward.stem_class))
+    if not rest:
+        return first
+    if isinstance(leaf, Phrase) and leaf.joined:
+        apart, joined = occurrences(forward, Phrase(leaf.words)), occurrences(forward, leaf.joined)
+        return array("H", sorted((*apart, *joined)))
     begins = set(first)
     for offset, positions in enumerate(rest, 1):
         begins &= {position - offset for position in positions}
@@ -145,20 +181,31 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
 
 def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, Any]:
     """Tell where a score comes from, as plain data: every number that went into it."""
-    numbers, average = scored.numbers, average_length(statistics)
-    leaves = []
-    for number, weight in enumerate(idfs(statistics)):
-        alone = bm25(numbers.tfs[number : number + 1], numbers.lengths, (weight,), average)
-        tf, name = dict(zip(FIELDS, numbers.tfs[number], strict=True)), name_of(query.leaves[number])
-        leaves.append({"leaf": name, "df": statistics.df[number], "idf": weight, "tf": tf, "score": alone})
+    numbers, scorer = scored.numbers, Scorer(query, statistics)
+    tfs, lengths, weights = numbers.tfs, numbers.lengths, scorer.weights
+    rewards = earned(tfs, lengths, weights, words_in(query.leaves))
+    leaves = [
+        {
+            "leaf": name_of(leaf),
+            "df": statistics.df[number],
+            "idf": idf,
+            "repeats": query.repeats[number],
+            "tf": dict(zip(FIELDS, tfs[number], strict=True)),
+            "score": bm25(tfs[number : number + 1], lengths, weights[number : number + 1], scorer.average),
+            "reward": rewards[number],
+        }
+        for number, (leaf, idf) in enumerate(zip(query.leaves, idfs(statistics), strict=True))
+    ]
     return {
         "ranking": RANKING,
         "score": scored.score,
-        "bm25": bm25(numbers.tfs, numbers.lengths, idfs(statistics), average),
+        "bm25": bm25(tfs, lengths, weights, scorer.average),
+        "rewards": sum(rewards),
+        "coverage": coverage(tfs, weights),
         "proximity": proximity(numbers.closeness),
         "documents": statistics.documents,
-        "length": weighted(numbers.lengths),
-        "average_length": average,
+        "length": weighted(lengths),
+        "average_length": scorer.average,
         "weights": dict(zip(FIELDS, WEIGHTS, strict=True)),
         "leaves": leaves,
     }
@@ -166,11 +213,11 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
 
 def name_of(leaf: Leaf) -> str:
     """Write a leaf as text."""
-    return leaf.term if isinstance(leaf, Term) else f'"{" ".join(leaf.terms)}"'
+    return leaf.surface if isinstance(leaf, Term) else f'"{" ".join(word.surface for word in leaf.words)}"'
 
 
 def _span(leaf: Leaf) -> int:
-    return len(leaf.terms) if isinstance(leaf, Phrase) else 1
+    return len(leaf.words) if isinstance(leaf, Phrase) else 1
 
 
 def _gap(a: array[int], a_span: int, b: array[int], b_span: int) -> int:

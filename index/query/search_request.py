@@ -11,7 +11,8 @@ class SearchRequest:
     """One query with its paging and its filters.
 
     `text` is as people type it, `cursor` from the page before, `language` and `site` are filters, "" without one;
-    `explain` gives the numbers behind each score. The searcher bounds `limit` and `deadline_ms`."""
+    `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type.
+    The searcher bounds `limit` and `deadline_ms`."""
 
     text: str
     limit: int = 10
@@ -20,3 +21,4 @@ class SearchRequest:
     site: str = ""
     deadline_ms: int = 2000
     explain: bool = False
+    facets: bool = False

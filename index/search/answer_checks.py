@@ -6,31 +6,42 @@ that follow from the numbers beside them.
 """
 
 import math
+from collections import Counter
 from collections.abc import Collection, Sequence
 from itertools import pairwise
 
 from dht import Slot, slot_of
 from index.change_feed import Text
 from index.engine.matcher import matches
+from index.engine.protocol import FACETS
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
-from index.query.scoring import ScoreInputs, average_length, bm25, idfs, measure, proximity
+from index.query.scoring import ScoreInputs, Scorer, measure
 from index.search.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
-from index.text.forward_index import LIMITS, forward_of
+from index.text.forward_index import LIMITS, content_digest, forward_of, signature_of
+from index.text.site_host import digest_of_host, host_of
 
 
-def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Query) -> str | None:
+def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Query, spellings: int = 0) -> str | None:
     """Say why this answer to AskStatistics cannot be true, None where it can."""
     if reason := _wrong_slots(answer.slots, asked):
         return reason
     count = len(answer.slots)
-    rows: list[Sequence[object]] = [answer.documents, answer.lengths, answer.fingerprints, *answer.df]
+    rows: list[Sequence[object]] = [
+        answer.documents,
+        answer.lengths,
+        answer.fingerprints,
+        *answer.df,
+        *answer.spellings,
+    ]
+    if len(answer.spellings) not in (0, spellings):  # older software counts none
+        return "not one number for each spelling"
     if len(answer.df) != len(query.leaves) or any(len(row) != count for row in rows):
         return "not one number for each slot and leaf"
     for documents, lengths in zip(answer.documents, answer.lengths, strict=True):
         if any(length > documents * most for length, most in zip(lengths, LIMITS, strict=True)):
             return "documents longer than the analyzer allows"
-    for found in answer.df:
+    for found in (*answer.df, *answer.spellings):
         if any(df > documents for df, documents in zip(found, answer.documents, strict=True)):
             return "a leaf in more documents than there are"
     return None
@@ -44,24 +55,39 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
         return "not one count for each slot"
     if not math.isfinite(answer.bound) or answer.bound < 0 or (answer.complete and answer.bound != 0):
         return f"a bound of {answer.bound}"
-    if len(answer.hits) > ask.k or len(answer.hits) > sum(answer.counts):
-        return "more documents than asked for or counted"
+    if len(answer.hits) > ask.k:
+        return "more documents than asked for"
+    if ask.per_host and max(Counter(hit.host for hit in answer.hits).values(), default=0) > ask.per_host:
+        return "more documents of a host than asked for"
+    if len(answer.facets) not in (0, len(FACETS)):
+        return "not one list for each facet"
+    if any(len(dict(each)) < len(each) for each in answer.facets):
+        return "a name twice"
     return _wrong_hits(answer, ask, query)
 
 
 def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
     """Say why a peer's claim about this very version of a document is a lie, None where it is true."""
     forward = forward_of(text)
-    if hit.key != text.key or hit.digest != forward.digest:
-        return "another key or digest than the signed document's"
+    if reason := wrong_marks(hit, text):
+        return reason
     if measure(forward, query) != ScoreInputs(hit.tfs, hit.lengths, hit.closeness):
         return "other numbers than the signed document's"
     return None if matches(query.root, text, forward) else "a document that does not match the query"
 
 
+def wrong_marks(hit: HitRow, text: Text) -> str | None:
+    """Say why a peer cannot have the key, digest, host or signature of this very version of a document right."""
+    if hit.key != text.key or hit.digest != content_digest(text):
+        return "another key or digest than the signed document's"
+    if hit.host != digest_of_host(host_of(text.url)) or hit.signature != signature_of(text):
+        return "another host or signature than the signed document's"
+    return None
+
+
 def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
     statistics = Statistics(ask.documents, ask.lengths, ask.df)
-    idf, average = idfs(statistics), average_length(statistics)
+    scorer = Scorer(query, statistics)
     slots = frozenset(answer.slots)
     before: tuple[float, bytes] | None = None
     for hit in answer.hits:
@@ -69,7 +95,7 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
             return "a document of another slot"
         if reason := _wrong_numbers(hit, query):
             return reason
-        if hit.score != bm25(hit.tfs, hit.lengths, idf, average) * proximity(hit.closeness):
+        if hit.score != scorer.score(ScoreInputs(hit.tfs, hit.lengths, hit.closeness)):
             return "a score that does not follow from its numbers"
         order = (-hit.score, hit.id)
         if before is not None and before >= order:

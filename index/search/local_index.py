@@ -1,27 +1,43 @@
 """This node's index: follows the store's change log, and answers peers from it.
 
 Two threads: one writes batches, one reads for queries; where the engine is in memory, one does both. A third checks
-what peers answered to this node's own queries. A node answers for slots that it announces as ready, once it has caught
-up with its own store after a start or a rebuild.
+what peers answered to this node's own queries. A node answers for slots that it announces as ready: it does so once the
+index has reached what made them ready, and has caught up after a start or a rebuild.
 """
 
 import asyncio
 import logging
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from pathlib import Path
 from typing import TypeVar
 
-from dht import BadMessage, NodeId, Overlay, Slot, resize_inside
+from msgspec import structs
+
+from dht import (
+    BadMessage,
+    BrokenFile,
+    FaultSite,
+    LocalFaults,
+    MachineRefuses,
+    NodeId,
+    Overlay,
+    Slot,
+    resize_inside,
+    system_clock,
+)
 from index.change_feed import ChangeFeed, DocumentChange
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
-from index.query.collection_statistics import FINGERPRINT_BYTES, Statistics
+from index.errors import IndexCorrupt
+from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query, parse_query
 from index.query.scoring import RANKING
-from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.shard_search import best, count
+from index.search.suggestions import WrittenText
 from index.text.analyzer import ANALYZER
 from index.text.analyzer_check import check_analyzer
 
@@ -34,39 +50,81 @@ LOOK_S = 1.0  # how often that is looked at
 READ_COUNT = 128  # changes read at once: some ms of the event loop
 MAX_READS = 64  # for one batch, whatever they hold: most of a log are URLs, of which the index wants to know nothing
 MAX_BATCH_CHARS = 1 << 25  # of text, with which a batch is full, too: what waits for its turn lies in memory
+TRY_AGAIN_S = 10.0  # between two tries of a machine that refused
+LOOK_FOR_TROUBLE_S = 10.0  # how soon an idle index notices damage that a reader met
+CHECK_EVERY_S = 86_400.0  # between two checks of all files against their checksums
 NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
 MAX_WAITING = 64  # questions in line for the reading thread; one more is refused, so that memory stays bounded
 MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
+NOTHING = SlotTotals()
 _Result = TypeVar("_Result")
+Agree = Callable[[Sequence[Slot]], Agreement]
 
 
 class LocalIndex:
     """One node's index. Build it with `open`; `run` follows the feed until cancelled; `close` ends the threads."""
 
-    def __init__(self, config: IndexConfig, files: IndexFiles, overlay: Overlay, feed: ChangeFeed) -> None:
-        self._config, self._files, self._overlay, self._feed = config, files, overlay, feed
+    def __init__(
+        self,
+        config: IndexConfig,
+        files: IndexFiles,
+        overlay: Overlay,
+        feed: ChangeFeed,
+        agree: Agree,
+        faults: LocalFaults,
+    ) -> None:
+        self._faults, self._trouble, self._checked_at = faults, False, 0.0  # loop time
+        self._config, self._files, self._overlay, self._feed, self._agree = config, files, overlay, feed, agree
         self._writer = ThreadPoolExecutor(1, "index-write")
         self._reader = self._writer if config.engine == "memory" else ThreadPoolExecutor(1, "index-read")
         self._checker = ThreadPoolExecutor(1, "index-check")
         self._waiting: Counter[NodeId] = Counter()
-        self._answering = False
         self._current = False
         self._forgotten = 0
+        self._reached = -1  # nothing, before it is known that the cursor still counts
+        self._begun_at = 0  # where the log ended then: before that is reached nothing is answered
         self._cursor = files.cursor
+        if files.refusal is not None:
+            self._note(files.refusal)
         overlay.serve(AskStatistics, self._statistics)
         overlay.serve(AskBest, self._best)
 
     @classmethod
-    def open(cls, config: IndexConfig, path: Path | None, overlay: Overlay, feed: ChangeFeed) -> "LocalIndex":
-        """Open or begin the index in the directory `path` (None: in memory). Blocks; raises IndexCorrupt, or
-        AnalyzerDiffers where this machine's libraries give other terms than the network's."""
+    def open(
+        cls,
+        config: IndexConfig,
+        path: Path | None,
+        overlay: Overlay,
+        feed: ChangeFeed,
+        agree: Agree,
+        faults: LocalFaults | None = None,
+    ) -> "LocalIndex":
+        """Open or begin the index in the directory `path` (None: in memory). Blocks; raises MachineRefuses, or
+        AnalyzerDiffers where this machine's libraries give other terms than the network's.
+
+        `agree` says of slots, as the strategy in force numbers them, how their copies here compare with others.
+        `faults`: who is told what fails later."""
         check_analyzer()
-        return cls(config, IndexFiles(config, path), overlay, feed)
+        return cls(config, IndexFiles(config, path), overlay, feed, agree, faults or LocalFaults(system_clock))
 
     @property
     def is_current(self) -> bool:
         """Whether all of the change log is indexed."""
         return self._current and self._feed.lag(self._cursor) <= self._forgotten
+
+    def reached(self, sequence: int) -> bool:
+        """Tell whether all changes of the store up to this one are indexed, or need not be."""
+        return self._reached >= max(sequence, self._begun_at)
+
+    @property
+    def is_answering(self) -> bool:
+        """Whether there is an index to ask: it was level with the change log once since it began."""
+        return self.reached(0)
+
+    @property
+    def is_stuck(self) -> bool:
+        """Whether changes wait because this machine fails, so that other replicas know more."""
+        return self._trouble and not self.is_current
 
     @property
     def documents(self) -> int:
@@ -78,25 +136,92 @@ class LocalIndex:
 
         The fingerprint is the sum modulo 2**256 of SHA-256(id ‖ version), 32 bytes big-endian.
         """
-        totals = self._files.totals.at(self._overlay.view.strategy.slot_bits).get(slot)
-        return (totals.documents, totals.fingerprint_bytes) if totals else (0, bytes(FINGERPRINT_BYTES))
+        totals = self.totals(slot)
+        return totals.documents, totals.fingerprint_bytes
+
+    def totals(self, slot: Slot) -> SlotTotals:
+        """Return what is indexed of a slot; the same object until that changes."""
+        return self._files.totals.at(self._overlay.view.strategy.slot_bits).get(slot, NOTHING)
+
+    def fingerprint_until(self, slot: Slot, instant: float) -> bytes:
+        """Return the fingerprint of a slot's documents as they were written before an instant (Unix seconds, by their
+        authors' clocks), which is to be later than that given to `keep_apart`."""
+        return self._files.totals.fingerprint_until(slot, self._overlay.view.strategy.slot_bits, instant)
+
+    def keep_apart(self, since: float) -> None:
+        """Keep apart from now on what was written since an instant (Unix seconds), so that `fingerprint_until` knows
+        what was there before it."""
+        self._files.young_since = since
 
     async def run(self) -> None:
-        """Follow the change log until cancelled. Raises IndexCorrupt where the files cannot be written."""
+        """Follow the change log until cancelled. What this machine refuses is tried again, and a damaged index is built
+        anew."""
         loop = asyncio.get_running_loop()
         while True:
             began_at = loop.time()
-            moved = await self.step()
+            moved = await self.advance()
             took_s = loop.time() - began_at
             if not moved:
-                await self._feed.wait(self._cursor)
-                self._current = False
+                await self._wait()
             await self._rest(loop.time() + max(self._config.commit_s, min(COMMIT_REST * took_s, MAX_REST_S)))
+
+    async def advance(self) -> bool:
+        """Do a step, and first what trouble made necessary; return False where nothing was left to do."""
+        try:
+            if self._trouble:
+                await self._recover()
+            moved = await self.step()
+        except (MachineRefuses, IndexCorrupt) as error:
+            self._note(error)
+            await asyncio.sleep(TRY_AGAIN_S if isinstance(error, MachineRefuses) else 0)
+            return True
+        if self._trouble and not self._files.is_damaged:
+            self._trouble = False
+            self._faults.end(FaultSite.INDEX)
+        return moved
+
+    def _note(self, error: BrokenFile) -> None:
+        """Take note that files were refused, or that they are damaged: then nothing is answered from them any more."""
+        self._trouble = True
+        self._faults.begin(FaultSite.INDEX, error)
+        if isinstance(error, IndexCorrupt):
+            self._files.is_damaged = True
+            self._current, self._reached = False, -1
+
+    async def _recover(self) -> None:
+        if self._files.is_damaged:
+            await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
+        await self._in(self._writer, self._files.recover)
+        self._cursor = self._files.cursor
+
+    async def _wait(self) -> None:
+        """Wait for a change, or for trouble that a reader met; meanwhile, once a day, all files are checked."""
+        loop = asyncio.get_running_loop()
+        if loop.time() >= self._checked_at:
+            self._checked_at = loop.time() + CHECK_EVERY_S
+            await self.check_files()
+        while not self._trouble:
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LOOK_FOR_TROUBLE_S):
+                    await self._feed.wait(self._cursor)
+                    self._current = False
+                    return
+
+    async def check_files(self) -> None:
+        """Read all files once, off the event loop; where one is damaged, the next step builds the index anew."""
+        parts, done = self._files.engine.check_files(), object()
+        try:
+            while await self._in(self._checker, lambda: next(parts, done)) is not done:
+                pass
+        except IndexCorrupt as error:
+            self._note(error)
 
     async def step(self) -> bool:
         """Index one batch, and return False where nothing was left to do."""
         if not self._feed.knows(self._cursor):
             await self._begin_again()
+        if self._reached < 0:
+            self._begun_at = self._feed.sequence(self._cursor) + self._feed.lag(self._cursor)
         changes, cursor = await self._batch()
         moved = cursor != self._cursor
         if moved:  # also where nothing in it was a document: a cursor left behind would grow too old
@@ -104,8 +229,9 @@ class LocalIndex:
         self._cursor = cursor
         lag = self._feed.lag(cursor)
         self._forgotten = 0 if moved else lag  # numbers at the end of the log whose changes nobody has to follow
+        self._reached = self._feed.sequence(cursor) + self._forgotten
         if lag <= self._forgotten:
-            self._current = self._answering = True
+            self._current = True
         return moved
 
     async def _rest(self, until: float) -> None:
@@ -137,7 +263,10 @@ class LocalIndex:
     async def close(self) -> None:
         """Close the files when the threads have finished what they are at."""
         await self._in(self._reader, lambda: None)
-        await self._in(self._writer, self._files.close)
+        try:
+            await self._in(self._writer, self._files.close)
+        except (MachineRefuses, IndexCorrupt) as error:
+            log.info("index not closed well; the next start takes up what is missing reason=%s", error)
         self._writer.shutdown()
         self._reader.shutdown()
         self._checker.shutdown()
@@ -146,9 +275,19 @@ class LocalIndex:
         """Run the check of a large answer of a peer off the event loop."""
         return await self._in(self._checker, work)
 
+    async def look_up(self, work: Callable[[WrittenText, int], list[_Result]]) -> list[_Result]:
+        """Look something up in the words and titles of so many documents that are indexed here; nothing is found where
+        the index cannot be read now."""
+        if not self.is_answering:
+            return []
+        try:
+            return await self._read(self._overlay.view.node_id, lambda: work(self._files.engine, self.documents))
+        except BadMessage:  # busy, or damaged: an answer without this help is better than none
+            return []
+
     async def _begin_again(self) -> None:
         log.info("index begins again: the change log is another")
-        self._answering = self._current = False
+        self._current, self._reached = False, -1
         await self._in(self._reader, lambda: None)  # whoever reads now has finished before the files go
         await self._in(self._writer, self._files.reset)
         self._cursor = b""
@@ -156,7 +295,9 @@ class LocalIndex:
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
         slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site)
-        return await self._read(peer, lambda: count(self._files, query, slots, ask.slot_bits))
+        agreement = self._agreement(slots, ask.slot_bits)
+        answer = await self._read(peer, lambda: count(self._files, query, slots, ask.slot_bits, ask.spellings))
+        return structs.replace(answer, agreement=agreement)
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
@@ -165,7 +306,15 @@ class LocalIndex:
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0
         files, bits = self._files, ask.slot_bits
-        return await self._read(peer, lambda: best(files, query, statistics, slots, bits, ask.k, depth, floor))
+        agreement = self._agreement(slots, bits)
+        bounds = ask.k, depth, floor, ask.per_host, ask.facets
+        answer = await self._read(peer, lambda: best(files, query, statistics, slots, bits, *bounds))
+        return structs.replace(answer, agreement=agreement)
+
+    def _agreement(self, slots: Sequence[Slot], slot_bits: int) -> Agreement:
+        """How these copies compare with others; nothing of slots that are numbered otherwise here."""
+        strategy = self._overlay.view.strategy
+        return self._agree(slots) if slot_bits == strategy.slot_bits else Agreement(strategy.version)
 
     def _accept(self, peer: NodeId, analyzer: int, ranking: int, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
         """Those of the slots that this node answers for, ascending; refuses who goes by other rules.
@@ -177,7 +326,7 @@ class LocalIndex:
             raise BadMessage(peer.hex(), f"analyzer, ranking {analyzer, ranking}; ours are {ANALYZER, RANKING}")
         if abs(slot_bits - bits) > NEAR_BITS:
             raise BadMessage(peer.hex(), f"slot_bits are {bits} here and {slot_bits} there: ask again in a few seconds")
-        if not self._answering:
+        if not self.reached(0):
             return []
         known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
         return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
@@ -196,6 +345,9 @@ class LocalIndex:
         self._waiting[peer] += 1
         try:
             return await self._in(self._reader, work)
+        except (MachineRefuses, IndexCorrupt) as error:
+            self._note(error)
+            raise BadMessage(peer.hex(), "the index here cannot be read now; ask another replica") from error
         finally:
             self._waiting[peer] -= 1
             if not self._waiting[peer]:

@@ -10,25 +10,53 @@ import msgspec
 from msgspec import Meta
 
 from dht import Message
+from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
+from index.search.corrections import MAX_SPELLINGS
 
 MAX_SLOTS = 1 << 16
 MAX_K = 4096
 MAX_COUNT = 1 << 48
+MAX_HOSTS = 8  # whose matches one answer counts
 
 Slots = Annotated[tuple[Annotated[int, Meta(ge=0, lt=MAX_SLOTS)], ...], Meta(max_length=MAX_SLOTS)]
 Count = Annotated[int, Meta(ge=0, le=MAX_COUNT)]
 Counts4 = tuple[Count, Count, Count, Count]
 PerSlot = Annotated[tuple[Count, ...], Meta(max_length=MAX_SLOTS)]
 PerLeaf = Annotated[tuple[Count, ...], Meta(max_length=64)]
+Spelling = Annotated[str, Meta(min_length=1, max_length=32)]
 Words = Annotated[str, Meta(max_length=1024)]
 Name = Annotated[str, Meta(max_length=255)]
 Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 Digest = Annotated[bytes, Meta(min_length=16, max_length=16)]
+FacetName = Annotated[str, Meta(min_length=1, max_length=MAX_HOST_CHARS)]
+FacetCounts = Annotated[tuple[tuple[FacetName, Count], ...], Meta(max_length=MAX_FACETS)]
+HostDigest = Annotated[bytes, Meta(min_length=8, max_length=8)]
 Hash = Annotated[bytes, Meta(min_length=32, max_length=32)]
 
 
+class Agreement(msgspec.Struct, frozen=True, array_like=True):
+    """Says how far the answerer's copies of the answered slots agree with those of others.
+
+    `strategy`: the version in force there, 0 where nothing is said. `owners`: digest of who owns these slots, as the
+    answerer sees them. `level`: for each slot a bit for each sticky owner, the first the lowest: the answerer's copy
+    was equal to that one's within the last 30 s, but for what was just written; its own bit says that its index keeps
+    up. `unlike`: slots of which another live copy has differed for longer. `vanished`: half of all members are gone.
+    """
+
+    strategy: Annotated[int, Meta(ge=0, lt=1 << 31)] = 0
+    owners: Annotated[bytes, Meta(max_length=8)] = b""
+    level: Annotated[tuple[Annotated[int, Meta(ge=0, lt=1 << 16)], ...], Meta(max_length=MAX_SLOTS)] = ()
+    unlike: Slots = ()
+    vanished: bool = False
+
+
 class AskStatistics(Message, frozen=True, array_like=True):
-    """Asks to count the documents of these slots, and those that hold each leaf of the query."""
+    """Asks to count the documents of these slots, and those that hold each leaf of the query.
+
+    `spellings`: words as they are written, whose documents are counted too: what the query may have been meant to say.
+    """
+
+    in_packets = True
 
     analyzer: int
     slot_bits: Annotated[int, Meta(ge=0, le=16)]
@@ -36,13 +64,14 @@ class AskStatistics(Message, frozen=True, array_like=True):
     query: Words
     language: Name = ""
     site: Name = ""
+    spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
 
 
 class StatisticsAnswer(Message, frozen=True, array_like=True):
     """Brings statistics by slot, for the `slots` that the peer answers for, ascending.
 
     All else has one entry for each of them. `lengths`: sums by field. `df`: for each leaf, the documents that hold it,
-    by slot.
+    by slot; `spellings`: the same for each of the asker's.
     """
 
     slots: Slots
@@ -50,13 +79,18 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
     lengths: Annotated[tuple[Counts4, ...], Meta(max_length=MAX_SLOTS)]
     fingerprints: Annotated[tuple[Hash, ...], Meta(max_length=MAX_SLOTS)]
     df: Annotated[tuple[PerSlot, ...], Meta(max_length=64)]
+    agreement: Agreement = Agreement()
+    spellings: Annotated[tuple[PerSlot, ...], Meta(max_length=MAX_SPELLINGS)] = ()
 
 
 class AskBest(Message, frozen=True, array_like=True):
     """Asks for the best `k` documents of these slots by the given statistics, from up to `depth` candidates.
 
-    `floor`: nothing that scores less is of use any more.
+    `floor`: nothing that scores less is of use any more. `per_host`: nor are more than so many of one host; 0: any
+    number. `facets`: whether matches are to be counted by site, language, year and type.
     """
+
+    in_packets = True
 
     analyzer: int
     ranking: int
@@ -71,10 +105,15 @@ class AskBest(Message, frozen=True, array_like=True):
     floor: float = 0.0
     language: Name = ""
     site: Name = ""
+    per_host: Annotated[int, Meta(ge=0, le=MAX_K)] = 0
+    facets: bool = False
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
-    """One document with the numbers that its score was computed from; `digest` is equal for mirrors."""
+    """One document with the numbers that its score was computed from.
+
+    `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
+    empty where it has none), and `host` is equal for pages of one host."""
 
     id: Id
     key: Id
@@ -84,13 +123,21 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     tfs: Annotated[tuple[Counts4, ...], Meta(max_length=64)]
     lengths: Counts4
     closeness: Annotated[int, Meta(ge=0, le=1024)]
+    host: HostDigest = bytes(8)
+    signature: Annotated[bytes, Meta(max_length=16)] = b""
 
 
 class BestAnswer(Message, frozen=True, array_like=True):
-    """Brings the best hits, best first, and all matches' `counts` by slot. Nothing left out scores above `bound`."""
+    """Brings the best hits, best first, and all matches' `counts` by slot. Nothing left out scores above `bound`, but
+    for pages of hosts of which as many are here as were asked for: they come later in the order than those. `hosts`: of
+    some of these hosts, how many matches they have. `facets`: for each of site, language, year and type the commonest
+    names among all matches, with their numbers; what is not named in a full list may have as many as its last."""
 
     slots: Slots
     counts: PerSlot
     hits: Annotated[tuple[HitRow, ...], Meta(max_length=MAX_K)]
     complete: bool  # every match was scored; the bound is 0.0 then
     bound: float
+    agreement: Agreement = Agreement()
+    hosts: Annotated[tuple[tuple[HostDigest, Count], ...], Meta(max_length=MAX_HOSTS)] = ()
+    facets: Annotated[tuple[FacetCounts, ...], Meta(max_length=len(FACETS))] = ()

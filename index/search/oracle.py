@@ -1,23 +1,28 @@
 """The slow, obvious search over a list of documents: the oracle that every real answer is compared with.
 
 Pure: values only. It shares the analyzer, the parser and the formula with the real path, and nothing else: every
-document is looked at, df is counted by looking, and copies are folded by comparing all that came before.
+document is looked at, df is counted by looking, and copies are folded by comparing with all that is shown before.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
 from index.query.parser import Query, parse_query
 from index.query.scoring import Scored, occurrences, score
-from index.text.forward_index import content_digest, forward_of
+from index.search.near_copies import Sign, are_near, no_signature, say_the_same
+from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
+from index.text.forward_index import ForwardRecord, forward_of
+from index.text.site_host import host_of
+
+_Found = tuple[Scored, Text, ForwardRecord]
 
 
 @dataclass(frozen=True, slots=True)
 class OracleHit:
-    """One document of the answer; `similar`: later ones with equal title and body, in order."""
+    """One document of the answer. `similar`: its copies."""
 
     text: Text
     scored: Scored
@@ -26,30 +31,39 @@ class OracleHit:
 
 @dataclass(frozen=True, slots=True)
 class OracleAnswer:
-    """The whole answer: all matches in final order, copies folded; `total` counts before folding."""
+    """The whole answer: all that can be paged through, in final order. `total`: how many hold enough of the words."""
 
     hits: tuple[OracleHit, ...]
     total: int
     statistics: Statistics
 
+    @property
+    def matches(self) -> tuple[Text, ...]:
+        """All documents that match, those included that are folded."""
+        return tuple(text for hit in self.hits for text in (hit.text, *hit.similar))
+
 
 class SearchOracle:
     """Searches a fixed list of documents, one id each."""
 
-    def __init__(self, texts: Sequence[Text]) -> None:
+    def __init__(self, texts: Sequence[Text], sign: Sign = no_signature) -> None:
+        """`sign` makes the signature of a main text, as the crawler does; without it fewer pages of different hosts are
+        copies of each other."""
+        self._sign = sign
         self._texts = [(text, forward_of(text)) for text in texts]
 
     def search(self, text: str, language: str = "", site: str = "") -> OracleAnswer:
-        """Return the whole answer. Raises QueryError."""
+        """Return the whole answer."""
         query = parse_query(text, language, site)
         statistics = self._count(query)
         found = [
-            (score(forward, query, statistics), each)
+            (score(forward, query, statistics), each, forward)
             for each, forward in self._texts
             if matches(query.root, each, forward)
         ]
-        found.sort(key=lambda pair: (-pair[0].score, pair[1].id))
-        return OracleAnswer(_fold(found), len(found), statistics)
+        found.sort(key=lambda triple: (-triple[0].score, triple[1].id))
+        total = sum(matches(query.counted, each, forward) for each, forward in self._texts)
+        return OracleAnswer(self._pick(found, not names_site(query)), total, statistics)
 
     def _count(self, query: Query) -> Statistics:
         lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)
@@ -59,14 +73,38 @@ class SearchOracle:
                 df[number] += bool(occurrences(forward, leaf))
         return Statistics(len(self._texts), lengths, tuple(df))
 
+    def _pick(self, found: Sequence[_Found], is_crowded: bool) -> tuple[OracleHit, ...]:
+        """Ten by ten: three of a host, and then the best of all others where that leaves room."""
+        hits: list[OracleHit] = []
+        marks: list[ForwardRecord] = []
+        rest = list(found)
+        while rest:
+            begin = len(hits)
+            for most in (OF_ONE_HOST, TEN) if is_crowded else (TEN,):
+                left: list[_Found] = []
+                for scored, text, forward in rest:
+                    of_host = sum(host_of(hit.text.url) == host_of(text.url) for hit in hits[begin:])
+                    if len(hits) - begin == TEN or of_host >= most:
+                        left.append((scored, text, forward))
+                    elif (place := self._first_near(hits, marks, text, forward)) is not None:
+                        hits[place] = replace(hits[place], similar=(*hits[place].similar, text))
+                    else:
+                        hits.append(OracleHit(text, scored))
+                        marks.append(forward)
+                rest = left
+        return tuple(hits)
 
-def _fold(found: Sequence[tuple[Scored, Text]]) -> tuple[OracleHit, ...]:
-    hits: list[OracleHit] = []
-    for scored, text in found:
-        for place, hit in enumerate(hits):
-            if content_digest(hit.text) == content_digest(text):
-                hits[place] = OracleHit(hit.text, hit.scored, (*hit.similar, text))
-                break
-        else:
-            hits.append(OracleHit(text, scored))
-    return tuple(hits)
+    def _first_near(
+        self, hits: Sequence[OracleHit], marks: Sequence[ForwardRecord], text: Text, forward: ForwardRecord
+    ) -> int | None:
+        near = (place for place, each in enumerate(marks) if are_near(each, forward))
+        return next((place for place in near if self._folds(hits[place], text)), None)
+
+    def _folds(self, hit: OracleHit, text: Text) -> bool:
+        """Tell whether a page that is near to a shown one is folded under it."""
+        hosts = [host_of(each.url) for each in (text, *hit.similar)]
+        home = host_of(hit.text.url)
+        if hosts[0] == home:
+            return True
+        elsewhere = sum(host != home for host in hosts[1:])
+        return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)

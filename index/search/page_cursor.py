@@ -1,10 +1,10 @@
 """Where the next page begins: an opaque text that any node understands.
 
-Pure: values only. It holds the last result's score and id, how many results were shown, and which query it belongs to.
+Pure: values only. It holds the last result's id, how many results were shown, which query it belongs to, and by which
+statistics that was scored: where these have changed, so has the order.
 """
 
 import binascii
-import math
 from base64 import urlsafe_b64decode, urlsafe_b64encode
 from hashlib import sha256
 from typing import Annotated
@@ -13,6 +13,7 @@ import msgspec
 from msgspec import Meta
 
 from index.errors import QueryError
+from index.query.collection_statistics import Statistics
 from index.search.messages import Id
 
 
@@ -20,14 +21,9 @@ class PageCursor(msgspec.Struct, frozen=True, array_like=True):
     """The last result of a page. `shown`: results on this page and those before it, after folding."""
 
     query: Annotated[bytes, Meta(min_length=8, max_length=8)]
-    score: float
     id: Id
     shown: Annotated[int, Meta(ge=1, le=1 << 20)]
-
-    @property
-    def place(self) -> tuple[float, bytes]:
-        """Where the last result stands in the order; the smaller the better."""
-        return -self.score, self.id
+    statistics: Annotated[bytes, Meta(min_length=8, max_length=8)]
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -37,6 +33,12 @@ _decoder = msgspec.msgpack.Decoder(PageCursor)
 def query_digest(query: str, language: str, site: str) -> bytes:
     """Hash a query to what binds a cursor to it."""
     return sha256(b"\0".join(part.encode() for part in (query, language, site))).digest()[:8]
+
+
+def statistics_digest(statistics: Statistics) -> bytes:
+    """Hash the statistics that an order follows from."""
+    numbers = (statistics.documents, *statistics.lengths, *statistics.df)
+    return sha256(_encoder.encode(numbers)).digest()[:8]
 
 
 def write_cursor(cursor: PageCursor) -> str:
@@ -52,6 +54,6 @@ def read_cursor(text: str, digest: bytes) -> PageCursor | None:
         cursor = _decoder.decode(urlsafe_b64decode(text.encode("ascii") + b"=" * (-len(text) % 4)))
     except (msgspec.MsgspecError, binascii.Error, ValueError):
         raise QueryError(0, "the cursor is damaged; ask for the first page again") from None
-    if cursor.query != digest or not math.isfinite(cursor.score):
+    if cursor.query != digest:
         raise QueryError(0, "the cursor belongs to another query; ask for the first page again")
     return cursor

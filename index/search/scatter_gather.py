@@ -46,7 +46,8 @@ class Gathered(Generic[A]):
 
 
 class ScatterGather:
-    """Asks ready replicas; after `hedge_fraction` of a round's time a silent one's slots are asked of another."""
+    """Asks ready replicas; each time that `hedge_fraction` of a round's time is over, what silent ones have is asked of
+    others, until all have been asked."""
 
     def __init__(self, overlay: Overlay, clock: Clock, rng: random.Random, hedge_fraction: float, aside: Aside) -> None:
         """`aside` runs the check of a large answer off the event loop."""
@@ -101,15 +102,16 @@ class _GatherRun(Generic[A]):
     async def run(self, hedge_s: float, left_s: float) -> None:
         replies: asyncio.Queue[None] = asyncio.Queue()
         async with asyncio.TaskGroup() as tasks:
-            started = self._start(tasks, replies, left_s)
-            hedged = False
+            started, hedge_at = self._start(tasks, replies, left_s), asyncio.get_running_loop().time() + hedge_s
             while self._open and any(self._flying.values()):
                 try:
-                    async with asyncio.timeout(None if hedged else hedge_s):
+                    async with asyncio.timeout_at(hedge_at):
                         await replies.get()
                 except TimeoutError:
-                    hedged = True
-                started += self._start(tasks, replies, left_s, hedge=hedged)
+                    hedge_at += hedge_s
+                    started += self._start(tasks, replies, left_s, hedge=True)
+                else:
+                    started += self._start(tasks, replies, left_s)
             for task in started:
                 task.cancel()
 

@@ -4,8 +4,9 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dht import Clock, DocumentId, Key, NodeId, Overlay, slot_of
@@ -13,29 +14,37 @@ from index.change_feed import Text
 from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.errors import QueryError
-from index.query.parser import parse_query
+from index.query.parser import Query, parse_query
 from index.query.scoring import Scored, ScoreInputs, explain, score
 from index.query.search_request import SearchRequest
-from index.search.answer_checks import wrong_hit
+from index.search.agreement import Doubts, Reason, is_remnant, weigh
+from index.search.answer_checks import wrong_hit, wrong_marks
+from index.search.copy_proof import CopyProof, Read, believe
+from index.search.corrections import Proposal, correct, propose, spellings
 from index.search.local_index import LocalIndex
 from index.search.messages import MAX_K
-from index.search.page_cursor import PageCursor, query_digest, read_cursor, write_cursor
+from index.search.near_copies import Sign, no_signature
+from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
+from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.scatter_gather import ScatterGather
 from index.search.snippet import make_snippet, terms_of
-from index.search.top_k_merge import FoldedHit, MergedHit, fold
+from index.search.suggestions import Suggester
+from index.search.top_k_merge import MergedHit
 from index.search.two_phase_search import PeerQuery, SearchOutcome, TwoPhaseSearch
-from index.text.forward_index import content_digest, forward_of
+from index.text.forward_index import forward_of
+from index.text.page_date import date_of
+from index.text.stem_classes import class_of
 
 log = logging.getLogger(__name__)
 
-_Shown = tuple[Text, Scored, list[Text]]  # a result, its score, its copies
-Read = Callable[[Sequence[tuple[DocumentId, Key]]], Awaitable[Mapping[DocumentId, Text | None]]]
-
 MAX_LIMIT = 100
+FEW = 3  # results, with which other questions are suggested
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of the deadline; the rest is for reading the documents
 MAX_TITLE_CHARS = 300  # shown; a stranger's title may have megabytes
 SIMILAR = 5  # copies named with a result
+SPARE = 8  # results beyond a page, for those that turn out not to be there
+OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 
 
@@ -49,6 +58,7 @@ class _Bounded:
     began: float
     deadline: float
     explain: bool
+    proposals: Sequence[Proposal] = ()
 
     @property
     def shown(self) -> int:
@@ -56,15 +66,27 @@ class _Bounded:
         return self.after.shown if self.after else 0
 
 
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A result. `copies`: documents that say the same, of `similar` in all."""
+
+    text: Text
+    scored: Scored
+    copies: Sequence[Text] = ()
+    similar: int = 0
+
+
 @dataclass(slots=True)
 class _Page:
     """Results so far, and what went wrong on the way."""
 
     shown: list[_Shown] = field(default_factory=list)
-    last: FoldedHit | None = None
+    last: PickedHit | None = None
     rest: bool = False
+    more: Mapping[bytes, int] = field(default_factory=dict)  # matches of the last result's host, by that result's id
     stale: bool = False
     late: bool = False
+    unsure: bool = False  # a host may have more that stand among these
     liars: set[NodeId] = field(default_factory=set)
     unreadable: Counter[NodeId] = field(default_factory=Counter)
 
@@ -73,25 +95,42 @@ class Searcher:
     """Answers queries for the whole network."""
 
     def __init__(
-        self, config: IndexConfig, overlay: Overlay, local: LocalIndex, read: Read, clock: Clock, rng: random.Random
+        self,
+        config: IndexConfig,
+        overlay: Overlay,
+        local: LocalIndex,
+        read: Read,
+        clock: Clock,
+        rng: random.Random,
+        sign: Sign = no_signature,
     ) -> None:
-        """`read` gives documents whose signatures were verified, None for those that nobody has."""
-        self._config, self._overlay, self._read, self._clock = config, overlay, read, clock
+        """`read` gives documents whose signatures were verified, None for those that nobody has; `sign` makes the
+        signature of a main text, as the crawler does."""
+        self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
+        self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
         self._rounds = TwoPhaseSearch(config, overlay, gather)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
-        """Return the body of /api/v1/search. Raises QueryError."""
-        began, words = self._clock().steady, (asked.text, asked.language, asked.site)
+        """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
+        began, query = self._clock().steady, parse_query(asked.text, asked.language, asked.site)
+        words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
-        limit, peer_query = min(max(asked.limit, 1), MAX_LIMIT), PeerQuery(parse_query(*words), *words)
+        limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(asked.cursor, query_digest(*words))
-        request = _Bounded(peer_query, after, limit, began, deadline, asked.explain)
+        proposals = [] if after else await self._local.look_up(partial(propose, query.text))
+        peer_query = PeerQuery(query, *words, spellings(proposals), asked.facets and not after)
+        request = _Bounded(peer_query, after, limit, began, deadline, asked.explain, proposals)
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         outcome, page = await self._attempts(request)
-        return self._answer(request, outcome, page)
+        few = outcome.total <= FEW and not after
+        return self._answer(request, outcome, page, await self.suggest(request.peer_query.query.text) if few else [])
+
+    async def suggest(self, typed: str) -> list[str]:
+        """Return what somebody who typed this may be about to ask, by the words and titles that are indexed here."""
+        return await self._local.look_up(partial(self._suggester.suggest, typed))
 
     async def _attempts(self, request: _Bounded) -> tuple[SearchOutcome, _Page]:
         """Ask, and ask again without those who lied, while there is time."""
@@ -105,47 +144,62 @@ class Searcher:
         return outcome, page
 
     async def _ask(self, request: _Bounded, avoid: frozenset[NodeId]) -> SearchOutcome:
-        """Both rounds, with as many documents as leave enough after folding; the numbers are the same on every node."""
+        """Both rounds, with as many documents as leave enough results; the numbers are the same on every node."""
         now = self._clock().steady
         left, asked = request.deadline - now, request.peer_query
         outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid)
-        wanted = request.shown + request.limit + 1
-        k = min(2 * wanted + 16, MAX_K)
+        wanted, is_crowded = request.shown + request.limit + 1, not names_site(asked.query)
+        k, per_host = min(2 * wanted + 16, MAX_K), OF_ONE_HOST * (wanted // TEN + 2) if is_crowded else 0
         while True:
-            await self._rounds.best(asked, outcome, k, now + left * SECOND_ROUND, avoid)
-            if not outcome.more or k == MAX_K or len(fold(outcome.order)) >= wanted:
+            await self._rounds.best(asked, outcome, k, per_host, now + left * SECOND_ROUND, avoid)
+            picked = pick(outcome.order, believe, wanted, is_crowded, not outcome.more)
+            if outcome.more and len(picked) < wanted and k < MAX_K:
+                k = min(4 * k, MAX_K)
+            elif not outcome.sites.are_enough(picked[: wanted - 1], len(picked) >= wanted) and per_host < MAX_K:
+                per_host = min(4 * per_host, MAX_K)
+                k = min(max(k, len(outcome.order) + per_host * len(outcome.sites.ends)), MAX_K)
+            else:
                 return outcome
-            k = min(4 * k, MAX_K)
 
     async def _show(self, request: _Bounded, outcome: SearchOutcome) -> _Page:
         """Read and check documents down the order until the page is full."""
         page, after, limit = _Page(), request.after, request.limit
-        left = [each for each in fold(outcome.order) if after is None or each.found.place > after.place]
-        left.reverse()  # the best is last, and taken first
+        page.stale = after is not None and after.statistics != statistics_digest(outcome.statistics)
+        picked: list[PickedHit] = []
+        last = request.shown + limit
+        left: list[PickedHit] = []
+        proof, is_crowded = CopyProof(self._read, self._sign), not names_site(request.peer_query.query)
         try:
             async with asyncio.timeout(max(request.deadline - self._clock().steady, 0.0)):
+                picked = await proof.pick(outcome.order, last + SPARE, is_crowded, not outcome.more)
+                for peer, reason in proof.liars.items():
+                    self._note(page, peer, reason)
+                page.unsure = not outcome.sites.are_enough(picked[:last], len(picked) >= last)
+                left = _following(picked, after)
+                left.reverse()  # the best is last, and taken first
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
                     texts = await self._read(_wanted(batch))
-                    for folded in batch:
+                    for each in batch:
                         await asyncio.sleep(0)  # checking takes a millisecond; others may go first
-                        self._check(request.peer_query, outcome, folded, texts, page)
+                        self._check(request.peer_query, outcome, each, texts, page)
         except TimeoutError:
             page.late = True
         page.rest = bool(left)
+        page.more = outcome.sites.more(picked[: len(picked) - len(left)]) if is_crowded else {}
         return page
 
     def _check(
         self,
         asked: PeerQuery,
         outcome: SearchOutcome,
-        folded: FoldedHit,
+        picked: PickedHit,
         texts: Mapping[DocumentId, Text | None],
         page: _Page,
     ) -> None:
         """Hold a hit to its signed document, and put what is true onto the page."""
-        page.last = folded
-        hit, peer = folded.found.hit, folded.found.peer
+        page.last = picked
+        hit, peer = picked.found.hit, picked.found.peer
         text = texts.get(DocumentId(hit.id))
         if text is None:
             page.stale = True
@@ -157,12 +211,13 @@ class Searcher:
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness))
-                page.shown.append((text, scored, _copies(folded, texts)))
+                copies, similar = _copies(picked, texts), len(picked.similar)
+                page.shown.append(_Shown(text, scored, copies, max(similar, len(copies))))
         else:  # it changed a moment ago: what it says now counts
             page.stale = True
             forward = forward_of(text)
             if matches(asked.query.root, text, forward):
-                page.shown.append((text, score(forward, asked.query, outcome.statistics), []))
+                page.shown.append(_Shown(text, score(forward, asked.query, outcome.statistics)))
 
     def _note(self, page: _Page, peer: NodeId, reason: str) -> None:
         if peer not in page.liars:
@@ -171,13 +226,17 @@ class Searcher:
                 self.lied[peer] = self.lied.get(peer, 0) + 1
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
-    def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page) -> dict[str, Any]:
-        whole = len(outcome.answered) == outcome.slots and not page.late
+    def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page, suggestions: list[str]) -> dict[str, Any]:
+        doubts = self._doubts(outcome, page)
+        whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
             "query": request.peer_query.text,
+            "readings": _readings(request.peer_query.query),
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
-            "exact": outcome.exact and whole and not page.stale and not page.liars,
+            "exact": not doubts,
+            "whole": whole,
             "partial": not whole,
+            "why": doubts.as_json(),
             "coverage": {
                 "slots": outcome.slots,
                 "answered": len(outcome.answered),
@@ -186,19 +245,38 @@ class Searcher:
                 "late": sorted(peer.hex() for peer in outcome.silent),
             },
             "total": outcome.total,
-            "total_is": "exact" if whole else "at_least",
-            "results": [self._result(request, outcome, each) for each in page.shown],
-            "suggestions": [],
-            "corrections": [],
-            "facets": {},
-            "next_cursor": self._next(request, page),
+            "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
+            "results": [self._result(request, outcome, page, each) for each in page.shown],
+            "suggestions": suggestions,
+            "corrections": correct(request.peer_query.text, request.proposals, outcome.spellings),
+            "facets": outcome.facets.as_json(outcome.total),
+            "facets_cut": sorted(outcome.facets.cut),
+            "next_cursor": self._next(request, outcome, page),
         }
 
-    def _result(self, request: _Bounded, outcome: SearchOutcome, each: _Shown) -> dict[str, Any]:
-        text, scored, copies = each
+    def _doubts(self, outcome: SearchOutcome, page: _Page) -> Doubts:
+        """Gather the reasons why this is not what one index over all documents would give."""
+        doubts, view = Doubts(), self._overlay.view
+        if missing := outcome.ready.keys() - outcome.answered:
+            doubts.add(Reason.UNANSWERED, missing, outcome.silent)
+        unsure = page.unsure or not outcome.proven
+        flaws = ((page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED))
+        for reason in (reason for is_so, reason in flaws if is_so):
+            doubts.add(reason)
+        if page.liars:
+            doubts.add(Reason.REFUTED, (), page.liars)
+        if view.why_apart():
+            doubts.add(Reason.APART)
+        if is_remnant(view):
+            doubts.add(Reason.VANISHED, (), view.vanished_members())
+        weigh(outcome.said, view, doubts)
+        return doubts
+
+    def _result(self, request: _Bounded, outcome: SearchOutcome, page: _Page, each: _Shown) -> dict[str, Any]:
+        text, scored = each.text, each.scored
         query = request.peer_query.query
         chars = _snippet_chars(text, self._config)
-        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves), chars)
+        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves), chars, class_of(text.language))
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
@@ -208,22 +286,32 @@ class Searcher:
             "score": scored.score,
             "language": text.language,
             "fetched_at": text.fetched_at,
+            "date": date_of(text),
             "id": text.id.hex(),
             "replicas": len(view.ready(slot_of(text.key, view.strategy.slot_bits))),
-            "site_more": 0,
-            "similar": [copy.url for copy in copies],
+            "site_more": page.more.get(text.id, 0),
+            "similar": [copy.url for copy in each.copies],
+            "similar_count": each.similar,
         }
         if request.explain:
             result["explain"] = explain(query, scored, outcome.statistics)
         return result
 
-    def _next(self, request: _Bounded, page: _Page) -> str | None:
+    def _next(self, request: _Bounded, outcome: SearchOutcome, page: _Page) -> str | None:
         """The cursor of the next page, None where there is none."""
         shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
-        hit = page.last.found.hit
-        return write_cursor(PageCursor(query_digest(asked.text, asked.language, asked.site), hit.score, hit.id, shown))
+        digest = query_digest(asked.text, asked.language, asked.site)
+        return write_cursor(PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics)))
+
+
+def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:
+    """What comes after the last result of the page before: by its number where that result is gone."""
+    if after is None:
+        return list(picked)
+    ids = [each.found.hit.id for each in picked]
+    return list(picked[ids.index(after.id) + 1 if after.id in ids else after.shown :])
 
 
 def _snippet_chars(text: Text, config: IndexConfig) -> int:
@@ -231,16 +319,21 @@ def _snippet_chars(text: Text, config: IndexConfig) -> int:
     return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
 
 
+def _readings(query: Query) -> list[dict[str, str]]:
+    """How the query was read, where that is not obvious."""
+    return [{"read_as": each.read_as.value, "piece": each.piece} for each in query.readings]
+
+
 def _cut(title: str) -> str:
     return title if len(title) <= MAX_TITLE_CHARS else title[: MAX_TITLE_CHARS - 1] + "…"
 
 
-def _wanted(batch: Sequence[FoldedHit]) -> list[tuple[DocumentId, Key]]:
-    found: list[MergedHit] = [each for folded in batch for each in (folded.found, *folded.similar[:SIMILAR])]
+def _wanted(batch: Sequence[PickedHit]) -> list[tuple[DocumentId, Key]]:
+    found: list[MergedHit] = [each for picked in batch for each in (picked.found, *picked.similar[:SIMILAR])]
     return [(DocumentId(each.hit.id), Key(each.hit.key)) for each in found]
 
 
-def _copies(folded: FoldedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
-    """The copies that really are: their signed documents say the same."""
-    found = (texts.get(DocumentId(each.hit.id)) for each in folded.similar[:SIMILAR])
-    return [text for text in found if text is not None and content_digest(text) == folded.found.hit.digest]
+def _copies(picked: PickedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
+    """The copies that really are: their signed documents are what peers said of them."""
+    found = ((each.hit, texts.get(DocumentId(each.hit.id))) for each in picked.similar[:SIMILAR])
+    return [text for hit, text in found if text is not None and not wrong_marks(hit, text)]

@@ -4,17 +4,36 @@ Pure: text in, text and offsets out. White space is closed up; an ellipsis stand
 """
 
 import re
+import unicodedata
 from collections import Counter
-from collections.abc import Iterable, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from itertools import islice
 
-from index.query.parser import Leaf, Term
+from index.query.leaf import Leaf, forms_of
 from index.text.analyzer import tokens
+from index.text.stem_classes import ENGLISH
 
 LOOKED_CHARS = 60_000  # of a body: what stands later is rarely what a page is about
-LOOKED_TOKENS = 8_000
+MAX_MARKS = 400  # places that are compared
+MAX_PLACES = 1000  # of each beginning of a term
+PREFIX = 3  # letters of a term that are looked for first
 _SPACE = re.compile(r"\s+")
-_EDGE = 24  # characters before the first highlight of a window
+_EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
+_SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
+_NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
+_PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
+
+
+def _bases() -> dict[int, str]:
+    """Letters with diacritics, each with the first one that it is folded to."""
+    codes = (*range(0xAA, 0x600), *range(0x1E00, 0x2000))
+    plain = {code: unicodedata.normalize("NFD", chr(code))[0] for code in codes if chr(code).isalpha()}
+    return {code: base for code, base in plain.items() if ord(base) != code} | {ord("\u00df"): "s"}
+
+
+_BASES = _bases()
+_ACCENTED = re.compile(f"[{''.join(map(chr, _BASES))}]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,49 +47,105 @@ class Snippet:
 
 
 def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
-    """Return all terms that deserve a highlight."""
-    return frozenset(term for leaf in leaves for term in ((leaf.term,) if isinstance(leaf, Term) else leaf.terms))
+    """Return all terms that deserve a highlight, in whatever stem class."""
+    return frozenset(term for leaf in leaves for form in forms_of(leaf) for term in form.terms)
 
 
-def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int) -> Snippet:
+def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int, stem_class: int = ENGLISH) -> Snippet:
     """Cut a window from the first of these texts that holds any wanted term, else the beginning of the first text."""
-    found = (_cut_out(text, wanted, chars) for text in texts if text and chars > 0)
+    found = (_cut_out(text, wanted, chars, stem_class) for text in texts if text and chars > 0)
     first = next(found, Snippet("", ()))
     return first if first.highlights else next((other for other in found if other.highlights), first)
 
 
-def _cut_out(body: str, wanted: Set[str], chars: int) -> Snippet:
-    """The window of about `chars` characters with most different wanted terms, then most of them, then the first."""
-    found = tokens(body[:LOOKED_CHARS], LOOKED_TOKENS, wanted)
-    marks = [(token.start, token.end, token.term) for token in found]
-    start = _best_start(marks, chars)
-    start, end = _widen(body, start, chars)
+def _cut_out(body: str, wanted: Set[str], chars: int, stem_class: int) -> Snippet:
+    """The window of about `chars` characters with most different wanted terms, sentences counting as one term more;
+    then with most of them, then the first."""
+    looked = body[:LOOKED_CHARS]
+    marks: list[tuple[int, int, str]] = []
+    if all(map(str.isascii, wanted)):
+        marks = list(islice(_marks(looked, wanted, stem_class), MAX_MARKS))
+    if not marks:  # other scripts are folded in more ways, and an irregular form may begin otherwise than its stem
+        found = tokens(looked, LOOKED_CHARS, wanted, stem_class)
+        marks = [(token.start, token.end, token.term) for token in islice(found, MAX_MARKS)]
+    start, end = _widen(body, _best_start(body, marks, chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
 
 
-def _best_start(marks: Sequence[tuple[int, int, str]], chars: int) -> int:
+def _marks(text: str, wanted: Set[str], stem_class: int) -> Iterator[tuple[int, int, str]]:
+    """Wanted terms with their places. Only what holds the first letters of one is cut into terms."""
+    done = 0
+    for place in _places(_plain(text), frozenset(term[:PREFIX] for term in wanted)):
+        if place < done:
+            continue
+        space = _SPACE.search(text, place)
+        begin, done = max(text.rfind(" ", 0, place), text.rfind("\n", 0, place), done - 1) + 1, len(text)
+        if space:
+            done = space.start() + 1
+        for token in tokens(text[begin:done], LOOKED_CHARS, wanted, stem_class):
+            yield begin + token.start, begin + token.end, token.term
+
+
+def _places(low: str, prefixes: Set[str]) -> list[int]:
+    places: list[int] = []
+    for prefix in prefixes:
+        at = low.find(prefix)
+        for _ in range(MAX_PLACES):
+            if at < 0:
+                break
+            places.append(at)
+            at = low.find(prefix, at + len(prefix))
+    return sorted(places)
+
+
+def _plain(text: str) -> str:
+    """The text in lower case and without diacritics, letter by letter, so that places stay."""
+    low = text.lower()
+    if low.isascii() or len(low) != len(text):
+        return low
+    return _ACCENTED.sub(lambda found: _BASES[ord(found[0])], low)
+
+
+def _best_start(body: str, marks: Sequence[tuple[int, int, str]], chars: int) -> int:
     best, best_start, last = (0, 0), 0, 0
     inside: Counter[str] = Counter()
     for start, _, term in marks:
-        while last < len(marks) and marks[last][1] <= max(start - _EDGE, 0) + chars:
+        begin = max(start - _EDGE, 0)
+        while last < len(marks) and marks[last][1] <= begin + chars:
             inside[marks[last][2]] += 1
             last += 1
-        value = (sum(count > 0 for count in inside.values()), inside.total())
-        if value > best:
-            best, best_start = value, start
+        different = sum(count > 0 for count in inside.values())
+        if (different + 1, inside.total()) > best:
+            value = (different + _is_prose(body[begin : begin + chars]), inside.total())
+            if value > best:
+                best, best_start = value, start
         inside[term] -= 1  # the next window begins after this mark
-    return max(best_start - _EDGE, 0)
+    return _begin(body, best_start, chars)
+
+
+def _begin(body: str, start: int, chars: int) -> int:
+    """Where a window begins that shows a mark: with the mark's sentence, where that is near enough."""
+    earliest = max(start - chars // 3, 0)
+    ends = [found.end() for found in _SENTENCE_END.finditer(body, earliest, start)]
+    sentence = ends[-1] if ends else 0
+    while sentence < start and body[sentence].isspace():
+        sentence += 1
+    return sentence if ends or earliest == 0 else max(start - _EDGE, 0)
+
+
+def _is_prose(piece: str) -> bool:
+    return len(_NO_PROSE.findall(piece)) <= _PROSE_SHARE * len(piece)
 
 
 def _widen(body: str, start: int, chars: int) -> tuple[int, int]:
-    """The window moved to borders of words where they are near."""
-    start = min(start, max(len(body) - chars, 0))
+    """The window moved to borders of sentences, or else of words, where they are near."""
     end = min(start + chars, len(body))
-    if start and (space := _SPACE.search(body, start, start + _EDGE)):
+    if start > 0 and not body[start - 1].isspace() and (space := _SPACE.search(body, start, start + _EDGE)):
         start = space.end()
     if end < len(body):
-        end = _last_space(body, end - _EDGE, end) or end
+        ends = [found.end() for found in _SENTENCE_END.finditer(body, start + chars // 2, end + 1)]
+        end = ends[-1] if ends and ends[-1] <= end else _last_space(body, end - _EDGE, end) or end
     return start, end
 
 

@@ -1,4 +1,4 @@
-"""Peers' answers to one order: the best k, each document once, copies folded under the first.
+"""Peers' answers to one order: the best k, each document once.
 
 Pure: values only. The order is by score, then document id, everywhere.
 """
@@ -23,14 +23,6 @@ class MergedHit:
         return -self.hit.score, self.hit.id
 
 
-@dataclass(frozen=True, slots=True)
-class FoldedHit:
-    """A result with its copies: documents of equal title and body that come later in the order."""
-
-    found: MergedHit
-    similar: tuple[MergedHit, ...]
-
-
 def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[MergedHit]:
     """Return the best k of all answers. A document that two peers name counts once, where it stands best."""
     everything = [MergedHit(hit, peer) for peer, hits in answers for hit in hits]
@@ -39,11 +31,3 @@ def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[Me
     for found in everything:
         once.setdefault(found.hit.id, found)
     return list(once.values())[:k]
-
-
-def fold(order: Iterable[MergedHit]) -> list[FoldedHit]:
-    """Fold copies under the first of them, down the order."""
-    groups: dict[bytes, list[MergedHit]] = {}
-    for found in order:
-        groups.setdefault(found.hit.digest, []).append(found)
-    return [FoldedHit(first, tuple(rest)) for first, *rest in groups.values()]

@@ -1,6 +1,7 @@
 """The two rounds of a query: statistics from all slots, then the best documents by them, deeper while it can matter.
 
-An answer is *exact* when every slot was answered and no peer left out a document that could stand among the best k.
+The order is *proven* when no peer left out a document that could stand among the best k. Whether the peers' copies are
+what the network holds, `agreement.py` tells from what they say beside their answers.
 """
 
 from collections.abc import Sequence
@@ -11,10 +12,13 @@ from index.config import IndexConfig
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query
 from index.query.scoring import RANKING
+from index.search.agreement import Said
 from index.search.answer_checks import wrong_best, wrong_statistics
+from index.search.facets import FacetSums, facet_sums
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
+from index.search.site_hits import SiteHits, site_hits
 from index.search.top_k_merge import MergedHit, merge
 from index.text.analyzer import ANALYZER
 
@@ -29,6 +33,8 @@ class PeerQuery:
     text: str
     language: str
     site: str
+    spellings: tuple[str, ...] = ()  # words as written, of which the first round also asks in how many documents
+    facets: bool = False  # whether the second round counts by site, language, year and type
 
 
 @dataclass(slots=True)
@@ -42,11 +48,15 @@ class SearchOutcome:
     order: list[MergedHit] = field(default_factory=list)
     answered: frozenset[Slot] = frozenset()
     total: int = 0
-    exact: bool = False
+    proven: bool = False  # no document that was left out could stand among the best
+    said: list[Said] = field(default_factory=list)  # of both rounds, by those whose answers count
     more: bool = False
+    sites: SiteHits = field(default_factory=SiteHits)
+    facets: FacetSums = field(default_factory=FacetSums)
     asked: set[NodeId] = field(default_factory=set)
     silent: set[NodeId] = field(default_factory=set)
     replied: set[NodeId] = field(default_factory=set)
+    spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
     shunned: set[NodeId] = field(default_factory=set)  # silent or failed before: asked again only where nobody else is
 
 
@@ -65,27 +75,33 @@ class TwoPhaseSearch:
         ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
         covered = await self._remote.cover(
             {slot: peers for slot, peers in ready.items() if peers},
-            lambda slots: AskStatistics(ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site),
+            lambda slots: AskStatistics(
+                ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings
+            ),
             StatisticsAnswer,
-            lambda answer, slots: wrong_statistics(answer, slots, asked.query),
+            lambda answer, slots: wrong_statistics(answer, slots, asked.query, len(asked.spellings)),
             until,
             avoid,
         )
         leaves = len(asked.query.leaves)
         sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
-        outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots)
+        spellings = dict.fromkeys(asked.spellings, 0)
+        for _, answer, slots in covered.answers:
+            for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
+                spellings[word] += sum(df for slot, df in zip(answer.slots, counts, strict=True) if slot in slots)
+        outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
         _note(outcome, covered)
         return outcome
 
     async def best(
-        self, asked: PeerQuery, outcome: SearchOutcome, k: int, until: float, avoid: frozenset[NodeId]
+        self, asked: PeerQuery, outcome: SearchOutcome, k: int, per_host: int, until: float, avoid: frozenset[NodeId]
     ) -> None:
-        """Ask for the best `k` of the slots that the first round answered, and fill in the outcome."""
+        """Ask for the best `k`, of each host `per_host`, of all answered slots, and fill in the outcome."""
         open_ = self._ready(sorted(outcome.answered), outcome)
         best: dict[Slot, tuple[NodeId, BestAnswer]] = {}
         depth, floor = min(self._config.first_depth, self._config.max_depth), 0.0
         while True:
-            covered = await self._ask_best(asked, outcome, k, depth, floor, open_, until, avoid)
+            covered = await self._ask_best(asked, outcome, k, per_host, depth, floor, open_, until, avoid)
             _note(outcome, covered)
             best |= {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots}
             answers = _distinct(best)
@@ -97,8 +113,11 @@ class TwoPhaseSearch:
             depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
         outcome.answered = frozenset(best)
         outcome.total = sum(_count(answer, slot) for slot, (_, answer) in best.items())
-        outcome.exact = not loose and len(best) == outcome.slots
+        outcome.proven = not loose
         outcome.more = len(outcome.order) == k
+        counting = [(answer, _slots_of(best, answer)) for _, answer in answers]
+        outcome.sites = site_hits(counting, per_host)
+        outcome.facets = facet_sums(counting) if asked.facets else FacetSums()
 
     def _ready(self, slots: Sequence[Slot], outcome: SearchOutcome) -> Ready:
         """Who may be asked for these slots: not those that just failed, where there is another."""
@@ -112,6 +131,7 @@ class TwoPhaseSearch:
         asked: PeerQuery,
         outcome: SearchOutcome,
         k: int,
+        per_host: int,
         depth: int,
         floor: float,
         ready: Ready,
@@ -123,7 +143,8 @@ class TwoPhaseSearch:
         def ask(slots: Sequence[Slot]) -> AskBest:
             rules, least = (ANALYZER, RANKING, bits), max(floor, 0.0)
             numbers = (sums.documents, sums.lengths, sums.df)
-            return AskBest(*rules, tuple(slots), asked.text, *numbers, k, depth, least, asked.language, asked.site)
+            narrow = asked.language, asked.site
+            return AskBest(*rules, tuple(slots), asked.text, *numbers, k, depth, least, *narrow, per_host, asked.facets)
 
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)
@@ -143,6 +164,10 @@ def _count(answer: BestAnswer, slot: Slot) -> int:
     return answer.counts[answer.slots.index(slot)]
 
 
+def _slots_of(best: dict[Slot, tuple[NodeId, BestAnswer]], answer: BestAnswer) -> int:
+    return sum(each is answer for _, each in best.values())
+
+
 def _distinct(best: dict[Slot, tuple[NodeId, BestAnswer]]) -> list[tuple[NodeId, BestAnswer]]:
     return list({id(answer): (peer, answer) for peer, answer in best.values()}.values())
 
@@ -152,3 +177,4 @@ def _note(outcome: SearchOutcome, covered: Gathered[StatisticsAnswer] | Gathered
     outcome.silent |= covered.late
     outcome.shunned |= covered.late | covered.failed
     outcome.replied |= {peer for peer, _, _ in covered.answers}
+    outcome.said += [Said(peer, answer.slots, slots, answer.agreement) for peer, answer, slots in covered.answers]

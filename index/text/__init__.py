@@ -1,4 +1,4 @@
 """How does text become terms?
 
-The analyzer, its golden check and the forward index. Read analyzer first.
+The analyzer, its golden check, stem classes, stop words and the forward index. Read analyzer first.
 """

@@ -1,126 +1,239 @@
 """Text to terms: the one analyzer that documents and queries share on all nodes.
 
-Pure: the same text gives the same terms everywhere; which characters make words is computed from Python's own Unicode
-data. Nothing depends on a language tag, because a query has none: every token in Latin letters goes through the English
-Snowball stemmer (for other languages a harmless, consistent rewriting), scripts without spaces become overlapping
-bigrams (one character alone stays itself), all else is folded only: NFKC, case, and the diacritics of Latin letters. A
-change here must raise `ANALYZER`: peers of another version do not answer each other, and an index built by another
-version is rebuilt.
+Pure: the same text gives the same terms everywhere. A text is cut into words, in lower case with their diacritics; a
+term is what the rules of the document's stem class leave of a word (`stem_classes.py`), folded. Scripts without spaces
+become overlapping bigrams (one character alone stays itself), traditional Han characters the simplified ones. Words
+that are joined by a sign or by changing from letters to digits ("utf-8", "pg_dump", "asyncio.TaskGroup", "ipv6") are
+words each, in their places; the joined form ("utf8") stands after all others, where no phrase meets it. A change here
+must raise `ANALYZER`: peers of another version do not answer each other, and an index built by another version is
+rebuilt.
 """
 
 import re
-import unicodedata
+import threading
 from collections.abc import Iterator, Set
+from enum import IntEnum
 from itertools import chain
 from operator import add
+from pathlib import Path
+from sys import intern
 from typing import NamedTuple
 
-import Stemmer
-
-# Written without spaces (or, Hangul, with endings glued on): cut into bigrams, so that no dictionary must be shared.
-UNSPACED = (
-    "\u0e01-\u0e4e\u0e81-\u0ecd"  # Thai, Lao
-    "\u1000-\u103f\u1780-\u17d3"  # Myanmar, Khmer
-    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"  # Hangul
-    "\u3005-\u3007\u3031-\u3035\u303b\u3040-\u309f\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Kana
-    "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+from index.text.folding import lower
+from index.text.scripts import (
+    ASCII_TOKEN,
+    FIRST_UNSPACED,
+    PLAIN_RUN,
+    RUN_OR_REST,
+    TOKEN,
+    UNSPACED,
+    UNSPACED_RUN,
+    as_of_unicode_14,
 )
+from index.text.stem_classes import CLASSES, ENGLISH, stem
 
-
-def _marks() -> str:
-    """Combining marks of the basic plane that `\\w` leaves out: without them Indic words would fall apart."""
-    unspaced = re.compile(f"[{UNSPACED}]")
-    ranges: list[list[int]] = []
-    for code in range(0x300, 0xFB1F):
-        character = chr(code)
-        if unicodedata.category(character) not in ("Mn", "Mc") or unspaced.match(character):
-            continue
-        if ranges and ranges[-1][1] == code - 1:
-            ranges[-1][1] = code
-        else:
-            ranges.append([code, code])
-    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
-
-
-MARKS = _marks()
-LETTER = f"[^\\W_{UNSPACED}]"
-# A run of unspaced script, or a word: letters and digits, marks inside, and English endings after an apostrophe
-# ("don't", "John's"), so that French "l'eau" still gives "eau".
-# Endings in both cases (ſ is an s) and not IGNORECASE, which makes all of the pattern three times slower.
-_ENDING = "['\u2019](?:[sS\u017f]|[tT]|[rR][eE]|[vV][eE]|[lL][lL]|[dD]|[mM])"
-TOKEN = re.compile(f"[{UNSPACED}]+|{LETTER}+(?:[{MARKS}]+{LETTER}*)*(?:{_ENDING}(?!{LETTER}))?")
-ASCII_TOKEN = re.compile(
-    "[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?![A-Za-z0-9]))?"
-)  # of ASCII the same
-UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
-PLAIN_RUN = re.compile(
-    "[\u3041-\u3094\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3]+"
-)  # of Kana, Han and Hangul that no folding changes
-
-
-ANALYZER = 2
+ANALYZER = 3
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
-MEMO_CHUNKS = 1 << 17  # about 25 MB; the commonest return at once after it was emptied
-MEMO_TERMS, MEMO_BYTES = 4, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
+MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
+MEMO_CHUNKS = 1 << 17  # of all classes: about 25 MB; the commonest return at once after it was emptied
+MEMO_TERMS, MEMO_BYTES = 6, 64  # at most of each: what is longer is a run of bigrams or a hash, and rarely comes again
 
-_LETTERS = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ħ": "h", "æ": "ae", "œ": "oe", "þ": "th", "ð": "d", "ı": "i"})
-_stem = Stemmer.Stemmer("english", 0).stemWord  # our memo is faster than its own cache
-# ASCII letters in lower case; all that can stand in no token, a space. What is not ASCII is left to `TOKEN`.
-_SPACED = bytes(b if b > 127 or b == ord("'") or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
+JOINERS = "-._\u00ad\u200c\u2010\u2011"  # between two words that are also one; ASCII's and hyphens, soft and hard
+_KEPT = b"'._-+#"  # signs that are part of words, or join them
+# ASCII letters in lower case; all that can stand in no token and joins none, a space. The rest is left to `TOKEN`.
+_SPACED = bytes(b if b > 127 or b in _KEPT or bytes((b,)).isalnum() else 32 for b in range(256)).lower()
+_CHUNK = re.compile("[0-9A-Za-z'._\\-+#\u0080-\ud7ff\ue000-\U0010ffff]+")  # what `_SPACED` leaves between spaces
+_MAY_JOIN = re.compile(f"[{JOINERS}]|[A-Za-z]{{2}}[0-9]")
+_NUMBERED = re.compile("([A-Za-z]{2,12})([0-9]{1,5})")  # utf8, ipv6, rfc2616, python3
+_PLAIN_WORDS = re.compile(rb"(?:[a-z]+|[0-9]+[a-z]*)(?:[-._](?:[a-z]+|[0-9]+[a-z]*))+")  # pg_dump, 3.11, e-mail
+_MAY_HOLD_RUNS = re.compile("[\u0e01-\u1fff\u2e80-\U0010ffff]")
+_JOINED_TO_RUN = re.compile(f"[{JOINERS}][{UNSPACED}]")  # words before it make nothing together
+_ASCII_JOINER = re.compile(rb"[-._]")
+_table = Path(__file__).with_name("han.txt").read_text(encoding="utf-8").replace("\n", "")
+_HAN = str.maketrans(_table[::2], _table[1::2])
+_TRADITIONAL = re.compile(f"[{_table[::2]}]")  # to look for them is faster than to translate what has none
 
 
 class Token(NamedTuple):
-    """One term at one position, and where in the text it stands (for highlights)."""
+    """One term, and where in the text it stands (for highlights)."""
 
     term: str
-    position: int
     start: int
     end: int
 
 
-class _Memo(dict[bytes, tuple[str, ...]]):
-    """The terms of each chunk that was looked up: a piece of text as `_SPACED` leaves it, without spaces."""
+class _Kind(IntEnum):
+    """What a piece of a chunk is: a word, or words that its letters stand for; a run's bigrams; a joined form."""
 
-    def __missing__(self, chunk: bytes) -> tuple[str, ...]:
-        found = _analyse(chunk)
-        if len(chunk) <= MEMO_BYTES and len(found) <= MEMO_TERMS:
-            if len(self) >= MEMO_CHUNKS:
-                self.clear()
+    WORDS = 0
+    RUN = 1
+    JOINED = 2
+
+
+_Piece = tuple[tuple[str, ...], _Kind, int, int]  # words, and from where to where they stand in the chunk
+
+
+_Terms = tuple[str, ...]
+_Chunk = tuple[_Terms, _Terms]  # the terms of a chunk, in one stem class, in order, and its joined forms
+
+
+class _Found(threading.local):
+    """The joined forms of the text that this thread is cutting."""
+
+    def __init__(self) -> None:
+        self.joined: list[str] = []
+
+
+class ChunkMemo(dict[bytes, _Terms]):
+    """The terms of each chunk that was looked up, in one stem class: a piece of text as `_SPACED` leaves it, without
+    spaces. Chunks with joined forms are kept apart, so that whoever looks one up gets to know those."""
+
+    def __init__(self, stem_class: int) -> None:
+        super().__init__()
+        self.stem_class = stem_class
+        self.compounds: dict[bytes, _Chunk] = {}
+
+    def __missing__(self, chunk: bytes) -> _Terms:
+        if chunk.isalpha() and len(chunk) <= MEMO_BYTES:  # a word of ASCII: most are
+            found = (intern(stem(chunk.decode(), self.stem_class)),)
+            self._make_room()
             self[chunk] = found
-        return found
+            return found
+        terms, joined = self.compounds.get(chunk) or self._cut(chunk)
+        if joined:
+            _found.joined.extend(joined)
+        return terms
+
+    def known(self, chunk: bytes) -> _Chunk:
+        """Return what `[]` does and the joined forms."""
+        terms = self.get(chunk)
+        return self.compounds.get(chunk) or self._cut(chunk) if terms is None else (terms, ())
+
+    def _cut(self, chunk: bytes) -> _Chunk:
+        plain = chunk.strip(b"-_'").rstrip(b".-_'")  # a sentence's end, quotation marks
+        joined: _Terms = ()
+        if plain.isdigit():
+            terms: _Terms = (plain[:MAX_TERM_CHARS].decode(),)
+        elif plain.isalnum() and not plain[-1:].isdigit():
+            terms = self.get(plain) or (self._stem(plain[:MAX_TERM_CHARS].decode()),)
+        elif len(plain) <= MAX_TERM_CHARS and _PLAIN_WORDS.fullmatch(plain):
+            parts = _ASCII_JOINER.split(plain)
+            terms = tuple([self[part][0] for part in parts])
+            joined = tuple(map(self._stem, _joined(b"".join(parts).decode(), len(parts))))
+        else:
+            terms, joined = self._cut_pieces(chunk.decode())
+        if len(chunk) <= MEMO_BYTES and len(terms) + len(joined) <= MEMO_TERMS:
+            self._make_room()
+            if joined:
+                self.compounds[chunk] = terms, joined
+            else:
+                self[chunk] = terms
+        return terms, joined
+
+    def _make_room(self) -> None:
+        if _remembered[0] >= MEMO_CHUNKS:
+            forget()
+        _remembered[0] += 1
+
+    def _cut_pieces(self, chunk: str) -> _Chunk:
+        terms: list[str] = []
+        joined: list[str] = []
+        if not chunk.isascii():
+            chunk = as_of_unicode_14(chunk)
+            if _MAY_HOLD_RUNS.search(chunk):
+                parts = RUN_OR_REST.findall(_simplified(chunk))
+                if (len(parts) > 1 or UNSPACED_RUN.match(chunk)) and not _JOINED_TO_RUN.search(chunk):
+                    return self._cut_runs(parts)
+        if _MAY_JOIN.search(chunk):
+            for words, kind, _, _ in _pieces(chunk):
+                (joined if kind is _Kind.JOINED else terms).extend(map(self._stem, words))
+        else:
+            tokens = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(chunk)
+            terms = [self._stem(word) for raw in tokens for word in _words_of(raw)]
+        return tuple(terms), tuple(joined)
+
+    def _cut_runs(self, parts: list[str]) -> _Chunk:
+        """Cut runs of unspaced scripts, and look up by itself what stands between them."""
+        terms: list[str] = []
+        joined: list[str] = []
+        for raw in parts:
+            if PLAIN_RUN.fullmatch(raw):
+                terms += _bigrams(raw)
+            elif UNSPACED_RUN.match(raw):
+                terms += _run(raw)
+            else:
+                known = self.known(raw.encode())
+                terms += known[0]
+                joined += known[1]
+        return tuple(terms), tuple(joined)
+
+    def _stem(self, word: str) -> str:
+        # One string for all chunks with this term: it is hashed once, and found without being compared.
+        return intern(stem(word, self.stem_class))
 
 
-_memo = _Memo()
+_found = _Found()
+_remembered = [0]  # chunks, of all classes
+_memos = [ChunkMemo(number) for number in range(len(CLASSES))]
 
 
-def tokens(text: str, limit: int = 1 << 30, wanted: Set[str] | None = None) -> Iterator[Token]:
-    """Yield the first `limit` terms of a text with positions and offsets; only the `wanted` ones, where given."""
-    position = 0
-    for found in TOKEN.finditer(text):
-        raw = found.group()
-        parts = _memo[raw.encode().lower()]
-        if wanted is not None and wanted.isdisjoint(parts):
-            position += len(parts)
-            continue
-        # Bigrams of a run whose length folding kept have exact places; else each part stands for the whole token.
-        exact = len(parts) > 1 and len(raw) == len(parts) + 1 and UNSPACED_RUN.fullmatch(raw) is not None
-        for number, term in enumerate(parts):
-            if position >= limit:
-                return
-            if wanted is None or term in wanted:
-                start = found.start() + number if exact else found.start()
-                yield Token(term, position, start, start + 2 if exact else found.end())
-            position += 1
+def forget() -> None:
+    """Forget the terms of all chunks; they are found again."""
+    for memo in _memos:
+        memo.clear()
+        memo.compounds.clear()
+    _remembered[0] = 0
 
 
-def terms(text: str, limit: int = 1 << 30) -> list[str]:
-    """Return the terms of a text in order, at most `limit`: the fast way when offsets do not matter.
+def terms(text: str, limit: int = 1 << 30, stem_class: int = ENGLISH) -> list[str]:
+    """Return the terms of a text in order, joined forms last, at most `limit`: the fast way without offsets.
 
     No step of it is Python's but for chunks that are not remembered: a page has some thousand of them.
     """
-    chunks = text.encode("utf-8", "replace").translate(_SPACED).split()
-    found = list(chain.from_iterable(map(_memo.__getitem__, chunks)))
+    # A full stop that ends a chunk says nothing, and would make another chunk of each word.
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).replace(b". ", b" ").split()
+    joined: list[str] = []
+    _found.joined = joined
+    found = list(chain.from_iterable(map(_memos[stem_class].__getitem__, chunks)))
+    found += joined
     return found if len(found) <= limit else found[:limit]
+
+
+def tokens(
+    text: str, limit: int = 1 << 30, wanted: Set[str] | None = None, stem_class: int = ENGLISH
+) -> Iterator[Token]:
+    """Yield the first `limit` terms of a text in the order of their places; only the `wanted` ones, where given."""
+    memo = _memos[stem_class]
+    for found in _CHUNK.finditer(text):
+        chunk = found.group()
+        here, joined = memo.known(chunk.encode().lower())
+        if wanted is not None and wanted.isdisjoint(here) and wanted.isdisjoint(joined):
+            limit -= len(here) + len(joined)
+        else:
+            for token in sorted(_tokens(chunk, found.start(), stem_class), key=_start_of):
+                if limit <= 0:
+                    return
+                limit -= 1
+                if wanted is None or token.term in wanted:
+                    yield token
+
+
+def words(text: str) -> list[str]:
+    """Return the words of a query's text in order, not stemmed: lower case, diacritics on, unspaced runs as bigrams;
+    without joined forms."""
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
+    pieces = chain.from_iterable(map(_pieces, chunks))
+    return [word for words, kind, _, _ in pieces if kind is not _Kind.JOINED for word in words]
+
+
+def joined_word(text: str) -> str:
+    """Return the joined form of all words of a text, as "utf8" of "UTF-8"; "" where it has none."""
+    chunks = text.encode("utf-8", "replace").translate(_SPACED).decode().split()
+    pieces = list(_pieces(chunks[0])) if len(chunks) == 1 else []
+    if not pieces:
+        return ""
+    words, kind, start, _ = pieces[-1]
+    return words[0] if kind is _Kind.JOINED and start == pieces[0][2] else ""
 
 
 def is_unspaced(term: str) -> bool:
@@ -128,83 +241,79 @@ def is_unspaced(term: str) -> bool:
     return UNSPACED_RUN.fullmatch(term) is not None
 
 
-def fold(raw: str) -> str:
-    """Fold a token: NFKC, lower case, Latin letters without diacritics; other scripts keep their marks."""
-    if raw.isascii():
-        return raw.lower()
-    try:
-        return raw.translate(_folds)
-    except _Joined:
-        return _fold_together(raw)
+def _start_of(token: Token) -> int:
+    return token.start
 
 
-class _Joined(Exception):
-    """A character may change with those before it: such text is folded as a whole."""
+def _tokens(chunk: str, offset: int, stem_class: int) -> Iterator[Token]:
+    for words, kind, start, end in _pieces(chunk.encode().lower().decode()):
+        # Bigrams of a run whose length folding kept have exact places; else each stands for the whole run.
+        exact = kind is _Kind.RUN and end - start == len(words) + 1
+        for number, word in enumerate(words):
+            begin, stop = (start + number, start + number + 2) if exact else (start, end)
+            yield Token(stem(word, stem_class), offset + begin, offset + stop)
 
 
-class _Folds(dict[int, str]):
-    """What each letter is folded to, where that does not depend on its neighbours: of the basic plane, so 65,536."""
-
-    def __missing__(self, code: int) -> str:
-        character = chr(code)
-        first = unicodedata.normalize("NFKD", character)[0]
-        if code > 0xFFFF or "\u1160" <= first <= "\u11ff" or unicodedata.category(first)[0] == "M":
-            raise _Joined
-        self[code] = found = _fold_together(character)
-        return found
-
-
-_folds = _Folds()
-
-
-def _fold_together(raw: str) -> str:
-    folded = unicodedata.normalize("NFKC", raw).replace("\u2019", "'").casefold().translate(_LETTERS)
-    decomposed = unicodedata.normalize("NFD", folded)
-    kept: list[str] = []
-    latin = False
-    for character in decomposed:
-        if unicodedata.combining(character):
-            if latin:
-                continue
+def _pieces(chunk: str) -> Iterator[_Piece]:
+    """The words of a chunk whose ASCII letters are in lower case, and after them what they make together."""
+    parts: list[str] = []  # of what may be joined: words with one joiner between each two
+    first, last = 0, -2
+    chunk = as_of_unicode_14(chunk)
+    for found in (ASCII_TOKEN if chunk.isascii() else TOKEN).finditer(chunk):
+        start, end = found.span()
+        raw = found.group()
+        if parts and (start != last + 1 or chunk[last] not in JOINERS):
+            for word in _joined("".join(parts), len(parts)):
+                yield (word,), _Kind.JOINED, first, last
+            parts = []
+        if UNSPACED_RUN.match(raw):
+            parts = []
+            yield _run(raw), _Kind.RUN, start, end
+            continue
+        words = _words_of(raw)
+        if not parts:
+            first = start
+        if len(words) == 1 and (numbered := _NUMBERED.fullmatch(raw)):
+            yield numbered.groups(), _Kind.WORDS, start, end
+            yield words, _Kind.JOINED, start, end
         else:
-            latin = character < "\u0250"
-        kept.append(character)
-    return unicodedata.normalize("NFC", "".join(kept))
+            yield words, _Kind.WORDS, start, end
+        parts.append("".join(words))
+        last = end
+    for word in _joined("".join(parts), len(parts)):
+        yield (word,), _Kind.JOINED, first, last
 
 
-def _analyse(chunk: bytes) -> tuple[str, ...]:
-    """The terms of a chunk."""
-    if chunk.isalnum():  # ASCII letters and digits: one token, nothing to fold
-        return _cut(chunk[:MAX_TERM_CHARS].decode())
-    text = chunk.decode()
-    found = (ASCII_TOKEN if chunk.isascii() else TOKEN).findall(text)
-    if len(found) == 1:
-        return _parts(found[0])
-    return tuple(chain.from_iterable(map(_known_parts, found)))
+def _joined(whole: str, parts: int) -> list[str]:
+    """What parts make together, where they make anything; of digits alone, as in 3.11 and 2024-11-22, nothing."""
+    makes = 1 < parts <= MAX_JOINED_PARTS and len(whole) <= MAX_JOINED_CHARS and not whole.isdigit()
+    return [whole] if makes else []
 
 
-def _known_parts(raw: str) -> tuple[str, ...]:
-    return _bigrams(raw) if PLAIN_RUN.fullmatch(raw) else _memo[raw.encode()]
+def _words_of(raw: str) -> tuple[str, ...]:
+    """The words of one token of `TOKEN` that is no run; never empty for a token that holds a letter or digit."""
+    raw = raw[:MAX_TERM_CHARS]  # folding and normalising a megabyte of letters would be a stranger's weapon
+    if raw.isascii():
+        return (raw,)
+    low = lower(raw)
+    if low.isalnum() and max(low) < FIRST_UNSPACED:  # one word: most are
+        return (low[:MAX_TERM_CHARS],)
+    return tuple(word for part in TOKEN.findall(low) for word in _cut(part)) or (raw[:1],)
 
 
-def _parts(raw: str) -> tuple[str, ...]:
-    """The terms of one token of `TOKEN`; never empty for a token that holds a letter or digit."""
+def _run(raw: str) -> tuple[str, ...]:
+    """The bigrams of a run of unspaced script."""
     if PLAIN_RUN.fullmatch(raw):
-        return _bigrams(raw)
-    if len(raw) > MAX_TERM_CHARS and not UNSPACED_RUN.fullmatch(raw):
-        raw = raw[:MAX_TERM_CHARS]  # folding and normalising a megabyte of letters would be a stranger's weapon
-    folded = fold(raw)
-    if folded == raw:
-        return _cut(raw)
-    return tuple(term for part in TOKEN.findall(folded) for term in _cut(part)) or (raw[:1],)
+        return _bigrams(_simplified(raw))
+    return tuple(word for part in TOKEN.findall(lower(raw)) for word in _cut(part)) or (raw[:1],)
 
 
 def _cut(part: str) -> tuple[str, ...]:
-    if part.isascii():
-        return (part[:MAX_TERM_CHARS] if part.isdigit() else _stem(part[:MAX_TERM_CHARS]),)
-    if UNSPACED_RUN.fullmatch(part):
-        return _bigrams(part)
-    return (part[:MAX_TERM_CHARS],)
+    return _bigrams(_simplified(part)) if is_unspaced(part) else (part[:MAX_TERM_CHARS],)
+
+
+def _simplified(text: str) -> str:
+    return text.translate(_HAN) if _TRADITIONAL.search(text) else text
 
 
 def _bigrams(run: str) -> tuple[str, ...]:

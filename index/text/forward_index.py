@@ -3,8 +3,9 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · four field lengths (u16) · number of terms (u32) · size of the term table (u32) · the table,
-"\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) · positions (u16).
+Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · four field
+lengths (u16) · number of terms (u32) · size of the term table (u32) · the table, "\\0term\\0term\\0", padded to 4 ·
+where each term's positions start (u32, one more than terms) · positions (u16).
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -26,6 +27,8 @@ import numpy as np
 
 from index.change_feed import Text
 from index.text.analyzer import terms
+from index.text.site_host import digest_of_host, host_of
+from index.text.stem_classes import class_of
 
 TITLE, HEADINGS, URL, BODY = range(4)
 FIELDS = ("title", "headings", "url", "body")
@@ -34,10 +37,11 @@ BASES = (0, 1024, 4096, 8192)  # the first position of each field
 BOILERPLATE_BASE = 28_672  # after the last of the body
 BOILERPLATE_LIMIT = 8_000  # a menu of more terms is a list of URLs
 MAX_HEADINGS = 64
+SIGNATURE_BYTES = 16
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
-_HEAD = struct.Struct("=16s4HII")
+_HEAD = struct.Struct("=16s8s16sBx4HII")
 _PAIR = struct.Struct("=II")
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
@@ -60,7 +64,10 @@ class ForwardRecord:
     """Reads a forward record: decodes what a query asks for, nothing else."""
 
     record: bytes
-    digest: bytes  # 16 bytes, equal for documents with equal title and body
+    digest: bytes  # 16 bytes, equal for documents with equal title, body and boilerplate
+    host: bytes  # the digest of its host, 8 bytes
+    signature: bytes  # the document's own, 16 bytes, b"" where it has none
+    stem_class: int
     lengths: Counts
     _terms: int
     _table: int
@@ -81,22 +88,23 @@ class ForwardRecord:
 
 
 def analyse(text: Text) -> FieldTerms:
-    """Cut a document's fields into terms, at most `LIMITS` of each."""
+    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
     headings: list[list[str]] = []
+    stem_class = class_of(text.language)
     room = LIMITS[HEADINGS]
     for heading in text.headings[:MAX_HEADINGS]:
-        found = terms(heading[:MAX_LINE_CHARS], room)
+        found = terms(heading[:MAX_LINE_CHARS], room, stem_class)
         room -= len(found)
         if found:
             headings.append(found)
     address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
     title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
     return FieldTerms(
-        terms(title, LIMITS[TITLE]),
+        terms(title, LIMITS[TITLE], stem_class),
         headings,
-        terms(address, LIMITS[URL]),
-        terms(body, LIMITS[BODY]),
-        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT),
+        terms(address, LIMITS[URL], stem_class),
+        terms(body, LIMITS[BODY], stem_class),
+        terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
 
 
@@ -106,19 +114,22 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     numbers = defaultdict[str, int]()  # each term's, in the order in which they come
     numbers.default_factory = numbers.__len__
     found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
+    numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
     runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
     places = np.frombuffer(b"".join(runs), np.uint16)[found.argsort(kind="stable")]
     starts = np.zeros(len(numbers) + 1, np.uint32)
     np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
     table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
-    head = _HEAD.pack(content_digest(text), *lengths_of(fields), len(numbers), len(table))
+    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text), class_of(text.language)
+    head = _HEAD.pack(*marks, *lengths_of(fields), len(numbers), len(table))
     return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, title, headings, url, body, count, table = _HEAD.unpack_from(record)
-    return ForwardRecord(record, digest, (title, headings, url, body), count, table)
+    digest, host, signature, stem_class, title, headings, url, body, count, table = _HEAD.unpack_from(record)
+    signed = signature if any(signature) else b""
+    return ForwardRecord(record, digest, host, signed, stem_class, (title, headings, url, body), count, table)
 
 
 def forward_of(text: Text) -> ForwardRecord:
@@ -151,6 +162,11 @@ def content_digest(text: Text) -> bytes:
     """Hash what a page says: equal for pages that say the same under different addresses (mirrors)."""
     sizes = len(text.title).to_bytes(4, "big") + len(text.boilerplate).to_bytes(4, "big")
     return sha256(sizes + f"{text.title}{text.boilerplate}{text.body}".encode()).digest()[:16]
+
+
+def signature_of(text: Text) -> bytes:
+    """Return a document's signature where it has the size of one, else b""."""
+    return text.signature if len(text.signature) == SIGNATURE_BYTES and any(text.signature) else b""
 
 
 def _lines(fields: FieldTerms) -> tuple[list[list[str]], list[int]]:

@@ -3,13 +3,25 @@
 import random
 from dataclasses import replace
 
+from crawl import signature
 from dht import document_id, placement_key
 from index.change_feed import Text
 
 WORDS = ["run", "dogs", "the", "Überweg", "naïve", "x-ray", "python", "3.11", "don't", "search", "engine", "peer"]
+WORDS += ["Datenbank", "Datenbanken", "databases", "indices"]
 HAN = ["北京大学", "搜索引擎", "的", "分布式系统", "软件", "北京"]
+ENDINGS = ["", ".html", ".pdf", ".txt"]
 HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
 QUERIES = [
+    "intitle:python",
+    "intitle:搜索引擎 软件",
+    'intitle:"search engine" -inurl:dogs',
+    "inurl:run the peer",
+    "filetype:html python",
+    "filetype:pdf OR filetype:txt",
+    "before:2024-03 run",
+    "after:2023-11-20 before:2024-02-11 dogs",
+    "site:*.example python",
     "run",
     "running dogs",
     '"running dog"',
@@ -28,17 +40,21 @@ QUERIES = [
     "nothing-like-this",
     "(run dogs) OR (python engine -the)",
     "don't NOT site:c.test",
+    "datenbank",
+    '"datenbanken index"',
+    "database OR indexes",
 ]
 
 
 def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
     """A random document at an address."""
     vocabulary = HAN + WORDS[:3] if rng.random() < 0.3 else WORDS
-    language = "zh" if vocabulary[0] == HAN[0] else rng.choice(["en", "de", ""])
+    language = "zh" if vocabulary[0] == HAN[0] else rng.choice(["en", "de", "", "fr"])
 
     def words(most: int) -> str:
         return " ".join(rng.choice(vocabulary) for _ in range(rng.randint(0, most)))
 
+    body = words(40)
     return Text(
         id=document_id(url),
         key=placement_key(url),
@@ -46,21 +62,28 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
         url=url,
         title=words(4),
         headings=tuple(words(3) for _ in range(rng.randint(0, 3))),
-        body=words(40),
+        body=body,
         language=language,
         fetched_at=1.7e9 + rng.randrange(1000),
         boilerplate=words(12) if rng.random() < 0.5 else "",
+        published_at=1.7e9 + 86400.0 * (version * 7 + len(url) * 5 % 150),  # from November 2023
+        signature=signature(body),
     )
 
 
 def web(rng: random.Random, count: int) -> list[Text]:
-    """`count` documents; about one in eight is a mirror of an earlier one."""
+    """`count` documents: one in eight is a mirror of an earlier one, one in twelve nearly one, and few claim so."""
     out: list[Text] = []
     for number in range(count):
-        url = f"http://{rng.choice(HOSTS)}/{rng.choice(WORDS)}/{number}"
+        url = f"http://{rng.choice(HOSTS)}/{rng.choice(WORDS)}/{number}{ENDINGS[number % len(ENDINGS)]}"
         made = text(rng, url)
         if out and rng.random() < 0.12:
             twin = rng.choice(out)
             made = replace(twin, id=made.id, key=made.key, version=made.version, url=url, headings=())
+        elif out and rng.random() < 0.09:
+            body = rng.choice(out).body
+            made = replace(made, body=f"{body} Yesterday", signature=signature(f"{body} Yesterday"))
+        elif out and rng.random() < 0.03:
+            made = replace(made, signature=rng.choice(out).signature)  # its author lies
         out.append(made)
     return out

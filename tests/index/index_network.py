@@ -8,6 +8,7 @@ from typing import Any
 
 import msgspec
 
+from crawl import signature
 from dht import (
     BadMessage,
     Clock,
@@ -26,7 +27,9 @@ from dht import (
 )
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
+from index.search.agreement import owners_digest
 from index.search.local_index import LocalIndex
+from index.search.messages import Agreement
 from index.search.searcher import Searcher
 
 BITS = 4
@@ -55,6 +58,9 @@ class ListFeed:
     def lag(self, cursor: bytes) -> int:
         return len(self.log) - int(cursor[1:] or b"0")
 
+    def sequence(self, cursor: bytes) -> int:
+        return int(cursor[1:] or b"0")
+
     async def wait(self, cursor: bytes) -> None:
         while int(cursor[1:] or b"0") >= len(self.log):
             self._news.clear()
@@ -72,6 +78,8 @@ class Network:
         self.ready: dict[Slot, list[NodeId]] = {}
         self.dead: set[NodeId] = set()
         self.silent: set[NodeId] = set()
+        self.behind: set[NodeId] = set()
+        self.vanished: frozenset[NodeId] = frozenset()
         self.lies: dict[NodeId, Callable[[Message], Message]] = {}
         self.asked: list[tuple[NodeId, str]] = []
         self.before: Callable[[NodeId, Message], None] = lambda peer, message: None
@@ -118,6 +126,18 @@ class FakeOverlay:
 
     def is_ready(self, peer: NodeId, slot: Slot) -> bool:
         return peer in self.ready(slot)
+
+    def why_apart(self) -> str:
+        return ""
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        return self._network.vanished
+
+    def agree(self, slots: Sequence[Slot]) -> Agreement:
+        """All copies of a slot are alike, but those of whom the network says otherwise."""
+        teams = [self.owners(slot) for slot in slots]
+        level = tuple(sum((peer not in self._network.behind) << n for n, peer in enumerate(team)) for team in teams)
+        return Agreement(self.strategy.version, owners_digest(self, slots), level)
 
     def live_owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return self.ready(slot)
@@ -173,9 +193,11 @@ class QueryNode:
         self.feed = ListFeed()
         self.overlay = FakeOverlay(network, self.id)
         self.config = config
-        self.local = LocalIndex.open(config, path, self.overlay, self.feed)
+        self.local = LocalIndex.open(config, path, self.overlay, self.feed, self.overlay.agree)
         self._store = store
-        self.searcher = Searcher(config, self.overlay, self.local, self._read, loop_clock, random.Random(number))
+        self.searcher = Searcher(
+            config, self.overlay, self.local, self._read, loop_clock, random.Random(number), signature
+        )
 
     async def follow(self) -> None:
         while await self.local.step():

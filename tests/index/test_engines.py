@@ -10,15 +10,18 @@ import pytest
 
 from dht import slot_of
 from index.change_feed import Text
+from index.engine.matcher import matches
 from index.engine.memory import MemoryEngine
 from index.engine.protocol import Engine, IndexEntry, Scale, host_names
 from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.query.collection_statistics import CELL_BITS
 from index.query.parser import parse_query
-from index.query.scoring import average_length, bm25, idfs, measure
+from index.query.scoring import Scorer, measure
 from index.search.oracle import SearchOracle
 from index.text.forward_index import analyse, forward_of
+from index.text.surfaces import title_line, words_of
+from index.text.tags import tags_of
 
 Make = Callable[[Path | None], Engine]
 BITS = 4
@@ -35,7 +38,8 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 
 def entry(number: int, text: Text) -> IndexEntry:
-    return IndexEntry(number, slot_of(text.key, CELL_BITS), host_names(text.url), text.language, analyse(text))
+    cell, hosts, line = slot_of(text.key, CELL_BITS), host_names(text.url), title_line(text.title)
+    return IndexEntry(number, cell, hosts, text.language, analyse(text), words_of(text), tags_of(text), line)
 
 
 def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
@@ -51,16 +55,19 @@ def check(engine: Engine, live: dict[int, Text]) -> None:
     brute = SearchOracle(list(live.values()))
     by_id = {text.id: number for number, text in live.items()}
     for query in corpus.QUERIES:
-        hits = brute.search(query).hits
-        wanted = {by_id[text.id] for hit in hits for text in (hit.text, *hit.similar)}
+        wanted = {by_id[text.id] for text in brute.search(query).matches}
         assert numbers(engine, query, frozenset(range(1 << BITS))) == wanted, query
         slots = frozenset({1, 3, 5, 8, 9, 12})
         some = {number for number in wanted if slot_of(live[number].key, BITS) in slots}
         assert numbers(engine, query, slots) == some, query
-        root = parse_query(query).root
+        parsed = parse_query(query)
+        enough = [t for t in live.values() if matches(parsed.counted, t, forward_of(t))]
+        assert len(enough) == brute.search(query).total
         for bits in (2, BITS, 9, 16):
             counted = Counter(slot_of(live[n].key, bits) for n in wanted)
-            assert dict(engine.counts(root, bits)) == dict(counted), query
+            assert dict(engine.counts(parsed.root, bits)) == dict(counted), query
+            counted = Counter(slot_of(text.key, bits) for text in enough)
+            assert dict(engine.counts(parsed.counted, bits)) == dict(counted), query
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -84,6 +91,30 @@ def test_finds_what_looking_finds_through_updates_and_deletions(make: Make, seed
     check(engine, {n: text for n, text in live.items() if n < 100})
     engine.clear()
     check(engine, {})
+    engine.close()
+
+
+def test_words_and_titles_are_counted_as_looking_counts_them(make: Make) -> None:
+    texts = dict(enumerate(corpus.web(random.Random(11), 50)))
+    engine = make(None)
+    engine.add([entry(number, text) for number, text in texts.items()])
+    engine.commit()
+    engine.remove(range(20))
+    engine.commit()
+    live = {number: text for number, text in texts.items() if number >= 20}
+    everywhere = Counter(word for text in live.values() for word in words_of(text))
+    assert everywhere["python"]
+    for word in (*everywhere, "nothing"):
+        wanted = Counter(slot_of(text.key, BITS) for text in live.values() if word in words_of(text))
+        assert dict(engine.word_counts(word, BITS)) == dict(wanted), word
+        assert engine.word_count(word) >= everywhere[word]
+    begin = [word for word, _ in engine.words_from("se", 10)]
+    assert "search" in begin
+    assert all(word.startswith("se") for word in begin)
+    assert len(engine.words_from("", 3)) == 3
+    title = max((title_line(text.title) for text in live.values()), key=len)
+    assert title in [found for found, _ in engine.titles_from(title[:4], 50)]
+    assert engine.words_from("zzz", 10) == []
     engine.close()
 
 
@@ -130,14 +161,15 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
         query = parse_query(text)
         # The network's numbers differ from the engine's: other documents, other average length.
         statistics = SearchOracle(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
-        scale = Scale(idfs(statistics), average_length(statistics))
+        scorer = Scorer(query, statistics)
+        scale = Scale(scorer.weights, scorer.average)
         limit = rng.randint(1, 12)
         found = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, limit)
         everything = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, 1000).numbers
         for number in set(everything) - set(found.numbers):
             measured = measure(forward_of(texts[number]), query)
-            assert bm25(measured.tfs, measured.lengths, scale.idf, scale.average) <= found.bound, text
-        tight += not found.complete and found.bound < sum(scale.idf)
+            assert scorer.relevance(measured.tfs, measured.lengths) <= found.bound, text
+        tight += not found.complete and found.bound < sum(scale.weights)
     assert tight > 5, "a bound as loose as the whole query's is worth nothing"
     engine.close()
 

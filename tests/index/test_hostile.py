@@ -11,10 +11,12 @@ import msgspec
 import pytest
 from index_network import BITS, QueryNode, World
 
+from crawl import signature
 from dht import BadMessage, Key, Message, NodeId, Slot, slot_of, slot_start
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics
-from index.query.scoring import average_length, bm25, idfs, proximity
+from index.query.parser import parse_query
+from index.query.scoring import ScoreInputs, score_of
 from index.query.search_request import SearchRequest
 from index.search.local_index import MAX_WAITING_OF_ONE
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
@@ -22,7 +24,7 @@ from index.search.oracle import SearchOracle
 from index.search.shard_search import count
 from index.text.analyzer import ANALYZER
 
-QUERY = "the OR run OR python"
+QUERY = "dogs run python"
 
 
 @pytest.fixture
@@ -35,7 +37,7 @@ async def world() -> AsyncIterator[World]:
 
 
 def right(world: World) -> list[str]:
-    return [hit.text.url for hit in SearchOracle(list(world.store.values())).search(QUERY).hits[:10]]
+    return [hit.text.url for hit in SearchOracle(list(world.store.values()), signature).search(QUERY).hits[:10]]
 
 
 async def ask(node: QueryNode, deadline_ms: int = 5000) -> dict[str, Any]:
@@ -74,6 +76,19 @@ async def test_a_silent_peer_is_hedged_and_named(world: World) -> None:
     assert answer["coverage"]["late"] == [world.nodes[2].id.hex()]
     assert answer["took_ms"] < 1000
     assert [name for peer, name in world.network.asked if peer == world.nodes[2].id] == ["AskStatistics"]
+
+
+async def test_two_silent_replicas_of_one_slot_are_hedged_one_after_the_other() -> None:
+    rng = random.Random(3)
+    made = World(rng, 5, 3, IndexConfig(engine="memory", commit_s=0.0))
+    await made.put(corpus.web(rng, 30))
+    try:
+        made.network.silent.update(node.id for node in made.nodes[1:3])
+        answers = [await ask(made.nodes[0], deadline_ms=1000) for _ in range(3)]
+    finally:
+        await made.close()
+    assert [urls(answer) for answer in answers] == [right(made)] * 3
+    assert all(answer["coverage"]["answered"] == 16 and not answer["partial"] for answer in answers)
 
 
 async def test_slots_that_nobody_answers_make_it_partial(world: World) -> None:
@@ -196,7 +211,7 @@ async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
         *others, worst = answer.hits
         tfs, lengths = ((64, 0, 0, 0),) * len(worst.tfs), (64, 0, 0, 0)
         sums = Statistics(asked[-1].documents, asked[-1].lengths, asked[-1].df)
-        score = bm25(tfs, lengths, idfs(sums), average_length(sums)) * proximity(1024)
+        score = score_of(ScoreInputs(tfs, lengths, 1024), parse_query(QUERY), sums)
         stuffed = msgspec.structs.replace(worst, tfs=tfs, lengths=lengths, closeness=1024, score=score)
         return msgspec.structs.replace(answer, hits=(stuffed, *others))
 

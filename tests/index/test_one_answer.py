@@ -1,17 +1,24 @@
 """One answer: every node gives the order that looking at all documents gives, on any partition and engine."""
 
 import random
+from collections import Counter
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from typing import Any
+from urllib.parse import urlsplit
 
 import index_corpus as corpus
 import pytest
-from index_network import World, loop_clock
+from index_network import QueryNode, World, loop_clock
 
+from crawl import signature
 from index.config import IndexConfig
+from index.engine.matcher import matches
+from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
 from index.search.oracle import SearchOracle
+from index.text.forward_index import forward_of
+from index.text.tags import type_of
 
 TINY = {"first_depth": 8, "max_depth": 4096}  # so that bounds and deeper rounds decide
 
@@ -37,7 +44,7 @@ async def make_world() -> AsyncIterator[Make]:
 
 
 async def check(world: World, queries: list[str], limit: int = 10) -> None:
-    brute = SearchOracle(list(world.store.values()))
+    brute = SearchOracle(list(world.store.values()), signature)
     for query in queries:
         wanted = brute.search(query)
         for node in world.nodes:
@@ -81,7 +88,7 @@ async def test_pages_together_give_the_whole_order_without_copies(make_world: Ma
     rng = random.Random(seed)
     world = make_world(rng, 4, 2, config("tantivy", **TINY))
     await world.put(corpus.web(rng, 60))
-    wanted = SearchOracle(list(world.store.values())).search("the OR run OR 北京大学")
+    wanted = SearchOracle(list(world.store.values()), signature).search("the OR run OR 北京大学")
     got: list[dict[str, Any]] = []
     cursor: str | None = ""
     while cursor is not None:
@@ -97,7 +104,7 @@ async def test_copies_are_named_under_the_first(make_world: Make) -> None:
     rng = random.Random(5)
     world = make_world(rng, 3, 2, config("memory"))
     await world.put(corpus.web(rng, 80))
-    hits = SearchOracle(list(world.store.values())).search("the OR run").hits
+    hits = SearchOracle(list(world.store.values()), signature).search("the OR run").hits
     answer = await world.nodes[0].searcher.search(SearchRequest("the OR run", limit=100))
     assert [each["similar"] for each in answer["results"]] == [[t.url for t in hit.similar][:5] for hit in hits]
     assert any(each["similar"] for each in answer["results"])
@@ -107,7 +114,7 @@ async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> No
     rng = random.Random(6)
     world = make_world(rng, 2, 1, config("tantivy"))
     await world.put(corpus.web(rng, 60))
-    brute = SearchOracle(list(world.store.values()))
+    brute = SearchOracle(list(world.store.values()), signature)
     answer = await world.nodes[0].searcher.search(SearchRequest("run", language="en", site="a.example", limit=100))
     wanted = brute.search("run", language="en", site="a.example")
     assert [each["url"] for each in answer["results"]] == [hit.text.url for hit in wanted.hits]
@@ -122,7 +129,9 @@ async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: M
     assert answer["results"]
     for each in answer["results"]:
         told = each["explain"]
-        assert told["score"] == each["score"] == pytest.approx(told["bm25"] * told["proximity"])
+        factors = told["coverage"] * told["proximity"]
+        assert told["score"] == each["score"] == pytest.approx((told["bm25"] + told["rewards"]) * factors)
+        assert told["rewards"] == pytest.approx(sum(leaf["reward"] for leaf in told["leaves"]))
         assert told["bm25"] == pytest.approx(sum(leaf["score"] for leaf in told["leaves"]))
         assert each["replicas"] == 2
         marked = {each["snippet"][a:b] for a, b in each["highlights"]}
@@ -142,3 +151,95 @@ async def test_a_snippet_is_no_longer_than_a_page_lets_it_be(make_world: Make) -
 def test_the_clock_of_these_tests_is_the_loop() -> None:
     with pytest.raises(RuntimeError):
         loop_clock()
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "memory"])
+async def test_a_host_of_very_many_pages_takes_three_places_in_ten_and_the_others_are_found(
+    make_world: Make, engine: str
+) -> None:
+    rng = random.Random(9)
+    world = make_world(rng, 3, 2, config(engine, **TINY))
+    big = [corpus.text(rng, f"http://big.example/run/{number}") for number in range(150)]
+    big = [replace(each, title=f"run run {number}", body="run " * 3) for number, each in enumerate(big)]
+    await world.put([*big, *corpus.web(rng, 40)])
+    answers = [await node.searcher.search(SearchRequest("run", deadline_ms=20_000)) for node in world.nodes]
+    await check(world, ["run"])
+    hosts = [urlsplit(each["url"]).netloc for each in answers[0]["results"]]
+    assert hosts.count("big.example") == 3 and len(hosts) == 10
+    assert [each["site_more"] for each in answers[0]["results"] if each["site_more"] > 100] == [147]
+    assert all(answer["exact"] for answer in answers)
+    narrowed = await world.nodes[0].searcher.search(SearchRequest("run site:big.example", deadline_ms=20_000))
+    assert len(narrowed["results"]) == 10
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+@pytest.mark.parametrize("hosts", [1, 2, 3])
+async def test_where_few_hosts_have_all_matches_every_page_is_full(make_world: Make, engine: str, hosts: int) -> None:
+    rng = random.Random(hosts)
+    world = make_world(rng, 3, 2, config(engine, **TINY))
+    urls = [f"http://host{number % hosts}.example/{number}" for number in range(30)]
+    texts = [corpus.text(rng, url) for url in urls]
+    await world.put([replace(text, title=f"run {n}", body="run " * n) for n, text in enumerate(texts)])
+    for node in world.nodes:
+        pages = await all_pages(node, "run")
+        assert [len(page) for page in pages] == [10, 10, 10]
+        wanted = SearchOracle(list(world.store.values()), signature).search("run")
+        assert [url for page in pages for url in page] == [hit.text.url for hit in wanted.hits]
+
+
+async def test_few_pages_of_others_come_first_and_then_the_page_is_filled(make_world: Make) -> None:
+    rng = random.Random(10)
+    world = make_world(rng, 3, 2, config("tantivy", **TINY))
+    urls = [f"http://big.example/{number}" for number in range(200)] + [f"http://b{n}.example/" for n in range(8)]
+    texts = [corpus.text(rng, url) for url in urls]
+    await world.put([replace(text, title="run", body=f"{n} " + "x " * n) for n, text in enumerate(texts)])
+    pages = await all_pages(world.nodes[0], "run")
+    hosts = [[urlsplit(url).netloc for url in page] for page in pages[:3]]
+    assert [page.count("big.example") for page in hosts] == [3, 9, 10]
+    assert [len(page) for page in pages] == [10] * 20 + [8]
+    wanted = SearchOracle(list(world.store.values()), signature).search("run")
+    assert [url for page in pages for url in page] == [hit.text.url for hit in wanted.hits]
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+async def test_facets_count_all_matches_from_every_node_as_looking_does(make_world: Make, engine: str) -> None:
+    rng = random.Random(11)
+    world = make_world(rng, 4, 2, config(engine, **TINY))
+    texts = [replace(each, published_at=86_400.0 * rng.randrange(20_000)) for each in corpus.web(rng, 80)]
+    await world.put(texts)
+    await world.drop(texts[:9])
+    live = list(world.store.values())
+    matching = [each for each in live if matches(parse_query("run").counted, each, forward_of(each))]
+    wanted = {
+        "site": Counter(urlsplit(each.url).netloc for each in matching),
+        "language": Counter(each.language for each in matching if each.language),
+        "type": Counter(type_of(each.url) for each in matching),
+    }
+    for node in world.nodes:
+        answer = await node.searcher.search(SearchRequest("run", facets=True, deadline_ms=20_000))
+        told = {facet: {each["name"]: each["count"] for each in names} for facet, names in answer["facets"].items()}
+        assert {facet: told[facet] for facet in wanted} == wanted
+        assert told["year"] and sum(told["year"].values()) <= len(matching) == answer["total"]
+        assert set(answer["facets_cut"]) <= {"year"}
+        silent = await node.searcher.search(SearchRequest("run", deadline_ms=20_000))
+        assert (silent["facets"], silent["facets_cut"]) == ({}, [])
+
+
+async def test_facets_of_very_many_names_are_told_to_be_cut(make_world: Make) -> None:
+    rng = random.Random(12)
+    world = make_world(rng, 2, 1, config("tantivy"))
+    texts = [corpus.text(rng, f"http://host{number}.example/") for number in range(90)]
+    await world.put([replace(each, title="run", body=f"{number} x") for number, each in enumerate(texts)])
+    answer = await world.nodes[0].searcher.search(SearchRequest("run", facets=True, deadline_ms=20_000))
+    assert answer["facets_cut"] == ["site"] and len(answer["facets"]["site"]) == 20
+
+
+async def all_pages(node: QueryNode, query: str) -> list[list[str]]:
+    pages: list[list[str]] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        answer = await node.searcher.search(SearchRequest(query, cursor=cursor, deadline_ms=20_000))
+        assert answer["exact"]
+        pages.append([each["url"] for each in answer["results"]])
+        cursor = answer["next_cursor"]
+    return pages

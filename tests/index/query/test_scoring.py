@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from index.change_feed import Text
 from index.query.collection_statistics import Statistics
-from index.query.parser import Phrase, Term, parse_query
+from index.query.leaf import phrase_of, term_of
+from index.query.parser import parse_query
+from index.query.rewards import COVER_FADE, MANY, words_in
 from index.query.scoring import (
     CLOSE_ONE,
     K1,
@@ -35,6 +37,17 @@ def page(title: str = "", body: str = "", url: str = "http://a.example/") -> Tex
     return replace(corpus.text(random.Random(1), url), title=title, headings=(), body=body)
 
 
+def typical_title(length: int) -> int:
+    return 3 if length <= 4 else 7 if length <= 10 else 14
+
+
+def address_share(length: int, spoken: int) -> float:
+    if length > 5:
+        return 0.0
+    share, typical = (0.3, 2) if length <= 3 else (0.2, 4)
+    return share * math.sqrt(min(1, spoken / typical))
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_the_formula_written_plainly(seed: int) -> None:
     rng = random.Random(seed)
@@ -45,15 +58,21 @@ def test_the_formula_written_plainly(seed: int) -> None:
         average = weighted(sums.lengths) / sums.documents
         for text in texts:
             numbers = measure(forward_of(text), query)
-            plain = 0.0
-            for tfs, df in zip(numbers.tfs, sums.df, strict=True):
+            plain, found, every, spoken = 0.0, 0.0, 0.0, words_in(query.leaves)
+            for tfs, df, repeats in zip(numbers.tfs, sums.df, query.repeats, strict=True):
                 tf, norm = weighted(tfs), 1 - B + B * weighted(numbers.lengths) / average
                 if df:
-                    plain += math.log(1 + (sums.documents - df + 0.5) / (df + 0.5)) * tf / (tf + K1 * norm)
+                    weight = repeats * math.log(1 + (sums.documents - df + 0.5) / (df + 0.5))
+                    every, found = every + weight, found + weight * any(tfs)
+                    plain += weight * tf / (tf + K1 * norm)
+                    plain += weight * 0.3 * bool(tfs[0]) * math.sqrt(min(1, spoken / typical_title(numbers.lengths[0])))
+                    plain += weight * bool(tfs[2]) * address_share(numbers.lengths[2], spoken)
+            if len(query.leaves) in range(2, MANY) and every:
+                plain *= (found / every) ** ((MANY - len(query.leaves)) / COVER_FADE)
             plain *= 1 + (P_MAX - 1) * numbers.closeness / CLOSE_ONE
             got = score(forward_of(text), query, sums)
-            assert got.score == pytest.approx(plain, rel=1e-4)
-            assert got.score == score_of(got.numbers, sums)
+            assert got.score == pytest.approx(plain, rel=2e-3)
+            assert got.score == score_of(got.numbers, query, sums)
             assert got.score <= upper_bound(query, sums)
             assert explain(query, got, sums)["score"] == got.score
 
@@ -98,7 +117,10 @@ def test_idf_is_a_whole_number_of_steps() -> None:
 @settings(max_examples=200, deadline=None)
 @given(st.lists(st.lists(st.integers(0, 60), max_size=8), min_size=2, max_size=4), st.integers(1, 3))
 def test_closeness_is_the_nearest_pair(places: list[list[int]], span: int) -> None:
-    leaves = [Term("a") if span == 1 else Phrase(("a",) * span), *(Term(str(n)) for n in range(len(places) - 1))]
+    leaves = [
+        term_of("a") if span == 1 else phrase_of(*("a",) * span),
+        *(term_of(str(n)) for n in range(len(places) - 1)),
+    ]
     arrays = [array("H", sorted(set(found))) for found in places]
     spans = [span] + [1] * (len(places) - 1)
     slow = 0

@@ -16,17 +16,16 @@ from index.search.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import content_digest, forward_of
 
 BITS = 2
-QUERY = parse_query("run the")
+QUERY = parse_query("run dogs")
 SUMS = Statistics(50, (100, 50, 200, 900), (20, 10))
 
 
 def hit_of(text: Any) -> HitRow:
-    scored = score(forward_of(text), QUERY, SUMS)
-    numbers = scored.numbers
+    forward = forward_of(text)
+    scored = score(forward, QUERY, SUMS)
+    numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
-    return HitRow(
-        text.id, text.key, text.version, digest, scored.score, numbers.tfs, numbers.lengths, numbers.closeness
-    )
+    return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, forward.host, forward.signature)
 
 
 TEXTS = [
@@ -35,7 +34,7 @@ TEXTS = [
     if slot_of(text.key, BITS) != 0 and all(map(any, measure(forward_of(text), QUERY).tfs))
 ]
 HITS = tuple(sorted(map(hit_of, TEXTS), key=lambda hit: (-hit.score, hit.id)))
-ASK = AskBest(1, 1, BITS, (1, 2, 3), "run the", SUMS.documents, SUMS.lengths, SUMS.df, 50, 100)
+ASK = AskBest(1, 1, BITS, (1, 2, 3), "run dogs", SUMS.documents, SUMS.lengths, SUMS.df, 50, 100, per_host=len(HITS) - 1)
 BEST = BestAnswer((1, 2, 3), (20, 20, 20), HITS, False, 0.1)
 COUNTED = StatisticsAnswer((1, 3), (4, 0), ((9, 0, 8, 99), (0, 0, 0, 0)), (bytes(32),) * 2, ((4, 0), (1, 0)))
 
@@ -57,7 +56,6 @@ def test_the_honest_answers_pass() -> None:
         msgspec.structs.replace(BEST, slots=(1, 2, 2)),
         msgspec.structs.replace(BEST, slots=(0, 1, 2)),
         msgspec.structs.replace(BEST, counts=(20, 20)),
-        msgspec.structs.replace(BEST, counts=(1, 0, 0)),
         msgspec.structs.replace(BEST, hits=HITS[::-1]),
         msgspec.structs.replace(BEST, hits=(HITS[0], *HITS)),
         msgspec.structs.replace(BEST, hits=HITS * 20),
@@ -66,6 +64,7 @@ def test_the_honest_answers_pass() -> None:
         msgspec.structs.replace(BEST, bound=-1.0),
         msgspec.structs.replace(BEST, complete=True, bound=1.0),
         msgspec.structs.replace(BEST, slots=(2, 3), counts=(20, 20)),
+        msgspec.structs.replace(BEST, hits=tuple(msgspec.structs.replace(hit, host=bytes(8)) for hit in HITS)),
         first(key=bytes(20)),
         first(score=99.0),
         first(score=float("nan")),
@@ -102,7 +101,9 @@ def test_the_signed_document_has_the_last_word() -> None:
         {"closeness": hit.closeness ^ 1},
         {"digest": bytes(16)},
         {"key": bytes(20)},
+        {"host": bytes(8)},
+        {"signature": b"x" * 16},
         {"lengths": (9, 9, 9, 9)},
     ):
         assert wrong_hit(msgspec.structs.replace(hit, **changes), text, QUERY)
-    assert wrong_hit(hit, text, parse_query("run the -the"))
+    assert wrong_hit(hit, text, parse_query("run dogs -dogs"))

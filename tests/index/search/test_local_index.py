@@ -36,7 +36,7 @@ class Bench:
         self.local = self.open()
 
     def open(self) -> LocalIndex:
-        self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed)
+        self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed, self.overlay.agree)
         return self.local
 
     async def follow(self) -> None:
@@ -241,3 +241,20 @@ async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: 
         while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
             await asyncio.sleep(0)
         running.cancel()
+
+
+async def test_what_is_reached_is_told_by_the_number_of_the_change(make_bench: Make) -> None:
+    """A slot is announced when what made it ready is indexed, however much has come since."""
+    bench = make_bench("memory")
+    put(bench, texts(40))
+    assert not bench.local.reached(0)
+    await bench.local.step()
+    assert not bench.local.reached(1), "it has not caught up with what was there at the start"
+    await bench.follow()
+    assert bench.local.reached(40) and not bench.local.reached(41)
+    put(bench, texts(40, seed=2))
+    await bench.local.step()
+    assert bench.local.reached(56) and not bench.local.reached(57) and not bench.local.is_current, "one batch"
+    bench.feed.incarnation = b"2"
+    await bench.local.step()
+    assert not bench.local.reached(16), "the index began again"

@@ -5,29 +5,39 @@ from typing import Any
 import msgspec
 import pytest
 
-from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 
-ASK_STATISTICS = AskStatistics(1, 8, (0, 255), "dog", "en", "a.example")
-STATISTICS = StatisticsAnswer((0, 255), (3, 0), ((1, 2, 3, 4), (0, 0, 0, 0)), (b"\1" * 32, b"\0" * 32), ((2, 0),))
+ASK_STATISTICS = AskStatistics(1, 8, (0, 255), "dog", "en", "a.example", ("dogg",))
+AGREEMENT = Agreement(3, b"o" * 8, (7, 5), (255,), True)
+STATISTICS = StatisticsAnswer(
+    (0, 255), (3, 0), ((1, 2, 3, 4), (0, 0, 0, 0)), (b"\1" * 32, b"\0" * 32), ((2, 0),), AGREEMENT, ((1, 0),)
+)
 ASK_BEST = AskBest(1, 1, 8, (7,), "dog", 3, (1, 2, 3, 4), (2,), 10, 1024, 0.5)
-HIT = HitRow(b"\1" * 20, b"\2" * 20, b"\3" * 32, b"\4" * 16, 1.5, ((1, 0, 0, 2),), (4, 0, 3, 99), 1024)
+HIT = HitRow(
+    b"\1" * 20, b"\2" * 20, b"\3" * 32, b"\4" * 16, 1.5, ((1, 0, 0, 2),), (4, 0, 3, 99), 1024, b"h" * 8, b"s" * 16
+)
 BEST = BestAnswer((7,), (2,), (HIT,), False, 0.25)
 GOLDEN = {
-    "AskStatistics": (ASK_STATISTICS, "96010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65"),
+    "AskStatistics": (
+        ASK_STATISTICS,
+        "97010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65" + "91a4646f6767",
+    ),
     "StatisticsAnswer": (
         STATISTICS,
-        "95" + "9200ccff" + "920300" + "92" + "9401020304" + "9400000000" + "92" + "c420" + "01" * 32
-        + "c420" + "00" * 32 + "91920200",
+        "97" + "9200ccff" + "920300" + "92" + "9401020304" + "9400000000" + "92" + "c420" + "01" * 32
+        + "c420" + "00" * 32 + "91920200" + "95" + "03" + "c408" + "6f" * 8 + "920705" + "91ccff" + "c3" + "91920100",
     ),
     "AskBest": (
         ASK_BEST,
-        "9d010108" + "9107" + "a3646f67" + "03" + "9401020304" + "9102" + "0a" + "cd0400"
-        + "cb3fe0000000000000" + "a0a0",
+        "9f010108" + "9107" + "a3646f67" + "03" + "9401020304" + "9102" + "0a" + "cd0400"
+        + "cb3fe0000000000000" + "a0a000" + "c2",
     ),
     "BestAnswer": (
         BEST,
-        "95" + "9107" + "9102" + "91" + "98" + "c414" + "01" * 20 + "c414" + "02" * 20 + "c420" + "03" * 32 + "c410"
-        + "04" * 16 + "cb3ff8000000000000" + "919401000002" + "9404000363" + "cd0400" + "c2" + "cb3fd0000000000000",
+        "98" + "9107" + "9102" + "91" + "9a" + "c414" + "01" * 20 + "c414" + "02" * 20 + "c420" + "03" * 32 + "c410"
+        + "04" * 16 + "cb3ff8000000000000" + "919401000002" + "9404000363" + "cd0400" + "c408" + "68" * 8
+        + "c410" + "73" * 16 + "c2" + "cb3fd0000000000000"
+        + "9500c4009090c290" + "90",
     ),
 }  # fmt: skip
 
@@ -39,6 +49,11 @@ def test_the_bytes_on_the_wire(name: str) -> None:
     assert msgspec.msgpack.decode(bytes.fromhex(golden), type=type(message)) == message
 
 
+def test_an_answer_of_older_software_says_nothing_of_other_copies() -> None:
+    fields = msgspec.structs.astuple(BEST)
+    assert msgspec.msgpack.decode(msgspec.msgpack.encode(fields[:-1]), type=BestAnswer).agreement == Agreement()
+
+
 @pytest.mark.parametrize(
     ("message", "changes"),
     [
@@ -46,6 +61,8 @@ def test_the_bytes_on_the_wire(name: str) -> None:
         (ASK_STATISTICS, {"slots": (-1,)}),
         (ASK_STATISTICS, {"slot_bits": 17}),
         (ASK_STATISTICS, {"query": "x" * 1025}),
+        (ASK_STATISTICS, {"spellings": ("x" * 33,)}),
+        (ASK_STATISTICS, {"spellings": ("dogg",) * 33}),
         (STATISTICS, {"documents": (-1,)}),
         (STATISTICS, {"fingerprints": (b"short",)}),
         (ASK_BEST, {"k": 5000}),
@@ -53,8 +70,12 @@ def test_the_bytes_on_the_wire(name: str) -> None:
         (ASK_BEST, {"depth": 1 << 30}),
         (ASK_BEST, {"df": (1,) * 65}),
         (BEST, {"hits": (HIT,) * 5000}),
+        (AGREEMENT, {"level": (1 << 16,)}),
+        (AGREEMENT, {"owners": b"x" * 9}),
         (HIT, {"id": b""}),
         (HIT, {"closeness": 1025}),
+        (HIT, {"host": b"short"}),
+        (HIT, {"signature": b"x" * 17}),
         (HIT, {"tfs": ((1, 2, 3),)}),
     ],
 )

@@ -55,3 +55,22 @@ def test_boilerplate_is_shown_only_where_nothing_else_was_found() -> None:
     assert make_snippet(("about trees", "menu sqlite"), wanted, 80).text == "menu sqlite"
     assert make_snippet(("about trees", "menu"), wanted, 80).text == "about trees"
     assert make_snippet(("", "menu"), wanted, 80).text == "menu"
+
+
+def test_a_sentence_is_shown_rather_than_a_menu_or_code_with_as_many_words() -> None:
+    menu = "Home | Socket | Docs | Blog | [API] | {x} | Shop | Help | Login |\n" * 4
+    text, marks = snippet(f"{menu}{FILLER}. A socket is opened by calling connect. {FILLER}", "socket", 160)
+    assert text.startswith("…A socket is opened by calling connect.")
+    assert marks == ["socket"]
+
+
+def test_a_snippet_begins_and_ends_with_a_sentence_where_that_is_near() -> None:
+    body = "First things come first. The parser reads a query and never fails. It says how it was read. " + FILLER
+    text, marks = snippet(FILLER + ". " + body, "parser query", 130)
+    assert text == "…The parser reads a query and never fails. It says how it was read.…"
+    assert marks == ["parser", "query"]
+
+
+def test_words_with_diacritics_are_marked_among_plain_ones() -> None:
+    _, marks = snippet("Das Größte: die größte Brücke. Die Bruecke von Malmö und Malmo.", "malmo")
+    assert marks == ["Malmö", "Malmo"]

@@ -6,16 +6,22 @@ import pytest
 
 from index.config import IndexConfig
 from index.search.local_index import LocalIndex
-from index.text import analyzer
+from index.text import analyzer, folding, stem_classes
 from index.text.analyzer_check import TEXT, AnalyzerDiffers, check_analyzer
+
+
+def _forget() -> None:
+    analyzer.forget()
+    folding._folds.clear()
+    stem_classes._latin.cache_clear()
 
 
 @pytest.fixture
 def forgetful() -> Iterator[None]:
     """Terms are remembered across tests; here they must not be."""
-    analyzer._memo.clear(), analyzer._folds.clear()
+    _forget()
     yield
-    analyzer._memo.clear(), analyzer._folds.clear()
+    _forget()
 
 
 def test_this_machine_speaks_the_network_s_analyzer(forgetful: None) -> None:
@@ -24,14 +30,14 @@ def test_this_machine_speaks_the_network_s_analyzer(forgetful: None) -> None:
 
 
 def test_another_stemmer_is_named_with_the_remedy(forgetful: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    right = analyzer._stem
+    right = analyzer.stem
     old = {"internal": "intern"}  # what PyStemmer 3.0 makes of it
-    monkeypatch.setattr(analyzer, "_stem", lambda word: old.get(word) or right(word))
-    with pytest.raises(AnalyzerDiffers, match=r"analyzer 2: .*PyStemmer \d.*Unicode \d.*pip install"):
-        LocalIndex.open(IndexConfig(engine="memory"), None, None, None)  # type: ignore[arg-type]
+    monkeypatch.setattr(analyzer, "stem", lambda word, stem_class: old.get(word) or right(word, stem_class))
+    with pytest.raises(AnalyzerDiffers, match=r"analyzer 3: .*PyStemmer \d.*Unicode \d.*pip install"):
+        LocalIndex.open(IndexConfig(engine="memory"), None, None, None, None)  # type: ignore[arg-type]
 
 
 def test_another_folding_is_noticed(forgetful: None, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(analyzer, "_LETTERS", {})
+    monkeypatch.setattr(folding, "_LETTERS", {})
     with pytest.raises(AnalyzerDiffers):
         check_analyzer()

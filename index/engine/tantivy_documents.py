@@ -1,0 +1,83 @@
+"""Documents as tantivy indexes them: its schema, and which terms of a document go where.
+
+All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
+Titles and addresses of each class of length have fields of their own, for what they earn a document.
+"""
+
+from collections.abc import Collection
+
+import tantivy
+
+from index.engine.protocol import FACETS, IndexEntry
+from index.query.collection_statistics import CELL_BITS
+from index.query.rewards import FIELD_CLASSES, field_class
+from index.query.scoring import WEIGHTS
+from index.text.forward_index import TITLE, URL
+from index.text.stem_classes import class_of
+
+LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
+FACET_COLUMNS = tuple(f"in_{name}" for name in FACETS)  # a document's names of each facet
+EVERY = "d"  # the term that every document has
+
+
+def schema_of_documents() -> tantivy.Schema:
+    """Return the schema of an index."""
+    build = tantivy.SchemaBuilder()
+    build.add_unsigned_field("number", indexed=True, fast=True)
+    build.add_unsigned_field("cell", fast=True)
+    build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `slot_term`
+    for name in ("text", "boilerplate", *(each.name for each in FIELD_CLASSES)):
+        build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
+    for name in ("word", "tag"):
+        build.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
+    for name in ("site", "language", "title", "stem_class", "every"):
+        build.add_text_field(name, tokenizer_name="raw", index_option="basic")
+    for name in FACET_COLUMNS:
+        build.add_text_field(name, tokenizer_name="raw", index_option="basic", fast=True)
+    return build.build()
+
+
+def document_of(entry: IndexEntry) -> tantivy.Document:
+    """Return an entry as a document of tantivy's."""
+    document = tantivy.Document()
+    document.add_unsigned("number", entry.number)
+    document.add_unsigned("cell", entry.cell)
+    for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
+        document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
+    fields = entry.fields
+    for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
+        for text in [" ".join(line) for line in lines if line] * weight:
+            document.add_text("text", text)
+    for field, terms in ((TITLE, fields.title), (URL, fields.url)):
+        if (number := field_class(field, len(terms))) is not None:
+            document.add_text(FIELD_CLASSES[number].name, " ".join(terms))
+    if entry.fields.boilerplate:
+        document.add_text("boilerplate", " ".join(entry.fields.boilerplate))
+    for host in entry.hosts:
+        document.add_text("site", host)
+    document.add_text("language", entry.language)
+    document.add_text("stem_class", str(class_of(entry.language)))
+    for column, name in zip(FACET_COLUMNS, entry.facets, strict=True):
+        if name:
+            document.add_text(column, name)
+    if entry.tags:
+        document.add_text("tag", " ".join(entry.tags))
+    if entry.words:
+        document.add_text("word", " ".join(entry.words))
+    if entry.title:
+        document.add_text("title", entry.title)
+    document.add_text("every", EVERY)
+    return document
+
+
+def slot_term(slot: int, slot_bits: int) -> int:
+    """A number that stands for a slot of 2**slot_bits and for no other: a document has one for each slot_bits, 13 small
+    terms, so that a change of slot_bits indexes nothing anew."""
+    return (1 << slot_bits) + slot
+
+
+def slot_terms(slots: Collection[int], slot_bits: int) -> list[int]:
+    """The terms of which each document of these slots has one."""
+    parts = range(1 << max(0, LEAST_BITS - slot_bits))
+    bits = max(slot_bits, LEAST_BITS)
+    return [slot_term((slot << (bits - slot_bits)) + part, bits) for slot in sorted(slots) for part in parts]

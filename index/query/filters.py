@@ -1,0 +1,108 @@
+"""The filters that may be written in a query as `name:value`, what they mean, and how their values are read.
+
+Pure: values only. FILTERS is the parser's own table, and the help page is made from it.
+"""
+
+import re
+from calendar import monthrange
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import date, timedelta
+from functools import lru_cache
+
+from index.query.query_tree import LanguageFilter, QueryNode, SiteFilter, TagFilter, all_of, any_of
+from index.text.tags import FIRST_YEAR, LAST_YEAR, WEB_PAGE, date_tags, word_tags
+
+MAX_SITE_CHARS = 255
+MAX_VALUE_CHARS = 64  # of a word that a title or an address is to hold
+_DATE = re.compile(r"(\d{4})(?:-(\d{1,2})(?:-(\d{1,2}))?)?", re.ASCII)
+_TYPE = re.compile(r"[a-z0-9]{1,5}")
+_ALIASES = {"htm": WEB_PAGE, "php": WEB_PAGE, "web": WEB_PAGE}
+
+
+@dataclass(frozen=True, slots=True)
+class FilterRule:
+    """One filter: how its value is read (None where it cannot be), an example, what it does, in plain English."""
+
+    read: Callable[[str], QueryNode | None]
+    example: str
+    about: str
+    scores: bool = False  # whether its value is looked for as a word, too
+
+
+@lru_cache(256)  # a query may say the same many times
+def read_filter(name: str, value: str) -> QueryNode | None:
+    """Return what a filter asks for; None where its value cannot be."""
+    return FILTERS[name].read(value)
+
+
+def _site(value: str) -> SiteFilter | None:
+    if len(value) > MAX_SITE_CHARS or any("\ud800" <= character <= "\udfff" for character in value):
+        return None
+    host = value.lower().removeprefix("http://").removeprefix("https://").partition("/")[0]
+    host = host.removeprefix("*.").strip(".")
+    if not host.isascii():
+        try:
+            host = host.encode("idna").decode()
+        except UnicodeError:
+            return None
+    return SiteFilter(host) if host and "*" not in host else None
+
+
+def _language(value: str) -> LanguageFilter | None:
+    code = value.lower()
+    is_code = 2 <= len(code) <= 8 and code.isascii() and code.replace("-", "").isalnum()
+    return LanguageFilter(code) if is_code else None
+
+
+def _in_field(field: str) -> Callable[[str], QueryNode | None]:
+    def read(value: str) -> QueryNode | None:
+        found: list[QueryNode] = [TagFilter(tag) for tag in word_tags(field, value[:MAX_VALUE_CHARS])]
+        return all_of(found) if found else None
+
+    return read
+
+
+def _type(value: str) -> TagFilter | None:
+    ending = value.lower().removeprefix(".")
+    return TagFilter(f"type:{_ALIASES.get(ending, ending)}") if _TYPE.fullmatch(ending) else None
+
+
+def _before(value: str) -> QueryNode | None:
+    days = _days(value)
+    return _dated(date(FIRST_YEAR, 1, 1), days[0] - timedelta(1)) if days else None
+
+
+def _after(value: str) -> QueryNode | None:
+    days = _days(value)
+    return _dated(days[0], date(LAST_YEAR, 12, 31)) if days else None
+
+
+def _dated(first: date, last: date) -> QueryNode | None:
+    tags: list[QueryNode] = [TagFilter(tag) for tag in date_tags(first, last)]
+    return any_of(tags) if tags else None
+
+
+def _days(value: str) -> tuple[date, date] | None:
+    """The first and last day of a year, a month or a day; None where it is none between FIRST_YEAR and LAST_YEAR."""
+    found = _DATE.fullmatch(value)
+    if found is None:
+        return None
+    year, month, day = (int(part) if part else 0 for part in found.groups())
+    if not (FIRST_YEAR <= year <= LAST_YEAR and month <= 12 and (not day or month >= 1)):
+        return None
+    if (found[2] and not month) or (found[3] and not 1 <= day <= monthrange(year, month)[1]):
+        return None
+    last = month or 12
+    return date(year, month or 1, day or 1), date(year, last, day or monthrange(year, last)[1])
+
+
+FILTERS = {
+    "site": FilterRule(_site, "site:example.org", "only this site and those below it; also site:*.org"),
+    "lang": FilterRule(_language, "lang:de", "only pages in this language (ISO 639-1)"),
+    "intitle": FilterRule(_in_field("title"), "intitle:tutorial", "this word stands in the title, as written", True),
+    "inurl": FilterRule(_in_field("url"), "inurl:docs", "this word stands in the address", True),
+    "filetype": FilterRule(_type, "filetype:pdf", "only files with this ending; html is any web page"),
+    "before": FilterRule(_before, "before:2024-05", "dated before this year, month or day; undated pages are left out"),
+    "after": FilterRule(_after, "after:2023", "dated in this year, month or day, or later; undated ones are left out"),
+}

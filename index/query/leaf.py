@@ -1,0 +1,73 @@
+"""What scores in a query: a word, or a phrase of words. What it asks of a document depends on the stem class of that.
+
+Pure: values only. A word has a stem for each stem class; a document is asked only for that of its own class, so the
+df of a leaf, which counts documents, is the sum over all classes.
+"""
+
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import NamedTuple
+
+from index.text.stem_classes import ALL_CLASSES, CLASSES, Stem, stems_of
+
+
+class Form(NamedTuple):
+    """What documents of some stem classes, a bit each, are asked for: one term, or several at consecutive positions."""
+
+    terms: tuple[str, ...]
+    classes: int
+
+    @property
+    def is_common(self) -> bool:
+        """Whether documents of all classes are asked for it."""
+        return self.classes == ALL_CLASSES
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """Matches documents that hold one word anywhere. Words with the same stems are one leaf, however written."""
+
+    surface: str = field(compare=False)
+    stems: tuple[Stem, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Phrase:
+    """Matches two words or more at consecutive positions of one field; it ranks as one pseudo-term. Where they are
+    written as one, too ("utf-8", "utf8"), it matches that as well."""
+
+    words: tuple[Term, ...]
+    joined: Term | None = None
+
+
+Leaf = Term | Phrase
+
+
+def term_of(word: str) -> Term:
+    """Return the leaf of one of `analyzer.words`."""
+    return Term(word, stems_of(word))
+
+
+def phrase_of(*words: str, joined: str = "") -> Phrase:
+    """Return the phrase of several of `analyzer.words`; `joined` is what they make together, where they do."""
+    return Phrase(tuple(map(term_of, words)), term_of(joined) if joined else None)
+
+
+@lru_cache(1 << 10)
+def forms_of(leaf: Leaf) -> tuple[Form, ...]:
+    """Return what documents are asked for; one form where all classes have the same, and one more for what is joined.
+    A document that holds any of those of its class matches."""
+    if isinstance(leaf, Phrase) and leaf.joined:
+        return (*forms_of(Phrase(leaf.words)), *forms_of(leaf.joined))
+    found: dict[tuple[str, ...], int] = {}
+    for number in range(len(CLASSES)):
+        terms = terms_in(leaf, number)
+        found[terms] = found.get(terms, 0) | 1 << number
+    return tuple(Form(terms, classes) for terms, classes in found.items())
+
+
+@lru_cache(1 << 12)
+def terms_in(leaf: Leaf, stem_class: int) -> tuple[str, ...]:
+    """Return what documents of one class are asked for: one term, or those of a phrase as it is written apart."""
+    words = (leaf,) if isinstance(leaf, Term) else leaf.words
+    return tuple(next(stem.term for stem in word.stems if stem.classes >> stem_class & 1) for word in words)

@@ -1,0 +1,125 @@
+"""What a parsed query is made of: a tree of conditions, the leaves that score, and how the text was read.
+
+Pure: values, and the set algebra of the tree.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from enum import StrEnum
+
+from index.query.leaf import Leaf, Phrase, Term
+
+
+@dataclass(frozen=True, slots=True)
+class SiteFilter:
+    """Matches documents of a host (with `:port` only that port) and of all hosts below it."""
+
+    host: str
+
+
+@dataclass(frozen=True, slots=True)
+class LanguageFilter:
+    """Matches documents with this language tag, lower case."""
+
+    code: str
+
+
+@dataclass(frozen=True, slots=True)
+class TagFilter:
+    """Matches documents that bear this tag, see `tags`."""
+
+    tag: str
+
+
+Condition = Term | Phrase | SiteFilter | LanguageFilter | TagFilter  # what has no children
+
+
+@dataclass(frozen=True, slots=True)
+class QueryGroup:
+    """Matches documents that match at least `minimum` of the children and none of `without`; `minimum` is at least 1,
+    so a group without children matches nothing."""
+
+    minimum: int
+    children: tuple["QueryNode", ...]
+    without: tuple["QueryNode", ...] = ()
+
+
+QueryNode = Condition | QueryGroup
+NOTHING = QueryGroup(1, ())
+
+
+class ReadAs(StrEnum):
+    """How a piece of a query was read where that is not obvious."""
+
+    CUT_TEXT = "cut_text"  # longer than a query may be: what follows the piece was left out
+    CUT_WORDS = "cut_words"  # more words than a query may have: the piece and what follows were left out
+    LITERAL = "literal"  # an operator by its form, read as words
+    CLOSED = "closed"  # a quotation mark or parenthesis that was open at the end
+    UNPAIRED = "unpaired"  # a parenthesis that was left out
+    NO_FILTER = "no_filter"  # a filter with a value that it cannot have, read as words or left out
+    NO_FIELD = "no_field"  # a name before a colon that is no filter's, read as words
+    COMMON = "common"  # words too common to be looked for, where others are there
+    NOTHING = "nothing"  # there is no word to look for
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    """Says how a piece of a query was read."""
+
+    read_as: ReadAs
+    piece: str
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A parsed query.
+
+    `text`, `language` and `site`: what gives the same query when it is parsed again. `root`: what is ranked, all that
+    holds any word that is looked for. `counted`: what is counted, all that holds enough of them. `leaves`: distinct
+    terms and phrases that score, in order of appearance; none excluded. `repeats`: how often each was said, 1 … 3.
+    """
+
+    text: str
+    language: str
+    site: str
+    root: QueryNode
+    counted: QueryNode
+    leaves: tuple[Leaf, ...]
+    repeats: tuple[int, ...]
+    readings: tuple[Reading, ...] = ()
+
+
+def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:
+    """Return the documents of a tree, given those of its leaves: the set algebra for engines that have none."""
+    if not isinstance(node, QueryGroup):
+        return find(node)
+    counts: dict[int, int] = {}
+    for child in node.children:
+        for number in select(child, find):
+            counts[number] = counts.get(number, 0) + 1
+    found = frozenset(number for number, count in counts.items() if count >= node.minimum)
+    for child in node.without:
+        found -= select(child, find)
+    return found
+
+
+def any_of(nodes: list[QueryNode]) -> QueryNode:
+    """Return what matches where any of these does, as flat as can be."""
+    flat: dict[QueryNode, None] = {}
+    for node in nodes:
+        is_any = isinstance(node, QueryGroup) and node.minimum == 1 and not node.without
+        flat.update(dict.fromkeys(node.children if is_any and isinstance(node, QueryGroup) else (node,)))
+    return at_least(1, list(flat))
+
+
+def all_of(nodes: list[QueryNode], without: list[QueryNode] | None = None) -> QueryNode:
+    """Return what matches where all of these do and none of `without`."""
+    distinct = tuple(dict.fromkeys(nodes))
+    excluded = tuple(dict.fromkeys(without or ()))
+    return distinct[0] if len(distinct) == 1 and not excluded else QueryGroup(max(len(distinct), 1), distinct, excluded)
+
+
+def at_least(minimum: int, nodes: list[QueryNode]) -> QueryNode:
+    """Return what matches where at least `minimum` of these nodes do, equal ones counting once."""
+    distinct = tuple(dict.fromkeys(nodes))
+    return distinct[0] if len(distinct) == 1 else QueryGroup(max(min(minimum, len(distinct)), 1), distinct)

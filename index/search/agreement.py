@@ -1,0 +1,137 @@
+"""Whether an answer is the network's: what the answerers say of their copies, held against the asker's own view.
+
+Pure: a view and answers in, doubts out. A write is acknowledged by `min_acks` owners of its slot, so whoever agrees
+with so many of the slot's sticky owners that any two such groups share one has everything that was acknowledged before;
+and two answers that both have it, say the same. Former owners and stand-ins never count among them: both sides of a cut
+could have those.
+"""
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from enum import StrEnum
+from hashlib import blake2b
+from typing import Any, NamedTuple
+
+from dht import NodeId, Slot, View
+from index.search.messages import Agreement
+
+OWNERS_BYTES = 8
+MAX_PEERS_NAMED = 64  # with one reason
+
+
+class Reason(StrEnum):
+    """Why an answer may not be what one index over all documents would give. The words are part of the API."""
+
+    UNANSWERED = "unanswered"  # nobody who has these slots answered in time
+    UNREAD = "unread"  # documents were found, and could not be read in time
+    ORDER = "order"  # more candidates than are looked at could stand among the best
+    CHANGED = "changed"  # a document changed while it was read
+    REFUTED = "refuted"  # what a peer said of a document is not what its author signed
+    STRATEGY = "strategy"  # a peer goes by another version of the strategy
+    OWNERS = "owners"  # a peer takes others for the owners of a slot
+    UNSAID = "unsaid"  # a peer does not say how its copies compare with others: its software is older
+    ASLEEP = "asleep"  # too few owners of a slot are live
+    BEHIND = "behind"  # too few live owners' copies are known to be equal
+    UNLIKE = "unlike"  # another copy of a slot has differed for a while
+    APART = "apart"  # this node never met its network, its clock is off, or another runs with its identity
+    VANISHED = "vanished"  # half of the members, or more, went silent for good: another part of the network may live on
+
+
+class Said(NamedTuple):
+    """What one answer says of its slots' copies. `counted`: the slots for which this answer is the one that counts."""
+
+    peer: NodeId
+    slots: Sequence[int]
+    counted: Collection[Slot]
+    agreement: Agreement
+
+
+@dataclass(slots=True)
+class Doubts:
+    """The reasons why an answer is not exact; none where it is."""
+
+    slots: dict[Reason, set[int]] = field(default_factory=dict)
+    peers: dict[Reason, set[NodeId]] = field(default_factory=dict)
+
+    def __bool__(self) -> bool:
+        return bool(self.slots)
+
+    @property
+    def reasons(self) -> frozenset[Reason]:
+        """Return the reasons alone."""
+        return frozenset(self.slots)
+
+    def add(self, reason: Reason, slots: Iterable[int] = (), peers: Iterable[NodeId] = ()) -> None:
+        """Note a reason, the slots that it concerns and the peers that it lies with."""
+        self.slots.setdefault(reason, set()).update(slots)
+        self.peers.setdefault(reason, set()).update(peers)
+
+    def as_json(self) -> list[dict[str, Any]]:
+        """Return the `why` of an answer, in the order of the vocabulary."""
+        return [
+            {
+                "reason": reason.value,
+                "slots": len(self.slots[reason]),
+                "peers": [peer.hex() for peer in sorted(self.peers[reason])[:MAX_PEERS_NAMED]],
+                "peer_count": len(self.peers[reason]),
+            }
+            for reason in Reason
+            if reason in self.slots
+        ]
+
+
+def owners_digest(view: View, slots: Iterable[int]) -> bytes:
+    """Digest who owns some slots, in order: equal where two nodes see the same owners."""
+    return blake2b(b"".join(b"".join((*view.owners(Slot(s)), b"/")) for s in slots), digest_size=OWNERS_BYTES).digest()
+
+
+def needed_owners(owners: int, min_acks: int) -> int:
+    """Return with how many of a slot's sticky owners an answerer must agree: a majority, so that there is no second one
+    across a cut, and at least one of any `min_acks` that acknowledged a write."""
+    return max(owners // 2 + 1, owners - min_acks + 1)
+
+
+def is_remnant(view: View) -> bool:
+    """Tell whether half of all members that this node remembers, or more, fell silent for good."""
+    return len(view.vanished_members()) >= max(len(view.members()), 1)
+
+
+def weigh(said: Iterable[Said], view: View, doubts: Doubts) -> None:
+    """Add to the doubts what stands against these answers."""
+    masks: dict[Slot, int] = {}
+    for each in said:
+        if reason := _other_rules(each, view):
+            doubts.add(reason, each.counted, [each.peer])
+            continue
+        unlike = frozenset(each.agreement.unlike)
+        for slot, mask in zip(each.slots, each.agreement.level, strict=True):
+            if slot in each.counted:
+                masks[Slot(slot)] = min(masks.get(Slot(slot), mask), mask, key=int.bit_count)  # both rounds must do
+                if slot in unlike:
+                    doubts.add(Reason.UNLIKE, [slot], [each.peer])
+        if each.agreement.vanished:
+            doubts.add(Reason.VANISHED, (), [each.peer])
+    _count_owners(masks, view, doubts)
+
+
+def _other_rules(said: Said, view: View) -> Reason | None:
+    agreement = said.agreement
+    if not agreement.strategy or len(agreement.level) != len(said.slots):
+        return Reason.UNSAID
+    if agreement.strategy != view.strategy.version:
+        return Reason.STRATEGY
+    return Reason.OWNERS if agreement.owners != owners_digest(view, said.slots) else None
+
+
+def _count_owners(masks: Mapping[Slot, int], view: View, doubts: Doubts) -> None:
+    for slot, mask in masks.items():
+        owners = view.owners(slot)
+        needed = needed_owners(len(owners), view.strategy.min_acks)
+        if (mask & ((1 << len(owners)) - 1)).bit_count() >= needed:
+            continue
+        away = [peer for peer in owners if not view.is_live(peer)]
+        if len(owners) - len(away) < needed:
+            doubts.add(Reason.ASLEEP, [slot], away)
+        else:
+            others = (peer for place, peer in enumerate(owners) if not mask >> place & 1)
+            doubts.add(Reason.BEHIND, [slot], [peer for peer in others if view.is_live(peer)])

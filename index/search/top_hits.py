@@ -1,0 +1,95 @@
+"""A peer's best hits of a query so far, at most so many of one host.
+
+Pure: values only. Proximity, the dear part of a score, is computed only where it can still matter.
+"""
+
+import heapq
+from collections.abc import Iterable, Sequence
+
+from index.engine.forward_table import ForwardRow
+from index.query.parser import Query
+from index.query.scoring import Scorer, closeness, max_proximity, occurrences, proximity
+from index.search.messages import HitRow
+from index.text.forward_index import by_field, decode_forward, within_fields
+
+MAX_CLOSED = 64  # hosts that an engine is told to leave out
+
+_Entry = tuple[float, int, int, HitRow]  # score and negative id, by which the order goes; number
+
+
+class TopHits:
+    """The best `k` hits so far, of each host the best `per_host`; what scores less than `floor` is of no use."""
+
+    def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
+        self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
+        self._most = max_proximity(query)
+        self._seen: set[int] = set()
+        self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
+        self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
+        self.closed: set[bytes] = set()  # hosts whose best are all here
+
+    @property
+    def least(self) -> float:
+        """What a document must reach to be of use; -1.0 while anything is."""
+        return max(self._floor, self._heap[0][0]) if len(self._heap) >= self._k else self._floor or -1.0
+
+    def unseen(self, numbers: Sequence[int]) -> list[int]:
+        """Return those of these numbers that were not returned before."""
+        new = [number for number in numbers if number not in self._seen]
+        self._seen.update(new)
+        return new
+
+    def score(self, rows: Iterable[ForwardRow]) -> None:
+        """Score documents, and keep the best."""
+        for row in rows:
+            hit = self._score(row)
+            if hit is not None:
+                self._keep((hit.score, -int.from_bytes(hit.id, "big"), row.number, hit))
+
+    def close_hosts(self, bound: float) -> bool:
+        """Close the hosts that have as many hits as are wanted, all above a bound for what was left out; tell whether
+        there are new ones."""
+        before = len(self.closed)
+        for host in self.full_hosts():
+            if self._of[host][0][0] > bound and len(self.closed) < MAX_CLOSED:
+                self.closed.add(host)
+        return len(self.closed) > before
+
+    def full_hosts(self) -> list[bytes]:
+        """List the hosts that have as many hits as are wanted, the one with the most promising last of them first."""
+        full = [(mine[0], host) for host, mine in self._of.items() if len(mine) >= self._per_host]
+        return [host for _, host in sorted(full, key=lambda pair: pair[0][0], reverse=True)]
+
+    def hits(self) -> list[HitRow]:
+        """List the best, best first."""
+        return [hit for *_, hit in sorted(self._heap, reverse=True)]
+
+    def _keep(self, entry: _Entry) -> None:
+        mine = self._of.setdefault(entry[3].host, [])
+        if len(mine) < self._per_host:
+            heapq.heappush(mine, entry)
+        else:
+            worst = heapq.heappushpop(mine, entry)
+            if worst is entry:
+                return
+            if worst in self._heap:  # a better one takes its place, so the least never falls
+                self._heap.remove(worst)
+                heapq.heapify(self._heap)
+        if len(self._heap) < self._k:
+            heapq.heappush(self._heap, entry)
+        else:
+            heapq.heappushpop(self._heap, entry)
+
+    def _score(self, row: ForwardRow) -> HitRow | None:
+        forward, leaves = decode_forward(row.record), self._query.leaves
+        places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
+        tfs = tuple(map(by_field, places))
+        alone = self._scorer.before_proximity(tfs, forward.lengths)
+        mine = self._of.get(forward.host, [])
+        enough = mine[0][0] if len(mine) >= self._per_host else -1.0
+        if alone * self._most < max(self.least, enough):
+            return None
+        close = closeness(leaves, places)
+        score = alone * proximity(close)
+        numbers = score, tfs, forward.lengths, close
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, forward.host, forward.signature)

@@ -1,0 +1,70 @@
+"""Which characters make a word: runs of scripts without spaces, words of letters and digits, a few names with signs.
+
+Pure: patterns, computed from Python's own Unicode data, cut back to Unicode 14.0: a code point assigned later separates
+words on every machine, whatever its Python knows.
+"""
+
+import re
+import unicodedata
+from pathlib import Path
+
+UNICODE = "14.0.0"  # of Python 3.11
+# Written without spaces (or, Hangul, with endings glued on): cut into bigrams, so that no dictionary must be shared.
+UNSPACED = (
+    "\u0e01-\u0e4e\u0e81-\u0ecd"  # Thai, Lao
+    "\u1000-\u103f\u1780-\u17d3"  # Myanmar, Khmer
+    "\u1100-\u11ff\u3130-\u318f\ua960-\ua97f\uac00-\ud7ff\uffa0-\uffdc"  # Hangul
+    "\u3005-\u3007\u3031-\u3035\u303b\u3040-\u309f\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9f"  # Kana
+    "\u2e80-\u2fdf\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"  # Han
+)
+
+
+def _marks() -> str:
+    """Combining marks of the basic plane that `\\w` leaves out: without them Indic words would fall apart."""
+    unspaced = re.compile(f"[{UNSPACED}]")
+    ranges: list[list[int]] = []
+    for code in range(0x300, 0xFB1F):
+        character = chr(code)
+        if unicodedata.category(character) not in ("Mn", "Mc") or unspaced.match(character):
+            continue
+        if ranges and ranges[-1][1] == code - 1:
+            ranges[-1][1] = code
+        else:
+            ranges.append([code, code])
+    return "".join(f"{chr(first)}-{chr(last)}" for first, last in ranges)
+
+
+def _unassigned() -> re.Pattern[str]:
+    ranges = Path(__file__).with_name("unassigned.txt").read_text(encoding="ascii").split()
+    spans = [(first, last or first) for first, _, last in (each.partition("-") for each in ranges)]
+    return re.compile("[" + "".join(f"{chr(int(first, 16))}-{chr(int(last, 16))}" for first, last in spans) + "]")
+
+
+MARKS = _marks()
+UNASSIGNED = _unassigned()
+LETTER = f"[^\\W_{UNSPACED}]"
+# A run of unspaced script, or a word: letters and digits, marks inside, and English endings after an apostrophe
+# ("don't", "John's"), so that French "l'eau" still gives "eau". Names of programming languages keep their signs.
+# Endings in both cases (ſ is an s) and not IGNORECASE, which makes all of the pattern three times slower.
+_ENDING = "['\u2019](?:[sS\u017f]|[tT]|[rR][eE]|[vV][eE]|[lL][lL]|[dD]|[mM])"
+_SIGNED = "(?<![{0}])(?:[cC]\\+\\+|[cCfFjJ]#|\\.[nN][eE][tT])(?![{1}])"  # C++, C#, F#, J#, .NET
+TOKEN = re.compile(
+    f"[{UNSPACED}]+|{_SIGNED.format('0-9A-Za-z', 'A-Za-z')}|{LETTER}+(?:[{MARKS}]+{LETTER}*)*(?:{_ENDING}(?!{LETTER}))?"
+)
+ASCII_TOKEN = re.compile(  # of ASCII the same
+    f"{_SIGNED.format('0-9A-Za-z', 'A-Za-z')}"
+    "|[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?![A-Za-z0-9]))?"
+)
+UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+FIRST_UNSPACED = "\u0e01"
+_PLAIN = "\u3041-\u3094\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3"  # Kana, Han and Hangul that no folding changes
+PLAIN_RUN = re.compile(f"[{_PLAIN}]+")
+# All of a text; `TOKEN` finds the same in its parts. Plain runs are found faster.
+RUN_OR_REST = re.compile(f"[{_PLAIN}]++(?![{UNSPACED}])|[{UNSPACED}]+|[^{UNSPACED}]+")
+
+
+def as_of_unicode_14(text: str) -> str:
+    """Return a text with a space in place of each code point that Unicode 14.0 does not assign."""
+    if text.isascii() or unicodedata.unidata_version == UNICODE:  # there they separate words anyway
+        return text
+    return UNASSIGNED.sub(" ", text)

@@ -1,0 +1,127 @@
+"""Stem classes: by which rules the words of a document lose their endings.
+
+Pure: the same word gives the same stem everywhere. A document has one class, from the language that its record says;
+one of an unknown language has the first, English. A query has none: its words have a stem for each class, and a
+document is asked for the stem of its own class alone, so that the French "porte" and the English "port" stay apart. In
+alphabets that one language of ours has to itself that language's rules hold in every class.
+"""
+
+from collections.abc import Callable
+from functools import lru_cache
+from typing import NamedTuple
+
+import Stemmer
+
+from index.text.folding import fold
+from index.text.irregular import ENGLISH_FORMS
+
+# Numbers of classes are their places here: new ones come at the end, with another version of the analyzer.
+_NAMES = (
+    "english german french spanish italian portuguese dutch swedish norwegian danish finnish hungarian romanian "
+    "turkish catalan polish czech basque estonian lithuanian indonesian irish esperanto serbian persian nepali"
+)
+CLASSES = _NAMES.split()
+ENGLISH = 0
+ALL_CLASSES = (1 << len(CLASSES)) - 1  # a set of classes is a whole number with a bit for each
+_CODES = (
+    "en:english de:german fr:french es:spanish it:italian pt:portuguese nl:dutch af:dutch sv:swedish no:norwegian "
+    "nb:norwegian nn:norwegian da:danish fi:finnish hu:hungarian ro:romanian mo:romanian tr:turkish ca:catalan "
+    "pl:polish cs:czech sk:czech eu:basque et:estonian lt:lithuanian id:indonesian ms:indonesian ga:irish eo:esperanto "
+    "sr:serbian hr:serbian bs:serbian sh:serbian fa:persian ne:nepali gsw:german nds:german gl:portuguese"
+)
+_CLASS_OF = {code: CLASSES.index(name) for code, _, name in (each.partition(":") for each in _CODES.split())}
+_ALPHABETS = (  # first and last letter, whose rules hold there, and in which classes those of the class hold instead
+    ("\u0370", "\u03ff", "greek", ()),
+    ("\u1f00", "\u1fff", "greek", ()),
+    ("\u0400", "\u052f", "russian", ("serbian",)),
+    ("\u0530", "\u058f", "armenian", ()),
+    ("\u0600", "\u06ff", "arabic", ("persian",)),
+    ("\u0900", "\u097f", "hindi", ("nepali",)),
+    ("\u0b80", "\u0bff", "tamil", ()),
+)
+_OTHER_ALPHABETS = ("persian", "nepali")  # in whose documents words in Latin letters are mostly English
+_LATIN_ENDS = "\u0250"  # letters before it are Latin
+_ENDINGS = {  # before stemming: endings that are often typed without their marks, and some that the stemmer misses
+    "french": (("if", "ive"), ("ifs", "ives")),
+    "swedish": (("mmet", "m"), ("mmen", "m"), ("eln", "el"), ("ern", "er")),
+    "norwegian": (("mmer", "m"), ("mmet", "m")),
+    "spanish": (("cion", "ción"), ("sion", "sión"), ("logia", "logía"), ("logias", "logías")),
+    "portuguese": (("cao", "ção"), ("coes", "ções"), ("encia", "ência"), ("encias", "ências"), ("ais", "al")),
+}
+_VOWELS = {  # after stemming: vowels that change or double between the forms of a word
+    "romanian": (("oa", "o"), ("ea", "e")),
+    "dutch": (("aa", "a"), ("ee", "e"), ("oo", "o"), ("uu", "u")),
+}
+_LAST_LETTERS = {"dutch": "e", "finnish": "aeiouyäöm"}  # they go, too
+MAX_ROUNDS = 3  # a stemmer is asked until it changes nothing: it cuts "hibák" to "hiba", and "hiba" to "hib"
+LEAST_CHARS = 3  # of a stem that is cut again
+_Stem = Callable[[str], str]
+
+
+class Stem(NamedTuple):
+    """What documents of some classes are asked for; `classes` has a bit for each."""
+
+    term: str
+    classes: int
+
+
+def class_of(language: str) -> int:
+    """Return the stem class of documents in a language, given as a tag (`de`, `pt-BR`)."""
+    return _CLASS_OF.get(language.lower().replace("_", "-").partition("-")[0], ENGLISH)
+
+
+def stem(word: str, stem_class: int) -> str:
+    """Return the term of one word of `analyzer.words` in documents of a class."""
+    if word.isascii():
+        return word if word.isdigit() else _latin(stem_class)(word)
+    first = word[0]
+    if first < _LATIN_ENDS:
+        return _latin(stem_class)(fold(word)) if stem_class == ENGLISH else fold(_latin(stem_class)(word)) or word
+    for begin, end, default, own in _ALPHABETS:
+        if begin <= first <= end:
+            name = CLASSES[stem_class] if CLASSES[stem_class] in own else default
+            return fold(_stemmer(name)(word)) or word
+    return fold(word)
+
+
+@lru_cache(1 << 14)
+def stems_of(word: str) -> tuple[Stem, ...]:
+    """Return the terms of a query's word: one where all classes have the same."""
+    found: dict[str, int] = {}
+    for number in range(len(CLASSES)):
+        term = stem(word, number)
+        found[term] = found.get(term, 0) | 1 << number
+    return tuple(Stem(term, classes) for term, classes in found.items())
+
+
+@lru_cache(None)
+def _latin(stem_class: int) -> _Stem:
+    name = CLASSES[stem_class]
+    return _stemmer("english" if name in _OTHER_ALPHABETS else name)
+
+
+@lru_cache(None)
+def _stemmer(name: str) -> _Stem:
+    cut: _Stem = Stemmer.Stemmer(name, 0).stemWord  # the memo of the analyzer is faster than its own cache
+    if name == "english":
+        return lambda word: cut(ENGLISH_FORMS.get(word, word)) or word
+    all_typed = tuple(typed for typed, _ in _ENDINGS.get(name, ()))
+    endings, vowels, last = _ENDINGS.get(name, ()), _VOWELS.get(name, ()), _LAST_LETTERS.get(name, "")
+
+    def stem_word(word: str) -> str:
+        word = word.removesuffix("'s") or word
+        for typed, written in endings if word.endswith(all_typed) else ():
+            if word.endswith(typed):
+                word = word.removesuffix(typed) + written
+                break
+        for _ in range(MAX_ROUNDS):
+            before, word = word, cut(word)
+            if word == before or len(word) < LEAST_CHARS:
+                break
+        for two, one in vowels:
+            word = word.replace(two, one)
+        while last and len(word) > LEAST_CHARS and word[-1] in last:
+            word = word[:-1]
+        return word or before
+
+    return stem_word

@@ -1,0 +1,77 @@
+"""Stop words: which words of a query carry grammar and no subject.
+
+Pure: the lists lie beside this file, one for each language. Only lists can tell: how many documents hold a word never
+finds those of a language that has a twentieth of the pages. A stop word is no less a word in a phrase, and in a query
+of nothing else.
+"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
+from pathlib import Path
+
+from index.text.folding import fold
+
+_LISTS = Path(__file__).with_name("stop_lists")
+_ALIASES = {"nb": "no", "nn": "no", "sr": "hr", "bs": "hr", "sh": "hr"}
+# One stop word alone tells of a language if it is hardly a word of English, as these; others ("die hard", "dog food",
+# "via rail": of German, Danish, Spanish) need a second one of theirs in the query. Letters beyond ASCII are enough.
+_TELLING = (
+    "aan alla auf aus avec bei che cu czy das dei del della delle dem der det dla du ein eine einem einen "
+    "einer eines el hoe het ist jak jako jest kak kde kdo ktery kuidas le les nao nicht och oder og ook "
+    "por przy que qui sind sobre sono sur til und une vom von wie za zum zur"
+)
+_TELLING_WORDS = frozenset(_TELLING.split())
+
+
+def languages_of(folded: str) -> frozenset[str]:
+    """Return the languages (ISO 639-1) in which a folded, unstemmed word is a stop word; most words have none."""
+    return _languages().get(folded, frozenset())
+
+
+def is_stop_word(folded: str, language: str = "") -> bool:
+    """Tell whether a folded, unstemmed word is a stop word of a language, or of any where none is named."""
+    found = languages_of(folded)
+    return _code(language) in found if language else bool(found)
+
+
+def stop_words(words: Sequence[str], language: str = "") -> frozenset[str]:
+    """Return those of a query's folded words that are stop words in the language in which it is written.
+
+    That is the given language (a tag, as in `en` or `de-AT`) where there is a list for it, else the one with the most
+    stop words here: English before others, and others together, where they have equally many.
+    """
+    distinct = frozenset(words)
+    known = _code(language)
+    spoken = frozenset((known,)) if known in list_codes() else _spoken(distinct)
+    return frozenset(word for word in distinct if not spoken.isdisjoint(languages_of(word)))
+
+
+@cache
+def list_codes() -> frozenset[str]:
+    """Return the languages that have a list."""
+    return frozenset(path.stem for path in _LISTS.glob("*.txt"))
+
+
+def _spoken(words: Iterable[str]) -> frozenset[str]:
+    counts = Counter(code for word in words for code in languages_of(word))
+    most = max(counts.values(), default=0)
+    if counts["en"] == most:
+        return frozenset(("en",))
+    if most == 1 and all(word.isascii() and word not in _TELLING_WORDS for word in words if languages_of(word)):
+        return frozenset()
+    return frozenset(code for code, count in counts.items() if count == most)
+
+
+def _code(language: str) -> str:
+    code = language.lower().partition("-")[0]
+    return _ALIASES.get(code, code)
+
+
+@cache
+def _languages() -> Mapping[str, frozenset[str]]:
+    found: dict[str, set[str]] = {}
+    for code in sorted(list_codes()):
+        for word in (_LISTS / f"{code}.txt").read_text(encoding="utf-8").split():
+            found.setdefault(fold(word), set()).add(code)
+    return {word: frozenset(codes) for word, codes in found.items()}

@@ -1,0 +1,84 @@
+"""What filters ask of a document, as short texts that it bears: words of its title and address, file type, date.
+
+Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
+too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of
+them that cover it.
+"""
+
+import re
+from collections.abc import Iterator
+from datetime import UTC, date, datetime, timedelta
+from functools import lru_cache
+from urllib.parse import unquote, urlsplit
+
+from index.change_feed import Text
+from index.text.analyzer import words
+from index.text.folding import fold
+from index.text.forward_index import MAX_LINE_CHARS
+
+FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
+MAX_WORDS = 64  # of a title, and of an address
+WEB_PAGE = "html"
+_WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "jsp", "cgi", ""))
+_TYPE = re.compile(r"[a-z0-9]{1,5}")
+
+
+def tags_of(text: Text) -> tuple[str, ...]:
+    """Return the tags of a document, each once."""
+    return _tags(text.url, text.title[:MAX_LINE_CHARS], text.published_at or text.modified_at)
+
+
+@lru_cache(256)  # a matcher asks the same document for each tag of a range
+def _tags(url: str, title: str, instant: float) -> tuple[str, ...]:
+    address = unquote(url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+    found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}"]
+    day = _day(instant)
+    if day is not None:
+        found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]
+    return tuple(dict.fromkeys(found))
+
+
+def word_tags(field: str, text: str) -> list[str]:
+    """Return a tag for each word of a field's text: as it is written, but folded; scripts without spaces as bigrams."""
+    return [f"{field}:{fold(word)}" for word in words(text)[:MAX_WORDS]]
+
+
+def type_of(url: str) -> str:
+    """Return the type of a document by the ending of its address; that of a web page where there is none."""
+    try:
+        name = urlsplit(url).path.rpartition("/")[2].lower()
+    except ValueError:
+        return WEB_PAGE
+    ending = name.rpartition(".")[2] if "." in name else ""
+    return WEB_PAGE if ending in _WEB_PAGES or not _TYPE.fullmatch(ending) or ending.isdigit() else ending
+
+
+def date_tags(first: date, last: date) -> Iterator[str]:
+    """Yield the fewest tags that cover all days from the first to the last."""
+    day = max(first, date(FIRST_YEAR, 1, 1))
+    last = min(last, date(LAST_YEAR, 12, 31))
+    while day <= last:
+        is_new_year = (day.month, day.day) == (1, 1)
+        if is_new_year and day.year % 10 == 0 and date(day.year + 9, 12, 31) <= last:
+            yield f"date:{day.year // 10}"
+            day = date(day.year + 10, 1, 1)
+        elif is_new_year and date(day.year, 12, 31) <= last:
+            yield f"date:{day:%Y}"
+            day = date(day.year + 1, 1, 1)
+        elif day.day == 1 and _end_of_month(day) <= last:
+            yield f"date:{day:%Y-%m}"
+            day = _end_of_month(day) + timedelta(1)
+        else:
+            yield f"date:{day:%Y-%m-%d}"
+            day += timedelta(1)
+
+
+def _end_of_month(day: date) -> date:
+    return (day.replace(day=28) + timedelta(4)).replace(day=1) - timedelta(1)
+
+
+def _day(instant: float) -> date | None:
+    """The day of an instant (Unix seconds), None where there is none that anybody would ask for."""
+    if not 0 < instant < 4_102_444_800:  # the year 2100
+        return None
+    return datetime.fromtimestamp(instant, UTC).date()

@@ -1,0 +1,58 @@
+"""What an index held at an earlier instant is known, whatever order the versions came in."""
+
+import random
+
+import pytest
+
+from dht import Slot, slot_of
+from index.change_feed import DocumentChange
+from index.config import IndexConfig
+from index.engine.index_files import IndexFiles
+from index.query.collection_statistics import mark_of
+from tests.index.index_corpus import text
+
+BITS, URLS, SINCE = 2, 12, 40.0
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_two_indexes_that_took_the_same_versions_on_different_ways_agree_on_every_earlier_instant(seed: int) -> None:
+    """Oracle: of each document the newest version written before the instant; what came before `SINCE` came to both."""
+    rng = random.Random(seed)
+    written = sorted((rng.uniform(0, 100), f"http://h{rng.randrange(URLS)}.example/") for _ in range(60))
+    versions = [(at, text(random.Random(f"{url} {n}"), url, version=n)) for n, (at, url) in enumerate(written)]
+    ways = []
+    for way in range(2):
+        files = IndexFiles(IndexConfig(engine="memory"), None)
+        files.young_since = SINCE
+        newest = {found.id: (at, found) for at, found in versions}
+        left = [(at, found) for at, found in versions if at < SINCE or newest[found.id][0] == at or rng.random() < 0.7]
+        while left:
+            size = rng.randint(1, 9)
+            batch, left = left[:size], left[size:]
+            files.apply([DocumentChange(found.id, found, at) for at, found in batch], str(way).encode())
+        ways.append(files.totals)
+    for slot in map(Slot, range(1 << BITS)):
+        assert ways[0].fingerprint_until(slot, BITS, 101.0) == ways[1].fingerprint_until(slot, BITS, 101.0)
+    full = IndexFiles(IndexConfig(engine="memory"), None)
+    full.young_since = SINCE
+    for at, found in versions:
+        full.apply([DocumentChange(found.id, found, at)], b"")
+    for instant in (SINCE, 55.0, 70.0, 99.0):
+        held = {found.id: found for at, found in versions if at < instant}
+        for slot in map(Slot, range(1 << BITS)):
+            marks = sum(mark_of(f.id + f.version) for f in held.values() if slot_of(f.key, BITS) == slot) % (1 << 256)
+            assert full.totals.fingerprint_until(slot, BITS, instant) == marks.to_bytes(32, "big")
+
+
+def test_what_is_older_than_anybody_asks_about_is_not_kept_apart() -> None:
+    files = IndexFiles(IndexConfig(engine="memory"), None)
+    found = text(random.Random(1), "http://a.example/")
+    files.apply([DocumentChange(found.id, found, 10.0)], b"")
+    slot = slot_of(found.key, BITS)
+    assert files.totals.fingerprint_until(slot, BITS, 5.0) == files.totals.at(BITS)[slot].fingerprint_bytes
+    files.young_since = 20.0
+    other = text(random.Random(2), "http://a.example/", version=1)
+    files.apply([DocumentChange(other.id, other, 30.0)], b"")
+    assert files.totals.fingerprint_until(slot, BITS, 25.0) == mark_of(found.id + found.version).to_bytes(32, "big")
+    files.apply([DocumentChange(other.id, None)], b"")
+    assert files.totals.documents == 0
