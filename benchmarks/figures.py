@@ -22,7 +22,8 @@ ROOT = Path(__file__).parents[1]
 class Row:
     """One figure. `ours`: the median over all seeds; `spread`: least and most over them. `peer`: what another
     program does on the same input, or why it cannot. `ratio`: ours / peer. `met`: whether the worst seed meets the
-    goal; None without a goal."""
+    goal; None without a goal. `missed_by`: how much the worst seed lacks, for the
+    table."""
 
     what: str
     ours: float | None
@@ -32,6 +33,7 @@ class Row:
     spread: tuple[float, float] | None
     goal: str
     met: bool | None
+    missed_by: float | None = None
 
 
 def row(
@@ -55,7 +57,8 @@ def row(
     ratio = round(ours / other, 4) if isinstance(other, float | int) and other else None
     met = None if goal is None else found[0] >= goal if at_least else found[-1] <= goal
     spread = (round(found[0], 4), round(found[-1], 4))
-    return Row(what, round(ours, 4), other, ratio, unit, spread, _goal(goal, at_least), met)
+    missed_by = round(goal - found[0] if at_least else found[-1] - goal, 4) if goal is not None and not met else None
+    return Row(what, round(ours, 4), other, ratio, unit, spread, _goal(goal, at_least), met, missed_by)
 
 
 def parser_for(description: str) -> argparse.ArgumentParser:
@@ -73,18 +76,20 @@ def report(name: str, rows: Sequence[Row], packages: Sequence[str]) -> dict[str,
         "commit": commit(),
         "machine": machine(),
         "versions": {"python": platform.python_version(), **{package: _version(package) for package in packages}},
-        "rows": [asdict(each) for each in rows],
+        "rows": [{key: value for key, value in asdict(each).items() if key != "missed_by"} for each in rows],
     }
 
 
-def show(name: str, rows: Sequence[Row], packages: Sequence[str], *, as_json: bool) -> None:
-    """Print a benchmark's figures."""
+def show(
+    name: str, rows: Sequence[Row], packages: Sequence[str], *, as_json: bool, spread: str = "least … most"
+) -> None:
+    """Print a benchmark's figures. `spread`: what the spread of its rows is."""
     if as_json:
         print(json.dumps(report(name, rows, packages), indent=1, ensure_ascii=False))
         return
     where = machine()
     print(f"{name}, commit {commit() or 'unknown'}, {where['system']}, {where['cores']} cores of {where['processor']}")
-    table = [("what", "ours (least … most)", "peer", "ratio", "goal", "met")]
+    table = [("what", f"ours ({spread})", "peer", "ratio", "goal", "met")]
     table += [_cells(each) for each in rows]
     widths = [max(len(line[n]) for line in table) for n in range(len(table[0]))]
     for line in table:
@@ -116,8 +121,12 @@ def _cells(each: Row) -> tuple[str, ...]:
     spread = f" ({_number(each.spread[0])} … {_number(each.spread[1])})" if each.spread else ""
     ours = f"{_number(each.ours)} {each.unit}{spread}" if each.ours is not None else "-"
     peer = each.peer if isinstance(each.peer, str) else _number(each.peer)
-    met = "" if each.met is None else "yes" if each.met else "no"
+    met = "" if each.met is None else "yes" if each.met else f"no{_missed(each)}"
     return each.what, ours, peer, _number(each.ratio), each.goal, met
+
+
+def _missed(each: Row) -> str:
+    return "" if each.missed_by is None else f", by {_number(each.missed_by)}"
 
 
 def _number(value: float | None) -> str:

@@ -31,9 +31,8 @@ from dht import Slot, slot_start, system_clock
 from node.demo.layout import DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
 from node.demo.nodes import NodeClient
-from node.demo.processes import Children, free_ports, start_web
+from node.demo.processes import Children, free_ports, has_ipv6, start_web
 from node.demo.sample_web import start_urls
-from node.process.run_node import has_ipv6
 from store import Kind, RecordStore, StoreConfig
 
 DEPTH = 40  # links from the front pages: deeper than any honest page lies, so that traps are ended by guards

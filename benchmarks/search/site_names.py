@@ -1,0 +1,47 @@
+"""Types a site's name and looks where its front page stands."""
+
+import asyncio
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+
+from benchmarks.figures import Row
+from benchmarks.search.extent import Extent
+from benchmarks.search.figure import figure, left_out
+from benchmarks.search.goals import SITE_NAMES_MRR
+from benchmarks.search.measures import reciprocal_rank
+from benchmarks.search.one_node import one_node
+from benchmarks.search.web_pages import WebPage, read_web
+
+SILENT = frozenset(("www", "web", "m", "test", "com", "org", "net", "io", "co"))  # labels that name no site
+MOST_ALIKE = 2  # fronts of one name; more are translations of each other, of which nobody can say which is meant
+
+
+def rows(extent: Extent) -> list[Row]:
+    """Return the rows of site names."""
+    if extent.web is None:
+        return [left_out("front page for a site's name", "needs --web DIR")]
+    pages = read_web(extent.web)
+    names = site_names(pages)
+    asked = sorted(names)[: extent.most(len(names))]
+    found = asyncio.run(_ranks(pages, [(name, names[name]) for name in asked], extent.engine))
+    return [figure(f"front page for a site's name ({len(asked)})", found, "MRR", goal=SITE_NAMES_MRR)]
+
+
+def site_names(pages: Sequence[WebPage]) -> dict[str, frozenset[int]]:
+    """Return the places of the front pages that each name means: "python" and "python docs" for docs.python.test."""
+    found: dict[str, set[int]] = defaultdict(set)
+    for place, page in enumerate(pages):
+        labels = [label for label in page.host.split(".") if label not in SILENT]
+        if page.is_front and labels:
+            found[_spoken(labels[-1:])].add(place)
+            found[_spoken(reversed(labels))].add(place)
+    return {name: frozenset(places) for name, places in found.items() if len(places) <= MOST_ALIKE}
+
+
+def _spoken(labels: Iterable[str]) -> str:
+    return " ".join(labels).replace("-", " ")
+
+
+async def _ranks(pages: Sequence[WebPage], asked: Sequence[tuple[str, frozenset[int]]], engine: str) -> list[float]:
+    async with one_node([page.text for page in pages], engine) as node:
+        return [reciprocal_rank(await node.places(words), targets) for words, targets in asked]

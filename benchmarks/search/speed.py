@@ -1,0 +1,99 @@
+"""Times queries over made-up documents of real lines: the processor's time of the whole process, and the wall's.
+
+Each query is asked once, so that no cache answers. Documents are put together from lines of the pages of --web, drawn
+at random, in the lengths of those pages; typed queries are their titles, natural questions have stop words around them.
+"""
+
+import asyncio
+import random
+import time
+from collections.abc import Sequence
+from statistics import quantiles
+
+from benchmarks.figures import Row, row
+from benchmarks.search.extent import Extent
+from benchmarks.search.figure import left_out
+from benchmarks.search.goals import CPU_DOCUMENTS, NATURAL_CPU_MS, TYPED_CPU_MS
+from benchmarks.search.one_node import OneNode, one_node
+from benchmarks.search.web_pages import WebPage, read_web
+from dht import document_id, placement_key
+from index import Text
+from index.text.stop_words import is_stop_word
+
+QUERIES = 300
+WARM_UP = 20  # queries that are not timed
+MOST_LINES = 60
+QUICK_DOCUMENTS = 1_000
+QUESTIONS = ("how do I use {} with {}", "what is the best way to get {} from a {}", "why does {} not work in {}")
+
+
+def rows(extent: Extent) -> list[Row]:
+    """Return the rows of typed queries and natural questions."""
+    if extent.web is None:
+        return [left_out("speed", "needs --web DIR")]
+    count = min(extent.documents, QUICK_DOCUMENTS) if extent.quick else extent.documents
+    pages, chance = read_web(extent.web), random.Random(1)
+    texts, typed, natural = made_up(pages, count, chance), titles(pages, chance), questions(pages, chance)
+    goals = (TYPED_CPU_MS, NATURAL_CPU_MS) if count >= CPU_DOCUMENTS else ((None, None), (None, None))
+
+    async def measured() -> list[Row]:
+        async with one_node(texts, extent.engine) as node:
+            await timed(node, titles(pages, random.Random(2))[:WARM_UP])
+            most = extent.most(QUERIES)
+            out = time_rows("typed query", await timed(node, typed[:most]), goals[0])
+            out += time_rows("natural question", await timed(node, natural[:most]), goals[1])
+            return [*out, row("documents indexed", [len(texts) / node.built_s], "/s")]
+
+    return [row("speed over so many documents", [float(count)], ""), *asyncio.run(measured())]
+
+
+async def timed(node: OneNode, queries: Sequence[str]) -> tuple[list[float], list[float]]:
+    """Return the milliseconds of processor and wall that each query took."""
+    cpu, wall = [], []
+    for words in queries:
+        began, used = time.perf_counter(), time.process_time()
+        await node.ask(words)
+        cpu.append((time.process_time() - used) * 1000)
+        wall.append((time.perf_counter() - began) * 1000)
+    return cpu, wall
+
+
+def time_rows(what: str, found: tuple[list[float], list[float]], goals: Sequence[float | None]) -> list[Row]:
+    """Return the rows of p50 and p95 of processor time, which have goals, and wall time."""
+    if len(found[0]) < 2:
+        return [left_out(what, "too few queries can be made of these pages")]
+    out = []
+    for name, values, limits in (("CPU", found[0], goals), ("wall", found[1], (None, None))):
+        cuts = quantiles(values, n=20)
+        for rank, value, limit in (("p50", cuts[9], limits[0]), ("p95", cuts[18], limits[1])):
+            out.append(row(f"{what}, {name} {rank}", [value], "ms", goal=limit))
+    return out
+
+
+def made_up(pages: Sequence[WebPage], count: int, chance: random.Random) -> list[Text]:
+    """Return documents of lines that stand on pages of one language, each as many as one of those pages has."""
+    lines: dict[str, list[str]] = {}
+    for page in pages:
+        lines.setdefault(page.found.language, []).extend(page.found.text.split("\n"))
+    out = []
+    for number in range(count):
+        page = chance.choice(pages)
+        have = lines[page.found.language]
+        body = "\n".join(chance.choices(have, k=min(page.found.text.count("\n") + 1, MOST_LINES)))
+        url, title = f"http://{page.host}/{number}.html", chance.choice(have)[:80]
+        version = number.to_bytes(32, "big")
+        found = Text(document_id(url), placement_key(url), version, url, title, (), body, page.found.language, 0.0)
+        out.append(found)
+    return out
+
+
+def titles(pages: Sequence[WebPage], chance: random.Random) -> list[str]:
+    """Return the titles of pages, each once."""
+    return chance.sample(found := sorted({page.found.title for page in pages if page.found.title}), len(found))
+
+
+def questions(pages: Sequence[WebPage], chance: random.Random) -> list[str]:
+    """Return English questions about words of the pages."""
+    words = sorted({word for page in pages if page.found.language == "en" for word in page.found.title.lower().split()})
+    words = [word for word in words if word.isalpha() and not is_stop_word(word)]
+    return [chance.choice(QUESTIONS).format(*chance.sample(words, 2)) for _ in range(QUERIES)] if words[1:] else []

@@ -1,0 +1,179 @@
+"""Runs the network of a soak and samples it: five processes on loopback, a changing web, queries, now and then a kill.
+
+The last node is killed and started again; the others live as long as the run, and are what growth is judged by.
+"""
+
+import asyncio
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from random import Random
+from urllib.parse import urlencode
+
+import aiohttp
+
+from benchmarks.soak.growth import Point
+from benchmarks.soak.web import pick, vocabulary, write
+from node.demo.layout import DemoNode, config_text, plan_nodes
+from node.demo.network import write_network
+from node.demo.nodes import NodeClient
+from node.demo.processes import Children, free_ports, has_ipv6, start_web
+from node.demo.runner import Demo
+
+REVISITS = "[crawl]\nmin_revisit_s = 120.0\nrevisit_s = 900.0\nmax_revisit_s = 3600.0\n"
+DELAY_S = 0.2
+DEPTH = 100
+ASKERS = 4  # questions on their way at once; one that is late delays its own successors alone
+DEADLINE_MS = 3000
+FIGURES = {  # name on /metrics: what it is called here, and its unit
+    "process_resident_memory_bytes": ("memory MB", 1e6),
+    "process_open_fds": ("open files", 1.0),
+    "dse_threads": ("threads", 1.0),
+    "dse_tasks": ("tasks", 1.0),
+    "dse_documents": ("documents", 1.0),
+    "dse_disk_used_bytes": ("disk MB", 1e6),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class SoakPlan:
+    """Says how long and how hard; `rate`: queries a second, over all nodes; `restart_s`: between two kills."""
+
+    seconds: float = 12 * 3600.0
+    nodes: int = 5
+    rate: float = 8.0
+    restart_s: float = 1800.0
+    sample_s: float = 30.0
+    hosts: int = 8
+    pages: int = 60
+    seed: int = 1
+    port: int = 26_000
+
+
+@dataclass
+class SoakRecord:
+    """What was seen: figure → node → points, and what went wrong with queries."""
+
+    series: dict[str, dict[str, list[Point]]] = field(default_factory=dict)
+    began_at: dict[str, float] = field(default_factory=dict)  # of nodes that were started again
+    asked: int = 0
+    failed: int = 0
+    partial: int = 0
+    waits_ms: list[float] = field(default_factory=list)  # since the last sample
+
+    def add(self, figure: str, node: str, at_s: float, value: float) -> None:
+        """Note one sample."""
+        self.series.setdefault(figure, {}).setdefault(node, []).append((at_s, value))
+
+
+async def soak(plan: SoakPlan, folder: Path) -> SoakRecord:
+    """Run the whole soak in `folder` and return what was seen; `folder` keeps logs and data."""
+    children, record = Children(folder), SoakRecord()
+    try:
+        async with aiohttp.ClientSession() as session:
+            demo = await _started(plan, folder, children, session)
+            await demo.wait_formed()
+            await demo.start_crawl()
+            began = time.monotonic()
+            until = began + plan.seconds
+            async with asyncio.TaskGroup() as tasks:
+                for number in range(ASKERS):
+                    tasks.create_task(_ask(demo, plan, session, record, number, until))
+                tasks.create_task(_restart(demo, plan, record, began, until))
+                tasks.create_task(_sample(demo, plan, session, record, began, until))
+    finally:
+        await children.stop()
+    return record
+
+
+async def _started(plan: SoakPlan, folder: Path, children: Children, session: aiohttp.ClientSession) -> Demo:
+    write(folder / "web", plan.seed, plan.hosts, plan.pages)
+    ipv6 = has_ipv6()
+    web = await start_web(children, folder / "web", folder, ipv6)
+    ports = free_ports(plan.nodes, plan.port), free_ports(plan.nodes, plan.port + 1000)
+    nodes = plan_nodes(plan.nodes, *ports, folder, ipv6)
+    demo = Demo(folder, nodes, web, children, NodeClient(session), print, time.monotonic())
+    network = write_network(folder / "network.toml", nodes, web.hosts, DELAY_S)
+    for node in nodes:
+        node.data_dir.mkdir(parents=True)
+        text = config_text(node, network, folder / "hosts", DELAY_S).replace("[crawl]\n", REVISITS)
+        (node.data_dir / "config.toml").write_text(text)
+        demo.start_node(node)
+    return demo
+
+
+async def _ask(
+    demo: Demo, plan: SoakPlan, session: aiohttp.ClientSession, record: SoakRecord, number: int, until: float
+) -> None:
+    """Ask one to three words of one node after the other, at this asker's share of the rate."""
+    rng, words = Random(f"{plan.seed} asks {number}"), vocabulary(plan.seed)
+    period, due = ASKERS / plan.rate, time.monotonic()
+    while (due := max(due + period, time.monotonic() - period)) < until:
+        await asyncio.sleep(due - time.monotonic())
+        node = rng.choice(demo.alive()[: plan.nodes - 1])
+        query = " ".join(pick(rng, words) for _ in range(rng.randint(1, 3)))
+        await _ask_once(session, node, query, record)
+
+
+async def _ask_once(session: aiohttp.ClientSession, node: DemoNode, query: str, record: SoakRecord) -> None:
+    asked_at = time.monotonic()
+    record.asked += 1
+    parameters = urlencode({"q": query, "deadline_ms": DEADLINE_MS})
+    try:
+        async with session.get(f"{node.url}/api/v1/search?{parameters}") as answer:
+            body = await answer.json()
+            record.failed += answer.status != 200
+            record.partial += bool(body.get("partial"))
+    except (aiohttp.ClientError, TimeoutError, ValueError):
+        record.failed += 1
+    record.waits_ms.append((time.monotonic() - asked_at) * 1000)
+
+
+async def _restart(demo: Demo, plan: SoakPlan, record: SoakRecord, began: float, until: float) -> None:
+    """Kill the last node without warning, and start it again ten seconds later."""
+    node = demo.nodes[-1]
+    while time.monotonic() + plan.restart_s < until:
+        await asyncio.sleep(plan.restart_s)
+        demo.kill(node)
+        await asyncio.sleep(10)
+        demo.start_node(node)
+        record.began_at[node.name] = time.monotonic() - began
+
+
+async def _sample(
+    demo: Demo, plan: SoakPlan, session: aiohttp.ClientSession, record: SoakRecord, began: float, until: float
+) -> None:
+    while time.monotonic() < until:
+        await asyncio.sleep(plan.sample_s)
+        demo.check_processes()
+        at_s = time.monotonic() - began
+        for node in demo.alive():
+            for figure, value in await _figures(session, node):
+                record.add(figure, node.name, at_s, value)
+            record.add("files on disk", node.name, at_s, sum(len(files) for *_, files in os.walk(node.data_dir)))
+            record.add("log kB", node.name, at_s, (demo.folder / f"{node.name}.log").stat().st_size / 1000)
+        if waits := sorted(record.waits_ms):
+            record.waits_ms = []
+            for figure, share in (("latency p50 ms", 0.5), ("latency p99 ms", 0.99)):
+                record.add(figure, "all", at_s, waits[int(len(waits) * share)])
+
+
+async def _figures(session: aiohttp.ClientSession, node: DemoNode) -> Iterator[tuple[str, float]]:
+    """What /metrics says of the process; nothing while a node that was killed is starting."""
+    try:
+        async with session.get(f"{node.url}/metrics", timeout=aiohttp.ClientTimeout(total=15)) as answer:
+            text = await answer.text()
+    except (aiohttp.ClientError, TimeoutError):
+        return iter(())
+    return read_figures(text)
+
+
+def read_figures(text: str) -> Iterator[tuple[str, float]]:
+    """Yield the figures that are drawn out of a /metrics page."""
+    for line in text.splitlines():
+        name, _, value = line.partition(" ")
+        if name in FIGURES:
+            figure, unit = FIGURES[name]
+            yield figure, float(value) / unit
