@@ -12,8 +12,10 @@ strategy = '''{"document": {…}, "signatures": […]}'''
 ```
 """
 
-from collections.abc import Sequence
+import difflib
+from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
@@ -42,7 +44,7 @@ MAX_SEEDS = 16
 MAX_INFO_CHARS = 200
 
 
-class _NetworkFile(msgspec.Struct, forbid_unknown_fields=True):
+class _NetworkFile(msgspec.Struct):
     name: str
     id: str
     publishers: tuple[str, ...]
@@ -66,7 +68,9 @@ def load_network(source: Path | str) -> Network:
 
 def _parsed(text: str) -> Network:
     try:
-        file = msgspec.toml.decode(text, type=_NetworkFile)
+        fields = msgspec.toml.decode(text, type=dict[str, Any])
+        _check_names(fields)
+        file = msgspec.convert(fields, _NetworkFile)
     except (msgspec.DecodeError, ValueError) as error:
         raise BadStrategy("network file", str(error), "it needs name, id, publishers and strategy") from None
     if len(file.seeds) > MAX_SEEDS:
@@ -80,6 +84,14 @@ def _parsed(text: str) -> Network:
     publishers = Publishers(file.publishers, file.threshold)
     first = decode_signed(file.strategy.strip().encode())
     return check_network(Network(file.name, file.id, publishers, contacts, first, file.seeds, file.info_url))
+
+
+def _check_names(fields: Iterable[str]) -> None:
+    """Pass over keys of a newer version, but not a known one that is misspelt."""
+    known = _NetworkFile.__struct_fields__
+    for name in fields:
+        if name not in known and (near := difflib.get_close_matches(name, known, n=1)):
+            raise BadStrategy(name[:80], "is no key of a network file", f"did you mean {near[0]}?")
 
 
 def new_network(

@@ -18,6 +18,7 @@ from dht.errors import (
     DseError,
     InputError,
     LocalError,
+    MachineRefuses,
     PeerTimeout,
     RemoteError,
 )
@@ -42,8 +43,10 @@ from dht.keys import (
     split_url,
 )
 from dht.leases.lease_balancer import BalanceReport
-from dht.messages import Message
-from dht.overlay.api import Overlay
+from dht.local_faults import FaultSite, LocalFault, LocalFaults, refusal_of, refused
+from dht.membership.working_families import WorkingFamilies
+from dht.messages import Done, Message
+from dht.overlay.api import Overlay, View
 from dht.overlay.assembly import open_overlay
 from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
 from dht.overlay.service import OverlayService
@@ -71,6 +74,7 @@ from dht.strategy.document import (
     encode_document,
     encode_signed,
     parse_document,
+    unknown_parts,
 )
 from dht.strategy.history import AdoptedStrategy, StrategyHistory
 from dht.strategy.network import Network, check_network, network_id
@@ -82,6 +86,9 @@ from dht.strategy.validation import (
     parse_address,
     sign_strategy,
 )
+from dht.transport.request_auth import check_window
+from dht.transport.small_packets import small_packet_socket
+from dht.transport.transport import HearTime, NoConnection, Route
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
@@ -109,19 +116,26 @@ __all__ = [
     "DhtConfig",
     "DialBack",
     "DocumentId",
+    "Done",
     "DseError",
     "Endpoint",
     "EngineDriver",
     "Event",
     "Family",
+    "FaultSite",
+    "HearTime",
     "Identity",
     "InputError",
     "Key",
     "Load",
     "LocalError",
+    "LocalFault",
+    "LocalFaults",
+    "MachineRefuses",
     "Message",
     "Mode",
     "Network",
+    "NoConnection",
     "NodeId",
     "Now",
     "OnEvent",
@@ -137,6 +151,7 @@ __all__ = [
     "PuzzleFile",
     "RateLimiter",
     "RemoteError",
+    "Route",
     "Rule",
     "RuleDecision",
     "ShardPolicy",
@@ -148,10 +163,13 @@ __all__ = [
     "StrategyAhead",
     "StrategyHistory",
     "VerifiedHeartbeat",
+    "View",
+    "WorkingFamilies",
     "add_signature",
     "check_bounds",
     "check_network",
     "check_publishers",
+    "check_window",
     "decode_signed",
     "difference",
     "distance",
@@ -167,6 +185,8 @@ __all__ = [
     "parse_document",
     "placement_diff",
     "placement_key",
+    "refusal_of",
+    "refused",
     "resize_inside",
     "shards",
     "sign_strategy",
@@ -174,11 +194,13 @@ __all__ = [
     "slot_of",
     "slot_range",
     "slot_start",
+    "small_packet_socket",
     "solve_all",
     "split_url",
     "spread_depth",
     "stray_range",
     "system_clock",
+    "unknown_parts",
     "verify",
     "when_told_to_stop",
     "work_of",

@@ -1,7 +1,8 @@
 """Errors by whose fault they are; that decides what happens next.
 
 Pure: values only. `RemoteError`: a peer or site failed or lied: note it, back off, go on. `InputError`: the
-person asking can fix it. `LocalError`: this machine failed: stop loudly. Each package adds its own below these.
+person asking can fix it. `LocalError`: this machine failed: stop loudly, but for `MachineRefuses`, which may pass. Each
+package adds its own below these.
 """
 
 from dataclasses import dataclass
@@ -38,6 +39,11 @@ class BrokenFile(LocalError):
 
     def __str__(self) -> str:
         return f"{self.path}: {self.reason}; {self.remedy}"
+
+
+class MachineRefuses(BrokenFile):
+    """This machine refuses a file for now: full, read-only, failing, out of handles. The node goes on with what it can,
+    and tries again."""
 
 
 @dataclass(eq=False)

@@ -6,7 +6,7 @@ Pure: values and protocols only.
 """
 
 from collections.abc import Awaitable, Callable
-from typing import Annotated, Protocol, TypeVar
+from typing import Annotated, ClassVar, Protocol, TypeVar
 
 import msgspec
 from msgspec import Meta
@@ -23,6 +23,15 @@ _Id = Annotated[bytes, Meta(max_length=20)]
 
 class Message(msgspec.Struct, frozen=True, array_like=True):
     """The base of every message between peers; fields may be added at the end with defaults, never removed."""
+
+    in_packets: ClassVar[bool] = False
+    """Whether it may travel in packets: it only reads, so that repeating it changes nothing, and its answer is mostly
+    small."""
+
+    @property
+    def is_long(self) -> bool:
+        """Whether its answer is too long for packets for certain."""
+        return False
 
 
 Asked = TypeVar("Asked", bound=Message)

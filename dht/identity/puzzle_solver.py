@@ -10,9 +10,13 @@ from concurrent.futures import Executor
 from pathlib import Path
 
 from dht.atomic_file import write_atomically
+from dht.clock import system_clock
 from dht.identity.puzzle import NONCE_BYTES, STEP_TRIES, solve, work_of
+from dht.local_faults import FaultSite, LocalFaults, refused
 
 log = logging.getLogger(__name__)
+
+KEEP_AGAIN_S = 60.0  # between two tries to write a file that was refused
 
 
 class PuzzleFile:
@@ -37,12 +41,30 @@ class PuzzleFile:
         if self._path is not None:
             write_atomically(self._path, f"{nonce}\n".encode())
 
+    def keep(self, nonce: int, faults: LocalFaults) -> bool:
+        """Replace the file, and tell whether that is done; `faults` learns what the machine refuses."""
+        try:
+            self.save(nonce)
+        except OSError as error:
+            faults.begin(FaultSite.PUZZLE, refused(self._path, error))
+            return False
+        faults.end(FaultSite.PUZZLE)
+        return True
+
 
 class PuzzleSolver:
     """Solves the puzzle of one public key; `solved` gets each nonce that is found, and at once the one on file."""
 
-    def __init__(self, public_key: bytes, file: PuzzleFile, executor: Executor, solved: Callable[[int], None]) -> None:
-        self._public_key = public_key
+    def __init__(
+        self,
+        public_key: bytes,
+        file: PuzzleFile,
+        executor: Executor,
+        solved: Callable[[int], None],
+        faults: LocalFaults | None = None,
+    ) -> None:
+        """`faults`: who is told when the file is refused; it is written again every KEEP_AGAIN_S."""
+        self._public_key, self._faults = public_key, faults or LocalFaults(system_clock)
         self._file = file
         self._executor = executor
         self._solved = solved
@@ -74,7 +96,7 @@ class PuzzleSolver:
         self._nonce = found
         self._solved(found)
         log.info("identity puzzle solved bits=%d tries=%d", work_of(self._public_key, found), found + 1)
-        try:
-            await loop.run_in_executor(self._executor, self._file.save, found)
-        except OSError as error:
-            log.warning("solved puzzle not kept reason=%s; it is solved again at the next start", error)
+        while True:
+            if await loop.run_in_executor(self._executor, self._file.keep, found, self._faults):
+                return
+            await asyncio.sleep(KEEP_AGAIN_S)

@@ -29,6 +29,7 @@ class Lease:
     asked: int  # the highest epoch asked for
     voters: frozenset[NodeId] = frozenset()  # who granted it the last time
     is_strained: bool = False  # the last renewal failed
+    is_doubtful: bool = False  # it may be over: not shown until it is renewed
     outranked_since: float | None = None
     drained_at: float | None = None
 

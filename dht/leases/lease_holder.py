@@ -83,10 +83,17 @@ class LeaseHolder:
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its epoch."""
         if now.steady >= self._shown[0]:
-            shown = {s: h for s, h in sorted(self._held.items()) if h.until > now.steady and h.drained_at is None}
+            fit = {s: h for s, h in self._held.items() if h.drained_at is None and not h.is_doubtful}
+            shown = {s: h for s, h in sorted(fit.items()) if h.until > now.steady}
             until = min((h.until for h in shown.values()), default=now.steady)
             self._shown = (until, MappingProxyType({slot: held.epoch for slot, held in shown.items()}))
         return self._shown[1]
+
+    def doubt(self, now: Now) -> None:
+        """Show no lease until it has been renewed: this node's clock may have stood still."""
+        for held in self._held.values():
+            held.is_doubtful, held.renew_at = True, now.steady
+        self._show_anew()
 
     def lend(self, now: Now, slot: Slot, heir: NodeId, lent_s: float) -> bool:
         """Hand a held slot to another live owner of it for so many seconds; return False where that cannot be."""

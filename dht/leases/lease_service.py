@@ -1,27 +1,30 @@
 """Moves the leases' messages, and remembers on disk that this node may have voted.
 
 Every second it takes the live owners from the view, asks for votes, of those left out too where they are missed, and
-releases what is no longer this node's. The file `votes.json` holds one instant: until when votes that this node gave
-may bind. A node that starts before it abstains for as long, VOTE_S at most; a node that never voted for another has no
-file and votes at once.
+releases what is no longer this node's. Where the file `votes.json` lies, this node ran before: from when it first sees
+others it abstains for VOTE_S, as long as votes of an earlier run may bind.
+
+Leases go by the steady clock, which no step of the wall clock touches. A steady clock that stood still, with a machine
+that was suspended, is recognised by a wall clock that went on: no lease is shown then until it has been renewed.
 """
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from concurrent.futures import Executor
 from pathlib import Path
 
-import msgspec
+from msgspec.structs import replace
 
-from dht.atomic_file import write_atomically
 from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
 from dht.keys import NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
 from dht.leases.quorum_round import QuorumRound
-from dht.leases.voter import VOTE_S, Team
+from dht.leases.vote_note import VoteNote
+from dht.leases.voter import HOLD_S, VOTE_S, Team
+from dht.local_faults import LocalFaults
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
 
@@ -35,21 +38,31 @@ PATIENT_S = 8.0  # in a network where peers come and go all the time it does not
 ASLEEP_S = 10.0  # no step for so long: the machine slept; heartbeats may be this late and still count as live
 ASK_S = 2.0  # for a vote; a dead voter delays the rest of its round by this much, once
 FALL_BACK_S = 1.0  # then those who were left out are asked too; twice the slowest of a hundred round trips
-NOTE_AHEAD_S = 600.0  # the file is written every ten minutes, not with every vote; nobody abstains longer than VOTE_S
+STILL_S = 5.0  # by which the wall clock may run ahead of the steady one at once; the lease outlasts it
 
 
 class LeaseService:
     """The leases of a running node. `path` None: nothing is remembered (a simulated node that never restarts)."""
 
     def __init__(
-        self, view: OverlayView, peers: PeerClient, clock: Clock, executor: Executor, path: Path | None
+        self,
+        view: OverlayView,
+        peers: PeerClient,
+        clock: Clock,
+        executor: Executor,
+        path: Path | None,
+        faults: LocalFaults | None = None,
+        doubts: Callable[[], bool] = lambda: False,
     ) -> None:
-        now = clock()
+        """`faults`: who is told when the file is refused, and no vote is given. `doubts`: whether peers' clocks speak
+        against ours."""
+        now, self._note = clock(), VoteNote(path, faults or LocalFaults(clock))
         self._view, self._peers, self._clock = view, peers, clock
-        self._executor, self._path = executor, path
-        self._noted_until = 0.0  # wall
+        self._executor, self._doubts = executor, doubts
+        self._is_noted = self._ran_before = self._note.exists()
+        self._wall_ahead_s = now.wall - now.steady
         self._slot_bits = view.strategy.slot_bits
-        self._leases = LeaseHolder(view.node_id, self._slot_bits, abstain_until=now.steady + self._recall(now))
+        self._leases = LeaseHolder(view.node_id, self._slot_bits)
         self._balancer = LeaseBalancer(view)
         self._settled, self._settle_at = False, 0.0
         self._quiet_teams: Mapping[Slot, Team] = {}
@@ -57,14 +70,17 @@ class LeaseService:
         self._teams: object = None  # as the leases were told last
 
     def begin(self, *, listens: bool) -> None:
-        """Prepare for the first step. `listens`: claim nothing before peers had time to be heard of."""
+        """Prepare for the first step. `listens`: claim nothing before peers had time to be heard of. Blocks on a small
+        file."""
         self._quiet_since = self._stepped_at = now = self._clock().steady
+        self._is_noted = self._is_noted or self._note.write()
         if listens:
             self._settle_at = now + SETTLE_S
             self._leases.wait_until(self._settle_at)
 
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its epoch."""
+        self._notice_standstill(now)
         if self._view.strategy.slot_bits != self._slot_bits:
             self._take_teams()
         return self._leases.held(now)
@@ -76,7 +92,11 @@ class LeaseService:
     async def step(self, work: CrawlWork) -> None:
         """Make one round of asking; return when all have answered or had their time."""
         self._notice_sleep()
+        listens_anew = self._listens_anew()
         self._take_teams()
+        if listens_anew and self._view.why_apart():
+            await self._tell(self._leases.give_up(self._clock()))
+            return
         self._balancer.step(self._clock(), self._leases, work)
         asked = self._leases.step(self._clock(), self._view, work.is_busy)
         if asked.requests:
@@ -91,26 +111,20 @@ class LeaseService:
         except TimeoutError:
             log.info("leases not released in time; the others wait until they run out")
 
-    def forget_quickly(self) -> None:
-        """Note how long votes really bind, in place of the rounded time; for a clean stop. Blocks on one small file."""
-        now = self._clock()
-        left = self._leases.voter.promised_until() - now.steady
-        if self._path is not None and self._noted_until:
-            _write_note(self._path, now.wall + max(0.0, left))
-
     async def answer_request(self, peer: NodeId, request: LeaseRequest) -> LeaseReply:
-        """Vote, and say so only after the vote is noted. Raises BadMessage where there are not as many slots."""
+        """Vote, and say so only after the vote is noted; where that is refused, no vote is given. Raises BadMessage
+        where there are not as many slots."""
         self._take_teams()
         if request.slot_bits != self._slot_bits:
             told = f"slot_bits are {self._slot_bits} here and {request.slot_bits} there: ask again in a few seconds"
             raise BadMessage(peer.hex(), told)
-        now = self._clock()
-        reply = self._leases.answer(now, peer, request, self._view)
-        if any(vote.granted for vote in reply.votes) and now.wall + VOTE_S > self._noted_until:
-            self._noted_until = now.wall + VOTE_S + NOTE_AHEAD_S
-            if self._path is not None:
-                loop = asyncio.get_running_loop()
-                await loop.run_in_executor(self._executor, _write_note, self._path, self._noted_until)
+        if self._view.why_apart():
+            return LeaseReply(())
+        reply = self._leases.answer(self._clock(), peer, request, self._view)
+        if any(vote.granted for vote in reply.votes) and not self._is_noted:
+            self._is_noted = await asyncio.get_running_loop().run_in_executor(self._executor, self._note.write)
+            if not self._is_noted:
+                return LeaseReply(tuple(replace(vote, granted=False) for vote in reply.votes))
         return reply
 
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
@@ -126,6 +140,22 @@ class LeaseService:
             self._leases.wait_until(now + SETTLE_S)
         self._stepped_at = now
 
+    def _listens_anew(self) -> bool:
+        """Whether this node is apart from the others, or may be by its clock: then it claims nothing before it has
+        heard them. After a wrong clock that takes longer than after a start: they have to hear it first."""
+        if not (self._view.why_apart() or self._doubts()):
+            return False
+        now = self._clock().steady
+        self._settle_at = now + (SETTLE_S if self._view.first_meeting.is_lost else HOLD_S)
+        self._leases.wait_until(self._settle_at)
+        return True
+
+    def _notice_standstill(self, now: Now) -> None:
+        """Where the wall clock ran ahead, the steady one may have stood still: the leases may be over."""
+        ahead_s, self._wall_ahead_s = now.wall - now.steady - self._wall_ahead_s, now.wall - now.steady
+        if ahead_s > STILL_S:
+            self._leases.doubt(now)
+
     def _take_teams(self) -> None:
         """Hand the view's teams to the leases when they changed."""
         now, teams = self._clock(), self._view.teams()
@@ -134,6 +164,9 @@ class LeaseService:
             return
         if teams is not self._teams:
             self._teams = teams
+            if self._ran_before and any(len(team) > 1 for team in teams.values()):
+                self._ran_before = False
+                self._leases.voter.abstain(now.steady + VOTE_S)
             self._leases.set_teams(now, teams)
 
     def _resize(self, now: Now) -> None:
@@ -191,18 +224,3 @@ class LeaseService:
                 return
             except RemoteError as error:
                 log.debug("release not heard by=%s reason=%s", peer.hex(), error)
-
-    def _recall(self, now: Now) -> float:
-        """Seconds for which votes of an earlier run may still bind."""
-        if self._path is None or not self._path.exists():
-            return 0.0
-        try:
-            until = msgspec.json.decode(self._path.read_bytes(), type=float)
-        except (msgspec.DecodeError, OSError) as error:
-            log.warning("vote note unreadable path=%s reason=%s; abstaining for %d s", self._path, error, VOTE_S)
-            return VOTE_S
-        return min(VOTE_S, max(0.0, until - now.wall))
-
-
-def _write_note(path: Path, until: float) -> None:
-    write_atomically(path, msgspec.json.encode(until))

@@ -47,6 +47,10 @@ class Voter:
         self._promises: dict[int, Promise] = {}
         self._epochs: dict[int, int] = {}
 
+    def abstain(self, until: float) -> None:
+        """Vote for nobody until this steady time: votes of an earlier run may still bind."""
+        self._abstain_until = max(self._abstain_until, until)
+
     def split(self, doublings: int) -> None:
         """Keep what was voted, seen and promised of every slot for each of its 2**doublings parts."""
         if not doublings:
@@ -80,10 +84,6 @@ class Voter:
         """Return the promise for a slot that still binds, if there is one."""
         promise = self._promises.get(slot)
         return promise if promise is not None and promise.until > now.steady else None
-
-    def promised_until(self) -> float:
-        """Return when the last promise to another node runs out (steady seconds; 0 where there is none)."""
-        return max((p.until for p in self._promises.values() if p.holder != self._node_id), default=0.0)
 
     def next_epoch(self, now: Now, slot: int) -> int:
         """Return an epoch above every one seen for the slot, and note it as seen."""

@@ -8,8 +8,9 @@ addresses of former members are tried too, for ever: a node that slept through a
 from collections.abc import Iterable
 
 from dht.clock import Now
+from dht.membership.working_families import WorkingFamilies
 from dht.rng import Rng
-from dht.wire.contact import Address, Family
+from dht.wire.contact import Address
 
 ADDRESS_LIMIT = 64
 AT_ONCE = 4  # addresses tried in one go
@@ -19,7 +20,7 @@ PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
 class BootstrapRetry:
     """Chooses where to make first contact."""
 
-    def __init__(self, families: frozenset[Family], rng: Rng) -> None:
+    def __init__(self, families: WorkingFamilies, rng: Rng) -> None:
         self._families = families
         self._rng = rng
         self._addresses: list[Address] = []
@@ -29,7 +30,7 @@ class BootstrapRetry:
 
     def add(self, addresses: Iterable[Address], now: Now) -> None:
         """Try these addresses too, starting now; the newest 64 are kept."""
-        usable = [a for a in addresses if a.family in self._families]
+        usable = [a for a in addresses if a.family in self._families.bound]
         self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
         self._pause_s = PAUSE_FIRST_S
         if self._addresses:
@@ -37,15 +38,20 @@ class BootstrapRetry:
 
     def remember(self, addresses: Iterable[Address], now: Now) -> None:
         """Remember where members were reached that are forgotten now; the newest 64 addresses are kept."""
-        usable = [a for a in addresses if a.family in self._families]
+        usable = [a for a in addresses if a.family in self._families.bound]
         self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
         if self._former:
             self.next_due = min(self.next_due, now.steady + self._pause_s)
+
+    @property
+    def hosts(self) -> list[str]:
+        """Where first contact was or will be made."""
+        return [address.host for address in self._addresses]
 
     def choose(self, known: set[Address], now: Now, *, alone: bool) -> list[Address]:
         """Return the addresses to try now; `known`: those of live peers and our own. `alone`: nobody is live."""
         self.next_due = now.steady + (self._pause_s if alone else PAUSE_MOST_S)
         self._pause_s = min(PAUSE_MOST_S, 2 * self._pause_s) if alone else PAUSE_FIRST_S
         usable = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
-        silent = [a for a in usable if a not in known]
+        silent = [a for a in usable if a not in known and a.family in self._families.towards_peers]
         return self._rng.sample(silent, min(AT_ONCE, len(silent)))

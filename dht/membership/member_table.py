@@ -17,6 +17,7 @@ from dht.membership.known_peer import KnownPeer, News, changed_domains, date_hea
 from dht.membership.liveness import LIVE_S, Liveness
 from dht.membership.neighbourhood import WHOLE, IdRange, neighbourhood_of
 from dht.membership.seniority import Seniority
+from dht.membership.vanished_members import VanishedMembers
 from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
 
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
@@ -30,6 +31,7 @@ class MemberTable:
     def __init__(self, own: NodeId, *, own_member: bool = True, limit: int = MEMBER_LIMIT) -> None:
         self.own = own
         self.seniority = Seniority(own)
+        self.vanished = VanishedMembers()
         self._own_member = own_member
         self._limit = limit
         self._near: dict[NodeId, KnownPeer] = {}  # the one heard of last at the end
@@ -93,6 +95,8 @@ class MemberTable:
         self._at = now.steady
         self.digest_index.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
         self.seniority.heard_all(known, now.wall)
+        for peer in known:
+            self.vanished.found(peer)
         self._far |= known
         self._next_expiry = min([self._next_expiry, *map(self._grace_end, known.values())])
         self._sorted += [peer for peer, each in known.items() if each.opened.heartbeat.member]
@@ -109,6 +113,7 @@ class MemberTable:
         known = KnownPeer(opened, *date_heartbeat(opened, None, now, direct), 0)
         self.digest_index.add(peer, opened.line, known.sent_steady)
         self.seniority.heard(peer, now.wall)
+        self.vanished.found(peer)
         (self._near if self.near.has(peer) else self._far)[peer] = known
         self._apply(peer, known, None, News.NEW)
         return News.NEW
@@ -181,6 +186,7 @@ class MemberTable:
             return
         for peer, known in [(p, known) for p, known in self.known() if now.steady > self._grace_end(known)]:
             self._forgotten = [*self._forgotten[-FORGOTTEN:], known.opened]
+            self.vanished.lose(known.opened, self.seniority.since(peer), self.seniority.since(self.own))
             self._drop(peer)
         self._next_expiry = min((self._grace_end(known) for _, known in self.known()), default=float("inf"))
 
@@ -222,6 +228,7 @@ class MemberTable:
         """Keep these peers out from now on, and nobody else."""
         self.blocked = peers
         for peer in peers:
+            self.vanished.found(peer)
             if self.find(peer) is not None:
                 self._drop(peer)
 

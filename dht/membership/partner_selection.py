@@ -14,8 +14,9 @@ from dht.membership.known_peer import KnownPeer
 from dht.membership.liveness import LIVE_S
 from dht.membership.member_table import MEMBER_LIMIT, MemberTable
 from dht.membership.neighbourhood import SMALL_NETWORK, WHOLE
+from dht.membership.working_families import WorkingFamilies
 from dht.rng import Rng
-from dht.wire.contact import Contact, Endpoint, Family
+from dht.wire.contact import Contact, Endpoint
 
 RETRY_FIRST_S, RETRY_MOST_S = 2.0, 60.0
 SILENT_SHARE = 1 / 8  # of the exchanges go to peers that are not live
@@ -30,7 +31,7 @@ GREET_LIMIT = 64  # new peers that wait for our first packet
 class PartnerSelection:
     """Chooses among the members that share a family with this node."""
 
-    def __init__(self, members: MemberTable, families: frozenset[Family], rng: Rng) -> None:
+    def __init__(self, members: MemberTable, families: WorkingFamilies, rng: Rng) -> None:
         self._members = members
         self._families = families
         self._rng = rng
@@ -46,13 +47,14 @@ class PartnerSelection:
         self._turn: list[NodeId] = []  # near peers whose turn comes
         self._survey_at = self._far_survey_at = float("-inf")
         self._version = self._far_version = -1
+        self._sorted_for = families.towards_peers  # the families by which the peers were sorted
 
     def endpoint(self, contact: Contact) -> Endpoint | None:
         """Return where to send to a peer: the other of two families after each failure; None where we share none."""
-        endpoints, fails = contact.endpoints, self._fails.get(contact.node_id)
-        if fails is None and endpoints and endpoints[0].family in self._families:
+        endpoints, fails, families = contact.endpoints, self._fails.get(contact.node_id), self._families.towards_peers
+        if fails is None and endpoints and endpoints[0].family in families:
             return endpoints[0]
-        usable = [e for e in endpoints if e.family in self._families]
+        usable = [e for e in endpoints if e.family in families]
         return usable[(fails[0] if fails else 0) % len(usable)] if usable else None
 
     def greet(self, peer: NodeId) -> None:
@@ -100,7 +102,7 @@ class PartnerSelection:
         """Return the next new peer that we can reach, if there is one; whoever has answered us knows us already."""
         while self._greet:
             known = self._members.find(peer := self._greet.pop())
-            if known and peer not in self._answered and not self._families.isdisjoint(known.opened.families):
+            if known and peer not in self._answered and known.opened.contact.shares(self._families.towards_peers):
                 return [peer]
         return []
 
@@ -158,6 +160,9 @@ class PartnerSelection:
         """Sort the peers when others came or went, in a large network at most every few seconds once there is anybody
         near, and there the far ones seldom; look every few seconds for whom time alone has silenced."""
         members = self._members
+        if self._sorted_for != self._families.towards_peers:
+            self._sorted_for, self._version, self._far_version = self._families.towards_peers, -1, -1
+            self._survey_at = self._far_survey_at = float("-inf")
         changed = self._version != members.version and (members.near == WHOLE or not self._near)
         if now.steady < self._survey_at and not changed:
             return
@@ -178,7 +183,7 @@ class PartnerSelection:
 
     def _sorted_out(self, peers: Mapping[NodeId, KnownPeer], now: Now) -> tuple[list[NodeId], list[NodeId]]:
         """Those of a family of ours that are live, and those that are not."""
-        families = self._families
+        families = self._families.towards_peers
         usable = [pair for pair in peers.items() if not families.isdisjoint(pair[1].opened.families)]
         live = [peer for peer, _ in self._members.liveness.live_of(usable, now)[0]]
         if len(live) == len(usable):

@@ -5,58 +5,66 @@ costs a log line, never a start. Heartbeats are verified again on loading.
 """
 
 import logging
-import os
 from collections.abc import Iterable
 from math import inf, isfinite
 from pathlib import Path
 
 import msgspec
 
+from dht.atomic_file import write_atomically
+from dht.keys import NodeId
 from dht.membership.member_table import MEMBER_LIMIT
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES
 
 log = logging.getLogger(__name__)
 
 FORMAT = 1
-FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 20)
+FILE_LIMIT_BYTES = MEMBER_LIMIT * (HEARTBEAT_LIMIT_BYTES + 20 + 32)
+ID_BYTES = 20
 
 
 class PeerFile(msgspec.Struct, frozen=True, array_like=True):
-    """What lies in the file: its format, raw heartbeats, when each of their authors was first heard of (wall time)."""
+    """What lies in the file: its format, raw heartbeats, when each of their authors was first heard of (wall time), and
+    the vanished members with their last signs of life."""
 
     format: int
     heartbeats: tuple[bytes, ...]
     since: tuple[float, ...] = ()
+    vanished: tuple[tuple[bytes, float], ...] = ()
 
 
 class PeerCache:
-    """The file at `path`; both calls block and belong on a thread."""
+    """The file at `path`; both calls block and belong on a thread. `vanished`: members that `load` found noted so."""
 
     def __init__(self, path: Path) -> None:
-        self._path = path
+        self.path = path
+        self.vanished: tuple[tuple[NodeId, float], ...] = ()
 
     def load(self) -> tuple[tuple[bytes, float], ...]:
         """Return the saved heartbeats, each with the wall time at which its author was first heard of. The time is inf
         where an older file does not say it."""
         found = self._read()
+        self.vanished = tuple(
+            (NodeId(peer), at) for peer, at in found.vanished if len(peer) == ID_BYTES and isfinite(at)
+        )
         sound = len(found.since) == len(found.heartbeats) and all(map(isfinite, found.since))
         return tuple(zip(found.heartbeats, found.since if sound else (inf,) * len(found.heartbeats), strict=True))
 
     def _read(self) -> PeerFile:
         try:
-            if self._path.stat().st_size > FILE_LIMIT_BYTES:
+            if self.path.stat().st_size > FILE_LIMIT_BYTES:
                 raise msgspec.DecodeError("too large")
-            found = msgspec.msgpack.decode(self._path.read_bytes(), type=PeerFile)
+            found = msgspec.msgpack.decode(self.path.read_bytes(), type=PeerFile)
         except FileNotFoundError:
             return PeerFile(FORMAT, ())
         except (OSError, msgspec.DecodeError) as error:
-            log.warning("peer cache ignored path=%s reason=%s", self._path, error)
+            log.warning("peer cache ignored path=%s reason=%s", self.path, error)
             return PeerFile(FORMAT, ())
         return found if found.format == FORMAT else PeerFile(FORMAT, ())
 
-    def save(self, heartbeats: Iterable[bytes], since: Iterable[float] = ()) -> None:
+    def save(
+        self, heartbeats: Iterable[bytes], since: Iterable[float] = (), vanished: Iterable[tuple[bytes, float]] = ()
+    ) -> None:
         """Replace the file, whole or not at all; raises OSError. `since`: an instant for each, as in `load`."""
-        draft = self._path.with_name(self._path.name + ".new")
-        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(since)[:MEMBER_LIMIT])
-        draft.write_bytes(msgspec.msgpack.encode(kept))
-        os.replace(draft, self._path)
+        kept = PeerFile(FORMAT, tuple(heartbeats)[:MEMBER_LIMIT], tuple(since)[:MEMBER_LIMIT], tuple(vanished))
+        write_atomically(self.path, msgspec.msgpack.encode(kept))

@@ -23,11 +23,18 @@ class View(Protocol):
     def strategy(self) -> Strategy:
         """The strategy in force; slot_bits, replicas and min_acks are its fields."""
 
+    def why_apart(self) -> str:
+        """Say why this node must do nothing in its network's name, "" where it may: it never met the others, its clock
+        is off, or another machine runs with its identity. Then it is ready for no slot, holds none, and votes not."""
+
     def former_strategies(self) -> Sequence[Strategy]:
         """Return the strategies in force until a day ago at most, newest first; the same object until that changes."""
 
     def members(self) -> tuple[NodeId, ...]:
         """Return the peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        """Return who was a member within the last 30 days and fell silent for good without taking leave."""
 
     def contact(self, peer: NodeId) -> Contact | None: ...
 

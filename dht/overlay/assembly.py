@@ -7,12 +7,15 @@ from pathlib import Path
 from dht.clock import Clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
+from dht.local_faults import LocalFaults
+from dht.membership.working_families import WorkingFamilies
 from dht.overlay.dependencies import OverlayDependencies, OverlaySettings
 from dht.overlay.service import OverlayService
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.self_heartbeat import is_any
 from dht.protocol.udp_driver import UdpDriver, bind_udp
 from dht.reachability.dial_back import DialBack
+from dht.reachability.own_address import source_towards
 from dht.strategy.history import StrategyHistory
 from dht.strategy.network import Network
 from dht.transport.tls_channel import TlsChannel
@@ -28,17 +31,30 @@ def open_overlay(
     clock: Clock,
     rng: random.Random,
     executor: Executor,
+    faults: LocalFaults | None = None,
 ) -> OverlayService:
     """Build an overlay, its UDP ports bound, its peers of earlier runs remembered; raises LocalError. Then `join` the
-    first contacts and `run` it. `executor`: one named thread for small files."""
+    first contacts and `run` it. `executor`: one named thread for small files. `faults`: who is told what
+    this machine refuses."""
+    faults = faults or LocalFaults(clock)
     listening, network_id = settings.listening, bytes.fromhex(network.id)
-    strategies = _open_history(network, settings.folder)
+    strategies = _open_history(network, settings.folder, faults)
     declared = {4: config.announce_v4, 6: config.announce_v6}
     is_declared = all(declared[e.family] or not is_any(e.host) for e in listening)
     policy = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
     quiet = settings.mode == "client" or (settings.mode == "auto" and not is_declared)
+    fixed = (e.family for e in listening if not is_any(e.host))
+    families = WorkingFamilies((e.family for e in listening), source_towards, fixed)
     core = ProtocolEngine(
-        identity, network_id, config, rng, listening=listening, policy=policy, member=settings.member, quiet=quiet
+        identity,
+        network_id,
+        config,
+        rng,
+        listening=listening,
+        policy=policy,
+        member=settings.member,
+        quiet=quiet,
+        families=families,
     )
     addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in listening)
     sockets = [bind_udp(endpoint.udp) for endpoint in listening]
@@ -46,7 +62,16 @@ def open_overlay(
         settings,
         core,
         lambda on_event: UdpDriver(core, clock, sockets, on_event),
-        TlsChannel(identity, network.id, addresses, clock, rng),
+        TlsChannel(
+            identity,
+            network.id,
+            addresses,
+            families,
+            clock,
+            rng,
+            lambda peer, at: core.clocks.told(peer, at, clock()),
+            faults,
+        ),
         strategies,
         clock,
         executor,
@@ -55,14 +80,15 @@ def open_overlay(
         dial_back=DialBack(identity, network_id, rng),
         probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
         rng=rng,
+        faults=faults,
     )
     overlay = OverlayService(deps)
     overlay.remember()
     return overlay
 
 
-def _open_history(network: Network, folder: Path | None) -> StrategyHistory:
+def _open_history(network: Network, folder: Path | None, faults: LocalFaults) -> StrategyHistory:
     if folder is None:
         return StrategyHistory(network)
     folder.mkdir(parents=True, exist_ok=True)
-    return StrategyHistory(network, folder / "strategy")
+    return StrategyHistory(network, folder / "strategy", faults)

@@ -6,14 +6,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from random import Random
 
-from dht.clock import Clock
+from dht.clock import Clock, system_clock
+from dht.local_faults import LocalFaults
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event
 from dht.reachability.dial_back import DialBack
 from dht.reachability.node_role import Mode
 from dht.strategy.history import StrategyHistory
 from dht.transport.transport import Driver, Transport
-from dht.wire.contact import Endpoint, Family
+from dht.wire.contact import Endpoint
 
 OnEvent = Callable[[Event], None]
 
@@ -27,11 +28,6 @@ class OverlaySettings:
     member: bool = True  # False: a bare bootstrap node, which holds nothing
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     mode: Mode = "member"  # a client takes no part but by asking; auto: whether strangers reach it decides
-
-    @property
-    def families(self) -> frozenset[Family]:
-        """The families of address in which this node listens."""
-        return frozenset(endpoint.family for endpoint in self.listening)
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +45,6 @@ class OverlayDependencies:
     is_declared: bool = True  # whether the operator says where this node is reached, in every family
     dial_back: DialBack | None = None  # None: never find out whether strangers reach this node, and never for others
     probe_s: float = 0.0  # as in DhtConfig
+    packets: bool = True  # carry small messages in packets; False: all by the transport
     rng: Random = field(default_factory=Random)
+    faults: LocalFaults = field(default_factory=lambda: LocalFaults(system_clock))  # of this machine

@@ -1,6 +1,12 @@
-"""Messages to peers and from them: directly, or through a dual-stack peer where the families of address differ."""
+"""Messages to peers and from them: directly, or through a relay where the direct way does not work.
 
-from collections.abc import Callable
+That is so where the peer has no family of address that works here, and where no connection comes about though the peer
+lives. A relay is any live peer that has a family in common with either end.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator
+from functools import partial
 from hashlib import blake2b
 
 import msgspec
@@ -9,16 +15,19 @@ from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteErr
 from dht.keys import NodeId
 from dht.messages import Answer, Asked, Handler, Message
 from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.packet_messages import PacketMessages
 from dht.ownership.view import OverlayView
+from dht.protocol.events import DialWanted
 from dht.protocol.packet_filter import BLOCKED
 from dht.rate_limit import RateLimiter
+from dht.reachability.broken_ways import BrokenWays
 from dht.transport.dispatcher import Dispatcher
-from dht.transport.transport import PeerGone, PeerRefused, Route
+from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
 from dht.wire.contact import Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
-CLOCK_OFF_S = 10.0  # worth a warning; signed requests are refused beyond 120 s
+CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after which a relay is tried
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 
@@ -26,16 +35,20 @@ class Messenger:
     """Asks peers, answers them, and says for whom this node relays. `kick`: has the engine send what it has."""
 
     def __init__(self, deps: OverlayDependencies, view: OverlayView, kick: Callable[[], None]) -> None:
-        self._core, self._transport, self._families = deps.core, deps.transport, deps.settings.families
+        self._core, self._transport, self._families = deps.core, deps.transport, deps.core.families
         self._clock, self._view, self._kick = deps.clock, view, kick
         self._node_id = deps.core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
+        self._packets = PacketMessages(deps.core, deps.clock, kick) if deps.packets else None
+        self._broken = BrokenWays()
         self.dispatcher = Dispatcher()
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message with what the handler returns."""
         self.dispatcher.serve(message, lambda asker, decoded, _host: handler(asker, decoded))
+        if self._packets is not None and message.in_packets:
+            self._packets.names.add(message.__name__)
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Send one message and return its answer; raises PeerTimeout or BadMessage. Asking oneself costs no message."""
@@ -45,6 +58,9 @@ class Messenger:
         contact = self._view.contact(peer)
         if contact is None:
             raise PeerTimeout(peer.hex(), 0.0)
+        if self._packets is not None and message.in_packets and not message.is_long:
+            by_channel = partial(self._ask_routes, contact, name, body)
+            return _decode(peer, await self._packets.ask(contact, name, body, timeout_s, by_channel), answer)
         return _decode(peer, await self._ask_routes(contact, name, body, timeout_s), answer)
 
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
@@ -54,16 +70,26 @@ class Messenger:
         return _decode(contact.node_id, heard, answer)
 
     def warnings(self) -> tuple[str, ...]:
-        """Return a sentence for the operator where this machine's clock and those of its peers differ too much."""
-        ahead_s = self._transport.clock_offset_s()
-        if abs(ahead_s) <= CLOCK_OFF_S:
+        """Return a sentence for the operator where no way leads to live peers."""
+        families = self._families
+        if outage := families.outage():
+            return (outage,)
+        live = [c for peer in self._view.live() - {self._node_id} if (c := self._view.contact(peer)) is not None]
+        away = [contact for contact in live if not contact.shares(families.working)]
+        if not away or any(c.shares(families.working) and len(c.families) > 1 for c in live):
             return ()
-        how = "behind" if ahead_s > 0 else "ahead of"
-        return (f"this machine's clock is {abs(ahead_s):.0f} s {how} those of its peers; set it, by NTP for example",)
+        family = away[0].endpoints[0].family
+        return (
+            f"{len(away)} live peers are reached by IPv{family} alone, which does not work here "
+            f"({families.reason(family)}), and no live peer with both families is there to relay",
+        )
 
     async def run(self) -> None:
         """Receive messages and relay, until cancelled."""
-        await self._transport.run(self.answer, self._may_relay)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._transport.run(self.answer, self._may_relay, self._reach), name="channel")
+            if self._packets is not None:
+                tasks.create_task(self._packets.run(self.answer), name="packet-messages")
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         """Return the encoded answer to one message of a peer, or of this node; raises RemoteError or InputError."""
@@ -79,32 +105,68 @@ class Messenger:
             raise PeerRefused(self._node_id.hex(), str(error)) from error
 
     async def _ask_routes(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
-        """Directly, or through one relay and then another while time is left."""
-        ends = self._clock().steady + timeout_s
-        routes = self._routes(peer)
-        for route in routes:
+        """By one way and then another while time is left."""
+        ends, failed = self._clock().steady + timeout_s, PeerTimeout(peer.node_id.hex(), 0.0)
+        for route in self._routes(peer, timeout_s):
             left = ends - self._clock().steady
+            if left <= 0:
+                break
             try:
-                return await self._transport.ask(route, name, body, timeout_s=left)
+                answer = await self._transport.ask(route, name, body, timeout_s=left)
             except PeerGone:
                 if route.relay is None:
                     self._core.suspect(self._clock(), peer.node_id)
                     self._view.refresh()
                     self._kick()
                 raise
-            except PeerTimeout:
-                if route is routes[-1] or self._clock().steady >= ends:
-                    raise
-        raise PeerTimeout(peer.node_id.hex(), 0.0)
+            except PeerTimeout as error:
+                if route.relay is None:
+                    self._broken.failed(peer.node_id, self._clock().steady)
+                    if not isinstance(error, NoConnection):
+                        raise
+                failed = error
+            else:
+                self._note_way(route)
+                return answer
+        raise failed
 
-    def _routes(self, peer: Contact) -> list[Route]:
-        """How to reach a peer: a relay has both families; which one is asked first stays the same for each peer."""
-        if peer.families & self._families:
-            return [Route(peer)]
-        dual = [self._view.contact(node) for node in self._view.live() - {self._node_id, peer.node_id}]
-        fit = [c for c in dual if c is not None and c.families & self._families and c.families & peer.families]
+    def _note_way(self, route: Route) -> None:
+        if route.relay is None:
+            self._broken.direct(route.peer.node_id)
+        else:
+            self._broken.relayed(route.peer.node_id, self._clock().steady)
+
+    def _routes(self, peer: Contact, timeout_s: float) -> Iterator[Route]:
+        """How to reach a peer, best way first; relays are looked for only where they are needed."""
+        direct = Route(peer, connect_s=max(CONNECT_LEAST_S, min(CONNECT_S, CONNECT_SHARE * timeout_s)))
+        may_direct = peer.shares(self._families.towards_peers)
+        is_broken = self._broken.is_broken(peer.node_id, self._clock().steady)
+        if may_direct and not is_broken:
+            yield direct
+        yield from self._relays(peer)
+        if may_direct and is_broken:
+            yield direct
+
+    def _relays(self, peer: Contact) -> list[Route]:
+        """Which relay is asked first stays the same for each peer. None leads behind a NAT."""
+        if peer.introducers:
+            return []
+        ours, now = self._families.towards_peers, self._clock().steady
+        live = [self._view.contact(node) for node in self._view.live() - {self._node_id, peer.node_id}]
+        fit = [c for c in live if c is not None and c.shares(ours) and c.shares(peer.families)]
+        fit = [c for c in fit if not c.introducers and not self._broken.is_broken(c.node_id, now)]
         fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
         return [Route(peer, relay) for relay in fit[:RELAYS]]
+
+    def dial(self, wanted: DialWanted) -> None:
+        """Dial a peer behind a NAT that dials this node at this moment."""
+        self._transport.dial(wanted.peer, wanted.endpoint)
+
+    def _reach(self, peer: Contact, tcp_port: int) -> bool:
+        """Have a peer behind a NAT dial a port of this node."""
+        found = self._core.introductions.reach(self._clock(), peer, tcp_port)
+        self._kick()
+        return found
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
         """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody

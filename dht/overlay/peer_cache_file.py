@@ -1,15 +1,14 @@
 """A node remembers its peers from one run to the next: when the cache of them is read and written."""
 
 import asyncio
-import logging
 from concurrent.futures import Executor
 from pathlib import Path
 
-from dht.clock import Now
+from dht.clock import Now, system_clock
+from dht.keys import NodeId
+from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.membership.peer_cache import PeerCache
 from dht.protocol.engine import ProtocolEngine
-
-log = logging.getLogger(__name__)
 
 CACHE_S = 60.0  # between two writes of the peer cache, where anything is new
 CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbeats age
@@ -18,13 +17,19 @@ CACHE_ANYWAY = 10  # of these, it is written though nobody came or went: heartbe
 class PeerCacheFile:
     """Keeps the peers of a node in a file from one run to the next; `folder` None keeps nothing."""
 
-    def __init__(self, core: ProtocolEngine, folder: Path | None, executor: Executor) -> None:
+    def __init__(
+        self, core: ProtocolEngine, folder: Path | None, executor: Executor, faults: LocalFaults | None = None
+    ) -> None:
+        """`faults`: who is told when the file is refused; it is written again a minute later."""
         self._members, self._core, self._executor = core.members, core, executor
+        self._faults = faults or LocalFaults(system_clock)
         self._cache = PeerCache(folder / "peers.bin") if folder is not None else None
 
     def recall(self, now: Now) -> int:
         """Take the peers of an earlier run as members, not live yet, and return how many. Blocks on one small file."""
         heartbeats = self._cache.load() if self._cache is not None else ()
+        if self._cache is not None:
+            self._members.vanished.restore(self._cache.vanished)
         self._core.remember(now, (raw for raw, _ in heartbeats), dict(heartbeats))
         return len(heartbeats)
 
@@ -35,24 +40,30 @@ class PeerCacheFile:
             await asyncio.sleep(CACHE_S)
             rounds += 1
             if kept != self._members.version or rounds % CACHE_ANYWAY == 0:
-                kept = self._members.version
-                heartbeats = self._heartbeats()
-                await loop.run_in_executor(self._executor, self._write, self._cache, *heartbeats)
+                version, heartbeats = self._members.version, self._heartbeats()
+                done = await loop.run_in_executor(self._executor, self._write, self._cache, *heartbeats)
+                kept = version if done else -1
 
     def save(self) -> None:
         """Write the peers down now; blocks on one small file."""
         if self._cache is not None:
             self._write(self._cache, *self._heartbeats())
 
-    @staticmethod
-    def _write(cache: PeerCache, heartbeats: list[bytes], since: list[float]) -> None:
+    def _write(
+        self, cache: PeerCache, heartbeats: list[bytes], since: list[float], vanished: tuple[tuple[NodeId, float], ...]
+    ) -> bool:
+        """Write, and tell whether that is done, which it is not where the machine refuses."""
         if not heartbeats:
-            return  # all have been silent for too long; what the file has is still a way back
+            return True  # all have been silent for too long; what the file has is still a way back
         try:
-            cache.save(heartbeats, since)
+            cache.save(heartbeats, since, vanished)
         except OSError as error:
-            log.warning("peer cache not written reason=%s", error)
+            self._faults.begin(FaultSite.PEERS, refused(cache.path, error))
+            return False
+        self._faults.end(FaultSite.PEERS)
+        return True
 
-    def _heartbeats(self) -> tuple[list[bytes], list[float]]:
-        known = list(self._members.known())
-        return [k.opened.raw for _, k in known], [self._members.seniority.since(peer) for peer, _ in known]
+    def _heartbeats(self) -> tuple[list[bytes], list[float], tuple[tuple[NodeId, float], ...]]:
+        known, members = list(self._members.known()), self._members
+        since = [members.seniority.since(peer) for peer, _ in known]
+        return [k.opened.raw for _, k in known], since, members.vanished.items()

@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 
+from dht.keys import NodeId
 from dht.overlay.dependencies import OverlayDependencies
 from dht.ownership.view import OverlayView
 from dht.reachability.autonat import AutoNat
@@ -30,7 +31,7 @@ class RoleUpkeep:
         `joins`: whether the node knows of others to ask."""
         is_declared = self._deps.is_declared or not self._deps.probe_s
         role = NodeRole(self._deps.settings.mode, is_declared=is_declared, joins=joins)
-        told: tuple[bool, frozenset[Family]] | None = None
+        told: tuple[bool, frozenset[Family], tuple[NodeId, ...]] | None = None
         while True:
             verdicts = self._autonat.verdicts()
             takes_part = role.takes_part(self._clock().steady, verdicts)
@@ -40,9 +41,10 @@ class RoleUpkeep:
                 )
                 self._core.take_part(takes_part)
                 self._view.refresh()
-            said = takes_part, left_out(verdicts)
+            said = takes_part, left_out(verdicts), self._autonat.introducers()
             if said != told:
                 told = said
                 self._core.own.leave_out(told[1])
+                self._core.own.introduced_by(told[2])
                 self._kick()
             await asyncio.sleep(ROLE_S)

@@ -13,21 +13,28 @@ from dht.keys import NodeId, Slot
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, NoWork
 from dht.leases.lease_service import TICK_S, LeaseService
 from dht.leases.load_balance import BalanceOutlook
+from dht.membership.first_meeting import LOST
+from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
 from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.family_upkeep import FamilyUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.peer_cache_file import PeerCacheFile
 from dht.overlay.role_upkeep import RoleUpkeep
 from dht.overlay.strategy_upkeep import StrategyUpkeep
 from dht.ownership.view import NO_LEASES, OverlayView
-from dht.protocol.events import Event, StrategyAhead
+from dht.protocol.events import DialWanted, Event, StrategyAhead
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ReachabilityEvidence
 from dht.strategy.document import SignedStrategy, Strategy
+from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family
 from dht.wire.heartbeat import Load
+
+MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
+FIND_S = 10.0  # after the start until somebody should have answered
 
 
 class OverlayService:
@@ -40,15 +47,23 @@ class OverlayService:
         self._driver = deps.drive(self._take_event)
         kick = self._driver.kick
         self._view = view = OverlayView(
-            core.node_id, core.members, deps.strategies, clock, core.own.endpoints, core.own.operator, self._held
+            core.node_id,
+            core.members,
+            deps.strategies,
+            clock,
+            core.own.endpoints,
+            core.own.operator,
+            self._held,
+            self._why_apart,
         )
         self._messenger = Messenger(deps, view, kick)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
         self._strategy = StrategyUpkeep(deps, view, self._announcer, self._messenger, kick)
         self._leases = self._make_leases(settings.folder) if settings.member else None
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
-        self._cache = PeerCacheFile(core, settings.folder, deps.executor)
-        self._joins = False
+        self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
+        self._joins = self._remembered = False
+        self._began_at = clock().steady
         self.serve(GetStrategy, self._strategy.sync.answer)
         self.serve(StrategyDigest, self._strategy.dissemination.answer)
         self._strategy.apply()
@@ -82,6 +97,11 @@ class OverlayService:
         """Tell whether a stranger's word may make this node send to an address."""
         return self._core.rules.policy.allows(host)
 
+    @property
+    def families(self) -> WorkingFamilies:
+        """Which families of address work on this machine."""
+        return self._core.families
+
     def reachability(self) -> dict[Family, ReachabilityEvidence]:
         """Return what peers found out about this node's addresses, by family; empty where nobody asks."""
         return dict(self._autonat.found) if self._autonat is not None else {}
@@ -91,8 +111,14 @@ class OverlayService:
         return self._leases.balance() if self._leases is not None else BalanceReport(BalanceOutlook())
 
     def warnings(self) -> tuple[str, ...]:
-        """Return what an operator should know of the strategy and of this machine's clock, one sentence each."""
-        return self.strategies.warnings(self._clock()) + self._messenger.warnings()
+        """Return what an operator should know of this node's place in the network, one sentence each."""
+        now = self._clock()
+        others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
+        return self._missing(now) + others + self._messenger.warnings()
+
+    def clock_off_s(self, peer: NodeId) -> float:
+        """Return how far a peer's clock is ahead of what most clocks show; 0 where that is not known."""
+        return self._core.clocks.ahead_s(peer, self._clock())
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
         """Answer this type of message with what the handler returns."""
@@ -116,8 +142,8 @@ class OverlayService:
         self._driver.kick()
 
     def join(self, addresses: Iterable[Address]) -> None:
-        """Make first contact through these, of the families that this node has; call it before `run` or any time."""
-        chosen = [address for address in addresses if address.family in self._deps.settings.families]
+        """Make first contact through these, of the families that this node uses; call it before `run` or any time."""
+        chosen = [address for address in addresses if address.family in self._core.families.bound]
         self._joins = self._joins or bool(chosen)
         self._core.join(self._clock(), chosen)
         self._driver.kick()
@@ -125,8 +151,14 @@ class OverlayService:
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; return how many. Blocks on one small file."""
         found = self._cache.recall(self._clock())
-        self._joins = self._joins or bool(found)
+        self._remembered = bool(found)
+        self._joins = self._joins or self._remembered
         return found
+
+    def expect_others(self) -> None:
+        """Say that there are others in the network: a node that remembers none of them is lost until it meets one."""
+        if not self._remembered:
+            self._view.first_meeting.expect()
 
     def adopt(self, signed: SignedStrategy) -> Strategy:
         """Adopt a strategy that a publisher hands to this node, and return the newest; raises BadStrategy."""
@@ -151,12 +183,12 @@ class OverlayService:
                     self._driver.kick()
         finally:
             self._cache.save()
-            if self._leases is not None:
-                self._leases.forget_quickly()
 
     async def _work(self, work: CrawlWork) -> None:
         """Run what needs messages and packets, and ends before them."""
         async with asyncio.TaskGroup() as tasks:
+            families = FamilyUpkeep(self._core, self._deps.transport, self._clock, self._driver.kick)
+            tasks.create_task(families.run(), name="overlay-families")
             tasks.create_task(self._strategy.sync.run(), name="overlay-strategies")
             tasks.create_task(self._strategy.dissemination.run(), name="overlay-strategy-spread")
             tasks.create_task(self._cache.run(), name="overlay-cache")
@@ -181,20 +213,50 @@ class OverlayService:
 
     def _make_leases(self, folder: Path | None) -> LeaseService:
         path = folder / "votes.json" if folder is not None else None
-        leases = LeaseService(self._view, self._messenger, self._clock, self._deps.executor, path)
+        leases = LeaseService(
+            self._view, self._messenger, self._clock, self._deps.executor, path, self._deps.faults, self._doubts
+        )
         self.serve(LeaseRequest, leases.answer_request)
         self.serve(LeaseRelease, leases.answer_release)
         return leases
 
     def _make_autonat(self, dial_back: DialBack) -> AutoNat:
-        deps, families = self._deps, self._deps.settings.families
-        autonat = AutoNat(
-            self._core, self._view, self._messenger, dial_back, self._clock, deps.rng, families, deps.probe_s
-        )
+        deps = self._deps
+        autonat = AutoNat(self._core, self._view, self._messenger, dial_back, self._clock, deps.rng, deps.probe_s)
         self._messenger.dispatcher.serve(ProbeMe, autonat.answer_me)
         self.serve(Probe, autonat.answer)
         self.serve(AreYouThere, autonat.answer_there)
         return autonat
+
+    def _why_apart(self, now: Now) -> str:
+        """Say why this node does nothing in its network's name: one that never met it knows nothing, one whose clock is
+        off takes itself for alone, and one with a twin is two."""
+        if self._view.first_meeting.is_lost:
+            return LOST
+        if self._core.twin.is_there(now.steady):
+            return self._core.twin.warnings(now.steady)[0]
+        against_us, clocks = self._core.clocks.against_us(now, MOST_OFF_S)
+        if against_us >= 2 and 2 * against_us > clocks:
+            return next(
+                iter(self._core.clocks.warnings(now)), "most peers' clocks differ from this machine's; set them"
+            )
+        return ""
+
+    def _doubts(self) -> bool:
+        """Whether as many peers' clocks speak against ours as for it, be it a single one."""
+        against_us, clocks = self._core.clocks.against_us(self._clock(), MOST_OFF_S)
+        return 0 < clocks <= 2 * against_us
+
+    def _missing(self, now: Now) -> tuple[str, ...]:
+        """Say that nobody answers, where others are expected or known."""
+        if now.steady - self._began_at < FIND_S:
+            return ()
+        if self._view.first_meeting.is_lost:
+            return (LOST,)
+        others = len(self._view.members()) - 1
+        if others <= 0 or len(self._view.live()) > 1:
+            return ()
+        return (f"none of the {others} other members that this node knows answers; what they alone keep is missing",)
 
     def _held(self, now: Now) -> Mapping[Slot, int]:
         return self._leases.held(now) if self._leases is not None else NO_LEASES
@@ -202,3 +264,5 @@ class OverlayService:
     def _take_event(self, event: Event) -> None:
         if isinstance(event, StrategyAhead):
             self._strategy.sync.is_ahead(event.peer)
+        elif isinstance(event, DialWanted):
+            self._messenger.dial(event)

@@ -41,7 +41,7 @@ class StrategyUpkeep:
             deps.clock,
             Random(node_id),  # whom it compares strategies with needs to be no secret
         )
-        self.solver = PuzzleSolver(deps.core.own.public_key, puzzle, deps.executor, self._solved)
+        self.solver = PuzzleSolver(deps.core.own.public_key, puzzle, deps.executor, self._solved, deps.faults)
         self._in_force = self._read()
 
     def adopt(self, signed: SignedStrategy) -> Strategy:
@@ -52,6 +52,7 @@ class StrategyUpkeep:
 
     def follow_clock(self) -> None:
         """Put into effect what came into force by the passing of time; call it about once a second."""
+        self._strategies.write_what_waits()
         if self._in_force != self._read():
             self.apply()
 

@@ -10,6 +10,7 @@ from types import MappingProxyType
 
 from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
+from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.ownership.rendezvous import Placement, slots_of
@@ -38,13 +39,16 @@ class OverlayView:
         own_endpoints: Callable[[], tuple[Endpoint, ...]],
         operator: str = "",
         held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES,
+        why_apart: Callable[[Now], str] = lambda now: "",
     ) -> None:
-        """`own_endpoints` and `held` (slot: epoch of the leases) are asked each time; `operator` is this node's."""
+        """`own_endpoints`, `held` (slot: epoch of the leases) and `why_apart` are asked each time; `operator` is this
+        node's."""
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints, self._operator = own_endpoints, operator
+        self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
-        self._held = held
+        self._held, self._why_apart = held, why_apart
         self._refresh_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
@@ -68,6 +72,10 @@ class OverlayView:
         """This node's own id."""
         return self._node_id
 
+    def why_apart(self) -> str:
+        """Say why this node must do nothing in its network's name; "" where it may."""
+        return self._why_apart(self._clock())
+
     @property
     def strategy(self) -> Strategy:
         """The strategy in force."""
@@ -86,6 +94,10 @@ class OverlayView:
     def members(self) -> tuple[NodeId, ...]:
         """Return all peers whose heartbeat is younger than their grace, sorted; this node is among them if a member."""
         return self._members.members(self._clock())
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        """Return who was a member within the last 30 days and fell silent for good without taking leave."""
+        return self._members.vanished.at(self._clock().wall)
 
     def contact(self, peer: NodeId) -> Contact | None:
         """Return how to reach a peer, or this node; None where the peer is unknown."""
@@ -224,13 +236,16 @@ class OverlayView:
         members, strategy = self._members.members(now), self._strategies.current(now)
         own = domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
         same = strategy is self._strategy and self._members.told == self._told and own == self._own_domains
-        if same and now.steady <= self._all_live_until:
+        if same and now.steady <= self._all_live_until and not self.first_meeting.is_lost:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
             self._own_ready = resize_inside(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
         self._strategy, self._told, self._own_domains = strategy, self._members.told, own
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
+        if self.first_meeting.is_lost:
+            others = sum(peer in members for peer, _ in heard)
+            self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
         formers = self._strategies.former_bits(now)
         placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
         if placed != self._basis:

@@ -7,7 +7,7 @@ lookups.
 """
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 from dht.clock import Now
 from dht.config import DhtConfig
@@ -17,10 +17,17 @@ from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
+from dht.membership.peer_clocks import PeerClocks
+from dht.membership.twin_watch import TwinWatch
 from dht.membership.verified_addresses import VerifiedAddresses
+from dht.membership.working_families import WorkingFamilies
 from dht.protocol.events import Event, MembersChanged, StrategyAhead
+from dht.protocol.family_probe import FamilyProbe
 from dht.protocol.gossip import Gossip
 from dht.protocol.heartbeat_intake import HeartbeatIntake
+from dht.protocol.introductions import Introductions
+from dht.protocol.message_answers import MessageAnswers
+from dht.protocol.message_questions import MessageQuestions, Told
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.packet_filter import PacketFilter
 from dht.protocol.requester import Datagram, Requester
@@ -33,7 +40,22 @@ from dht.routing.routing_table import RoutingTable
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, pack_host, unpack_host
 from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
-from dht.wire.packets import HEADER, MAC_BYTES, Body, Packet, PacketKind, Ping, Pong, decode_body, kind_of
+from dht.wire.packets import (
+    HEADER,
+    MAC_BYTES,
+    Body,
+    Introduce,
+    Packet,
+    PacketKind,
+    Part,
+    Ping,
+    Pong,
+    Punch,
+    Question,
+    decode_body,
+    kind_of,
+)
+from dht.wire.sealed_message import AskedMessage
 from dht.wire.value_record import ValueStore
 
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
@@ -59,26 +81,35 @@ class ProtocolEngine:
         policy: AddressPolicy,
         member: bool = True,
         quiet: bool = False,
+        families: WorkingFamilies | None = None,
     ) -> None:
         """`network`: the network's id. `listening`: one endpoint a family; :: or 0.0.0.0 where peers shall tell.
-        `quiet`: take no part until `take_part` says so."""
-        families = frozenset(e.family for e in listening)
+        `quiet`: take no part until `take_part` says so. `families`: those of this machine, by default the ones in which
+        it listens."""
+        self.families = families = families or WorkingFamilies(e.family for e in listening)
         self.node_id = identity.node_id
         self.refused: Counter[str] = Counter()  # what was refused, by reason
         self.rules = rules = NetworkRules(network, identity.public_key, policy)
         self.members = members = MemberTable(identity.node_id, own_member=member and not quiet)
         self.routing = RoutingTable(identity.node_id)
         self.verified_addresses = VerifiedAddresses()
-        self.own = SelfHeartbeat(identity, rules, config, listening, rng, member=member, quiet=quiet)
+        self.clocks, self.twin = PeerClocks(), TwinWatch()
+        self.own = SelfHeartbeat(identity, rules, config, listening, rng, families, member=member, quiet=quiet)
         self._config, self._rng = config, rng
         self._identity, self._member, self._takes_part = identity, member, not quiet
         self._partners = partners = PartnerSelection(members, families, rng)
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
         self._filter = PacketFilter(identity, rules, config, members)
         self._requester = asks = Requester(identity, rules, self.routing, partners, self.refused, rng)
-        self._intake = intake = HeartbeatIntake(self.own, rules, members, partners, bootstrap, self.refused)
+        self._intake = intake = HeartbeatIntake(
+            self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
+        )
         self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, self._welcomed)
+        self.questions = MessageQuestions(identity, rules, asks.send, rng)
+        self.answers = MessageAnswers(identity, rules, asks.send)
+        self._family_probe = FamilyProbe(families, members, bootstrap, asks, rng)
         self._store = store = ValueStore(identity.node_id, config.stored_records, self._draw_restore_s)
+        self.introductions = Introductions(self.node_id, rules, members, asks, families)
         self._responder = Responder(self.routing, store, network, rng.randbytes(32))
         notice = self._gossip.notice
         self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self.refused, notice)
@@ -97,26 +128,31 @@ class ProtocolEngine:
             reason = "malformed"
         if reason:
             self.refused[reason] += 1
-        return self._requester.drain()
+        return self._drain(now)
 
     def poll(self, now: Now) -> list[Datagram]:
         """Do what is due, return what to send."""
         self.members.awake(now)
         self._requester.overdue(now)
+        self.questions.overdue(now)
         self._gossip.poll(now)
         if now.steady >= self._refresh_at:
             self._refresh(now)
         if now.steady >= self._restore_at:
             self._restore_at = now.steady + RESTORE_EACH_S
             self.finder.restore(now)
-        return self._requester.drain()
+        self.introductions.poll(now)
+        return self._drain(now)
 
     @property
     def next_due(self) -> float:
         """Steady time of the next `poll`; -inf where something waits to be sent."""
         asks, gossip, refresh = self._requester.next_due, self._gossip.next_due, self._refresh_at
         due = asks if asks < gossip else gossip
-        return due if due < refresh else refresh
+        due = due if due < refresh else refresh
+        register, messages = self.introductions.next_due, self.questions.next_due
+        due = due if due < register else register
+        return due if due < messages else messages
 
     def take_events(self) -> list[Event]:
         """Return what happened since the last call."""
@@ -147,7 +183,7 @@ class ProtocolEngine:
     def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] | None = None) -> None:
         """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
         when the author of each was first heard of, by the wall clock."""
-        for raw, peer in self._intake.recall(now, heartbeats):
+        for raw, peer in self._intake.recall(now, heartbeats, since or {}):
             if since and raw in since and self.members.find(peer) is not None:
                 self.members.seniority.heard(peer, min(since[raw], now.wall))
 
@@ -183,14 +219,47 @@ class ProtocolEngine:
         self.members.take_part(yes and self._member)
         self.own.be_quiet(not yes)
 
+    def refresh_families(self, now: Now) -> bool:
+        """Look which families work here; tell whether this machine has other ones, or other addresses, than before."""
+        before = self.families.working
+        moved = self._family_probe.refresh(now)
+        if not moved and before == self.families.working:
+            return False
+        self.own.doubt(moved)
+        self._gossip.hear_more(now)
+        return True
+
     def suspect(self, now: Now, peer: NodeId) -> None:
         """Take a peer that refused a connection for dead until a newer heartbeat of it; it is asked at once."""
         self.members.suspect(peer, now.steady)
         self._gossip.ping(now, peer)
 
+    def meet(self, now: Now, contact: Contact, done: Callable[[bool], object]) -> None:
+        """Ask whoever is at a contact, by introduction where it has introducers; `done` is told whether it answered."""
+        self._gossip.greet(now, contact, done)
+        self.introductions.reach(now, contact)
+
     def leave(self, now: Now) -> None:
         """Say farewell to the near peers: this node stops; nothing is to be told or asked after that."""
         self._gossip.leave(now)
+
+    def ask_in_packets(
+        self, now: Now, peer: Contact, message: AskedMessage, done: Callable[[Told], None], silent: Callable[[], None]
+    ) -> bytes | None:
+        """Ask a small message and return its transaction; None where it has to go another way."""
+        known, endpoint = self.members.find(peer.node_id), self._partners.endpoint(peer)
+        if known is None or endpoint is None:
+            return None
+        if peer.introducers:
+            self.introductions.reach(now, peer)
+        key, usual_s = known.opened.heartbeat.public_key, self.routing.timeout_s(peer.node_id)
+        return self.questions.ask(now, key, endpoint.udp, message, usual_s, done, silent)
+
+    def packets_unheard(self, now: Now, peer: NodeId) -> None:
+        """Note that a peer answered over TLS what it did not answer in packets."""
+        known = self.members.find(peer)
+        if known is not None:
+            self.questions.unheard(now, known.opened.heartbeat.public_key)
 
     def verify_address(self, now: Now, peer: NodeId, address: Address) -> bool:
         """Tell whether a peer has answered at this host lately; if not, ask it, at most every five seconds."""
@@ -212,6 +281,9 @@ class ProtocolEngine:
 
     def _asked(self, now: Now, packet: Packet, source: Address) -> str:
         body = decode_body(packet)
+        if isinstance(body, Question):
+            is_proven = self.verified_addresses.has(node_id_of(packet.public_key), source, now.steady)
+            return self.answers.take(now, packet, body, source, is_proven=is_proven)
         room = len(packet.data) - HEADER.size - MAC_BYTES
         answer: Body | None
         if isinstance(body, Ping):
@@ -219,6 +291,11 @@ class ProtocolEngine:
             self._gossip.hear(now, body, packet.public_key if packet.has_mac else None)
             news, suspects = self._gossip.answer(now, body, packet.public_key, room)
             answer = Pong((pack_host(source.host), source.port), news, suspects)
+        elif isinstance(body, Introduce):
+            answer = self.introductions.introduce(now, packet, body, source)
+        elif isinstance(body, Punch):
+            answer, dial = self.introductions.punched(now, packet, body, source)
+            self._events += [dial] if dial else []
         else:
             answer = self._responder.answer(now, packet, body, source, room)
         key = self._identity.shared_key(packet.public_key)
@@ -227,6 +304,9 @@ class ProtocolEngine:
         return "not worth an answer"
 
     def _answered(self, now: Now, packet: Packet) -> str:
+        if packet.kind is PacketKind.PART:
+            body = decode_body(packet)
+            return self.questions.take(now, packet, body) if isinstance(body, Part) else "malformed"
         request = self._requester.requests.find(packet.transaction)
         if request is None or request.public_key not in (None, packet.public_key):
             return "answer that nobody asked for"
@@ -249,10 +329,13 @@ class ProtocolEngine:
     def _proved(self, now: Now, public_key: bytes, contact: Contact | None, address: Address, rtt_s: float) -> None:
         """A peer has answered from where it was asked; `contact`: as far as it is proven."""
         peer = node_id_of(public_key)
+        if contact and contact.introducers:
+            self.introductions.answered(now, peer)
         if contact:
             self.routing.answered(public_key, contact, rtt_s, self.rules.policy.subnet(address.host))
         self._partners.answered(peer)
         self._requester.proved(address.host)
+        self.families.answered(address.host, now.steady)
         self.verified_addresses.note(peer, address, now.steady)
 
     def _compare_strategy(self, now: Now, packet: Packet) -> None:
@@ -272,6 +355,12 @@ class ProtocolEngine:
     def _welcomed(self, now: Now) -> None:
         """First contact made: look around."""
         self._refresh_at = min(self._refresh_at, now.steady + 1.0)
+
+    def _drain(self, now: Now) -> list[Datagram]:
+        """Return what is to be sent; those behind NATs who are asked something are told where it comes from."""
+        for contact in self._requester.take_nat_peers():
+            self.introductions.reach(now, contact)
+        return self._requester.drain()
 
     def _draw_restore_s(self) -> float:
         return RESTORE_S * self._rng.uniform(1.0, 2.0)

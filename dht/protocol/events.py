@@ -6,6 +6,7 @@ Pure: values only.
 from dataclasses import dataclass
 
 from dht.keys import NodeId
+from dht.wire.contact import Endpoint
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,4 +24,14 @@ class MembersChanged:
     epoch: int
 
 
-Event = StrategyAhead | MembersChanged
+@dataclass(frozen=True, slots=True)
+class DialWanted:
+    """An introducer says that a peer dials this node from an endpoint now, and wants to be dialled there; `token` is
+    what to say there first."""
+
+    peer: NodeId
+    endpoint: Endpoint
+    token: bytes
+
+
+Event = StrategyAhead | MembersChanged | DialWanted

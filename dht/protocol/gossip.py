@@ -161,6 +161,15 @@ class Gossip:
         if not self._ask(now, peer, again, tries=TRIES):
             self._probing.discard(peer)
 
+    def greet(self, now: Now, contact: Contact, done: Callable[[bool], object]) -> None:
+        """Exchange with whoever is at a contact; `done` is told whether it was the node that the contact names."""
+
+        def heard(_at: Now, packet: Packet | None, _body: Body | None) -> None:
+            done(packet is not None and node_id_of(packet.public_key) == contact.node_id)
+
+        body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)
+        self._requester.ask_address(now, body, contact.endpoints[0].udp, heard, tries=TRIES)
+
     def notice(self, now: Now, contacts: list[tuple[bytes, Contact]]) -> None:
         """Ask near contacts of which a lookup heard and gossip did not who they are."""
         for public_key, contact in contacts:

@@ -4,7 +4,7 @@ Pure: `now` is an argument. Heartbeats come from peers one by one, or all at onc
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from dht.clock import Now
 from dht.errors import BadMessage, BadSignature, TooLittleWork
@@ -13,9 +13,11 @@ from dht.membership.bootstrap_retry import BootstrapRetry
 from dht.membership.known_peer import News
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
+from dht.membership.peer_clocks import PeerClocks
+from dht.membership.twin_watch import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat, open_heartbeat_once
+from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat_once
 
 NEW = News.NEW  # looked up for every heartbeat
 
@@ -30,6 +32,8 @@ class HeartbeatIntake:
         members: MemberTable,
         partners: PartnerSelection,
         bootstrap: BootstrapRetry,
+        clocks: PeerClocks,
+        twin: TwinWatch,
         refused: Counter[str],
     ) -> None:
         """`refused` counts the heartbeats that were not taken, by reason."""
@@ -38,6 +42,8 @@ class HeartbeatIntake:
         self._members = members
         self._partners = partners
         self._bootstrap = bootstrap
+        self._clocks = clocks
+        self._twin = twin
         self._refused = refused
 
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
@@ -45,24 +51,29 @@ class HeartbeatIntake:
         `sender`: the public key of who sent it to us, None where nobody proved it."""
         rules = self._rules
         try:
-            opened = open_heartbeat(raw, now, rules.network, rules.policy, rules.graces, rules.puzzle_bits)
+            opened = open_heartbeat_once(raw, rules.network, rules.policy, rules.puzzle_bits)
+            author, peer = opened.heartbeat.public_key, opened.contact.node_id
+            if author == sender:
+                self._clocks.sent(peer, opened.heartbeat.sent_at, now)
+            check_time(opened, now, rules.graces)
         except TooLittleWork:
             self._refused["too little work"] += 1
             return News.OLD, self._members.own
         except (BadSignature, BadMessage):
             self._refused["heartbeat"] += 1
             return News.OLD, self._members.own
-        author, peer = opened.heartbeat.public_key, opened.contact.node_id
         if author == self._own.public_key:
-            self._own.outrun(opened.sequence)
+            if self._own.outrun(opened.sequence):
+                self._twin.heard(opened.contact.endpoints, now.steady)
             return News.OLD, peer
         news = self._members.add(opened, now, direct=author == sender)
         if news is NEW and self._members.is_near(peer):
             self._partners.greet(peer)
         return news, peer
 
-    def recall(self, now: Now, raws: Iterable[bytes]) -> list[tuple[bytes, NodeId]]:
-        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try."""
+    def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
+        """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and
+        their authors have vanished until they are heard. `since`: when the author of each was first heard of."""
         found, former = list[VerifiedHeartbeat](), list[VerifiedHeartbeat]()
         for raw in raws:
             try:
@@ -81,6 +92,9 @@ class HeartbeatIntake:
         for peer in self._members.add_all(found, now):
             if self._members.is_near(peer):
                 self._partners.greet(peer)
+        first_at = min(since.values(), default=now.wall)
+        for opened in former:
+            self._members.vanished.lose(opened, since.get(opened.raw, first_at), first_at)
         if former:
             self._bootstrap.remember([e.udp for opened in former for e in opened.contact.endpoints], now)
         return [(opened.raw, opened.contact.node_id) for opened in found]

@@ -16,6 +16,8 @@ from dht.wire.packets import Packet, PacketKind, decode_packet, is_from
 
 BLOCKED = "blocked by the strategy"
 PING = PacketKind.PING
+OF_MESSAGES = frozenset({int(PacketKind.QUESTION), int(PacketKind.PART)})
+MESSAGE_PACKETS_S = 2000.0  # a second, of one address and of one peer; twice that at once: 200 requests, as over TLS
 
 
 class PacketFilter:
@@ -27,11 +29,15 @@ class PacketFilter:
         self._members = members
         self._addresses = RateLimiter(config.address_packets_s, 2 * config.address_packets_s)
         self._peers = RateLimiter(config.peer_packets_s, 2 * config.peer_packets_s)
+        self._messages_from = RateLimiter(MESSAGE_PACKETS_S, 2 * MESSAGE_PACKETS_S)
+        self._messages_of = RateLimiter(MESSAGE_PACKETS_S, 2 * MESSAGE_PACKETS_S)
 
     def admit(self, now: Now, data: bytes, source: Address) -> Packet | str:
         """Return the packet, or why it is refused; raises BadMessage or BadSignature where it is malformed. The sender
         of a packet with a MAC is proven; only a PING may have none."""
-        if not self._addresses.take(_subscriber(source.host), now.steady):
+        carries = len(data) > 1 and data[1] in OF_MESSAGES
+        addresses, peers = (self._messages_from, self._messages_of) if carries else (self._addresses, self._peers)
+        if not addresses.take(_subscriber(source.host), now.steady):
             return "address over its rate"
         packet = decode_packet(data)
         if packet.network != self._rules.header.network:
@@ -45,7 +51,7 @@ class PacketFilter:
             return packet if packet.kind is PING else "no MAC"
         if not is_from(packet, key):
             return "wrong MAC"
-        return packet if self._peers.take(packet.public_key, now.steady) else "peer over its rate"
+        return packet if peers.take(packet.public_key, now.steady) else "peer over its rate"
 
 
 @lru_cache(maxsize=4096)

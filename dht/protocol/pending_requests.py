@@ -55,7 +55,7 @@ class PendingRequest:
         for contact in (known, self.contact):
             asked = tuple(e for e in contact.endpoints if e.udp == self.address) if contact else ()
             if contact and asked:
-                return contact if contact is known else Contact(contact.node_id, asked)
+                return contact if contact is known else Contact(contact.node_id, asked, contact.introducers)
         return known
 
 

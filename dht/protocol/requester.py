@@ -9,6 +9,7 @@ from collections.abc import Callable
 from dht.clock import Now
 from dht.errors import BadSignature
 from dht.identity.node_key import Identity
+from dht.keys import NodeId
 from dht.membership.partner_selection import PartnerSelection
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.pending_requests import WAITS, OnAnswer, PendingRequest, PendingRequests
@@ -47,6 +48,7 @@ class Requester:
         self._out: list[Datagram] = []
         self._strange = RateLimiter(1 / STRANGE_S, STRANGE_BURST)
         self._proved: dict[str, None] = {}
+        self._to_introduce: dict[NodeId, Contact] = {}
         self.requests = PendingRequests()
         self.sent: Counter[str] = Counter()
 
@@ -71,9 +73,15 @@ class Requester:
             request.is_strange = self._is_strange(endpoint.host)
             self._open(now, request)
 
-    def ask_address(self, now: Now, body: Body, address: Address, done: OnAnswer) -> None:
+    def ask_address(self, now: Now, body: Body, address: Address, done: OnAnswer, *, tries: int = 1) -> None:
         """Ask whoever is at an address, without MAC, since that one's key is not known."""
-        self._open(now, PendingRequest(body, address, None, None, TIMEOUT_FIRST_S, done))
+        self._open(now, PendingRequest(body, address, None, None, TIMEOUT_FIRST_S, done, tries=tries))
+
+    def ask_unlisted(self, now: Now, body: Body, public_key: bytes, address: Address) -> None:
+        """Ask a node at an address that only another node or its own packet named: an answer makes it no contact."""
+        request = PendingRequest(body, address, None, public_key, TIMEOUT_FIRST_S, lambda *_: None)
+        request.is_strange = self._is_strange(address.host)
+        self._open(now, request)
 
     def is_welcome(self, contact: Contact) -> bool:
         """Tell whether somebody at a contact's address has answered us, or it is declared to be of our network."""
@@ -96,6 +104,11 @@ class Requester:
         self._out.append((data, to))
         return True
 
+    def send(self, transaction: bytes, body: Body, key: bytes | None, to: Address, size: int) -> None:
+        """Send one packet, padded to `size`."""
+        self.sent[type(body).__name__] += 1
+        self._out.append((encode_packet(self._rules.header, transaction, body, key, size=size), to))
+
     def overdue(self, now: Now) -> None:
         """Repeat or give up what has waited for too long."""
         for request, is_timeout in self.requests.due(now):
@@ -114,6 +127,13 @@ class Requester:
         """Return what is to be sent now, and forget it."""
         out, self._out = self._out, []
         return out
+
+    def take_nat_peers(self) -> list[Contact]:
+        """Return the peers behind NATs that were asked since the last call, each once."""
+        if not self._to_introduce:
+            return []
+        found, self._to_introduce = list(self._to_introduce.values()), {}
+        return found
 
     @property
     def next_due(self) -> float:
@@ -140,9 +160,7 @@ class Requester:
         except BadSignature:  # the contact was made up; the request runs into its timeout
             self._refused["public key"] += 1
             return
+        if request.contact is not None and request.contact.introducers:
+            self._to_introduce[request.contact.node_id] = request.contact
         size = 0 if isinstance(request.body, Put) else PACKET_LIMIT
-        self._send(transaction, request.body, key, request.address, size=size)
-
-    def _send(self, transaction: bytes, body: Body, key: bytes | None, to: Address, *, size: int) -> None:
-        self.sent[type(body).__name__] += 1
-        self._out.append((encode_packet(self._rules.header, transaction, body, key, size=size), to))
+        self.send(transaction, request.body, key, request.address, size)

@@ -12,6 +12,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
 from dht.wire.contact import Address, Endpoint, Family
@@ -43,6 +44,7 @@ class SelfHeartbeat:
         config: DhtConfig,
         listening: tuple[Endpoint, ...],
         rng: Rng,
+        families: WorkingFamilies,
         *,
         member: bool,
         quiet: bool = False,
@@ -57,7 +59,10 @@ class SelfHeartbeat:
         self._rng = rng
         self._member = member
         self._quiet = quiet
+        self._families = families
         self._left_out: frozenset[Family] = frozenset()
+        self._introducers: tuple[NodeId, ...] = ()
+        self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
         self._sent = 0.0  # steady
@@ -97,6 +102,9 @@ class SelfHeartbeat:
         if family not in self._learns or not self._rules.policy.allows(host):
             return False
         before = self._hosts()
+        if family in self._doubted:
+            self._doubted -= {family}
+            self._seen.pop(family, None)
         witnesses = self._seen.setdefault(family, {})
         witnesses.pop(witness, None)
         witnesses[witness] = host
@@ -120,17 +128,31 @@ class SelfHeartbeat:
             self._left_out = families
             self._stir()
 
+    def introduced_by(self, introducers: tuple[NodeId, ...]) -> None:
+        """Say that this node is behind a NAT, and who tells it who wants to reach it; nobody: it is not."""
+        if introducers != self._introducers:
+            self._introducers = introducers
+            self._stir()
+
+    def doubt(self, families: frozenset[Family]) -> None:
+        """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
+        self._doubted |= families
+        self._stir()
+
     def prove(self, nonce: int) -> None:
         """Say the solution of the identity's puzzle: peers may listen from now on."""
         if nonce != self._nonce:
             self._nonce = nonce
             self._stir()
 
-    def outrun(self, sequence: int) -> None:
-        """Go on behind a sequence of ours that somebody knows: the clock was ahead before the last start."""
-        if sequence > self._sequence:
-            self._sequence = sequence
-            self.hurry()
+    def outrun(self, sequence: int) -> bool:
+        """Go on behind a sequence of ours that somebody knows, and tell whether it was news: the clock was ahead before
+        the last start, or another machine has this identity."""
+        if sequence <= self._sequence:
+            return False
+        self._sequence = sequence
+        self.hurry()
+        return True
 
     def hurry(self) -> None:
         """Sign the next heartbeat before its turn: somebody takes us for dead."""
@@ -156,7 +178,7 @@ class SelfHeartbeat:
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, refuses=says.refuses)
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, says.refuses, self._introducers)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady
@@ -168,8 +190,16 @@ class SelfHeartbeat:
         return family in self._learns and not configured
 
     def endpoints(self) -> tuple[Endpoint, ...]:
-        """Return where peers reach this node, as far as it knows; v4 first."""
-        return tuple(e for e in self.addresses() if e.family not in self._left_out)
+        """Return where peers reach this node, as far as it knows; v4 first. In a family in which nobody is there to see
+        this node, it goes by its routes: whoever needs that family has to hear of it."""
+        works, seen = self._families.towards_peers - self._left_out, self.addresses()
+        found = [e for e in seen if e.family in works]
+        for endpoint in self._listening if seen else ():
+            source = self._families.source(endpoint.family)
+            is_new = endpoint.family in works and all(e.family != endpoint.family for e in seen)
+            if is_new and source and self._rules.policy.allows(source):
+                found.append(Endpoint(source, endpoint.udp_port, endpoint.tcp_port))
+        return tuple(sorted(found, key=lambda e: e.family))
 
     def addresses(self) -> tuple[Endpoint, ...]:
         """Return all own endpoints, including those that are not announced because nobody gets through; v4 first."""

@@ -12,12 +12,13 @@ from dht.errors import RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import Key, NodeId
 from dht.membership.member_table import MemberTable
+from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.requester import Requester
 from dht.routing.disjoint_paths import K_EACH, DisjointPaths
 from dht.routing.lookup_run import LookupRun
 from dht.routing.routing_table import K, RoutingTable
-from dht.wire.contact import Contact, Family
+from dht.wire.contact import Contact
 from dht.wire.packets import Body, Packet, Put, Stored
 from dht.wire.value_record import AUTHORS_LIMIT, ValueRecord, ValueStore, open_record, sign_record
 
@@ -33,7 +34,7 @@ class ValueFinder:
         routing: RoutingTable,
         store: ValueStore,
         members: MemberTable,
-        families: frozenset[Family],
+        families: WorkingFamilies,
         refused: Counter[str],
         notice: Callable[[Now, list[tuple[bytes, Contact]]], None],
     ) -> None:

@@ -4,6 +4,8 @@ The node asks a peer over a connection of the family in question (`ProbeMe`); th
 first never sent anything, knock at the address from which the request came (`Probe`), by datagram and by connection.
 Nobody can have another address than its own probed by its first peer; what a peer may ask of a third is rare, small,
 and only for addresses that the network allows. Where there is no third, the peer itself knocks, from new ports.
+
+Where nobody gets through, the node has members introduce it, and asks once more: whoever probes it then is introduced.
 """
 
 import asyncio
@@ -22,9 +24,13 @@ from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.dial_back import DialBack
 from dht.reachability.evidence import ProbeReport, ReachabilityEvidence, ReachabilityVerdict
+from dht.reachability.introducer_choice import choose_introducers
 from dht.wire.contact import Address, Contact, Endpoint, Family
+from dht.wire.heartbeat import MOST_INTRODUCERS
 
 log = logging.getLogger(__name__)
+
+REACHABLE, UNREACHABLE = ReachabilityVerdict.REACHABLE, ReachabilityVerdict.UNREACHABLE
 
 CHECK_S = 1.0
 CONNECT_S = 4.0
@@ -36,35 +42,40 @@ ALL_S, ALL_BURST = 1.0, 16.0  # probes a second, for all peers together
 
 Port = Annotated[int, Meta(ge=1, le=65535)]
 Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+Introducers = Annotated[tuple[Id, ...], Meta(max_length=MOST_INTRODUCERS)]
 
 
 class ProbeMe(Message, frozen=True, array_like=True):
     """Have a third node dial back these ports of the address from which this comes.
 
-    `avoid`: the first 4 bytes of the ids of nodes that the asker sent something to."""
+    `avoid`: the first 4 bytes of the ids of nodes that the asker sent something to. `introducers`: ids of members that
+    tell the asker, behind its NAT, of who dials."""
 
     family: Literal[4, 6]
     udp_port: Port
     tcp_port: Port
     avoid: Annotated[tuple[Annotated[bytes, Meta(min_length=4, max_length=4)], ...], Meta(max_length=AVOID)] = ()
+    introducers: Introducers = ()
 
 
 class Probe(Message, frozen=True, array_like=True):
-    """Dial back this node at this address."""
+    """Dial back this node at this address, by introduction where introducers are named."""
 
     node_id: Id
     host: Annotated[str, Meta(max_length=45)]
     udp_port: Port
     tcp_port: Port
+    introducers: Introducers = ()
 
 
 class ProbeReply(Message, frozen=True, array_like=True):
-    """Whether the node answered the datagram, and the connection. `host`: the address probed, told to its owner
-    alone."""
+    """Whether the node answered the datagram, and the connection. Its owner alone is told `host`, the address probed,
+    and `by`, the node that probed it, which is empty for the one that answers."""
 
     udp: bool
     tcp: bool
     host: Annotated[str, Meta(max_length=45)] = ""
+    by: Annotated[bytes, Meta(max_length=20)] = b""
 
 
 class AreYouThere(Message, frozen=True, array_like=True):
@@ -91,12 +102,12 @@ class AutoNat:
         dial_back: DialBack,
         clock: Clock,
         rng: Random,
-        families: frozenset[Family],
         every_s: float,
     ) -> None:
         self._core, self._view, self._dialer, self._dial_back = core, view, dialer, dial_back
         self._clock, self._rng = clock, rng
-        self.found = {family: ReachabilityEvidence(every_s) for family in sorted(families)}
+        self.found = {family: ReachabilityEvidence(every_s) for family in sorted(core.families.bound)}
+        self._introduced = {family: ReachabilityEvidence(every_s) for family in self.found}
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
 
     async def run(self) -> None:
@@ -106,40 +117,86 @@ class AutoNat:
                 tasks.create_task(self._find_out(family), name=f"prober-{family}")
 
     def verdicts(self) -> dict[Family, ReachabilityVerdict]:
-        """Return the verdict on each family in which this node has an address."""
-        return {family: found.verdict for family, found in self.found.items() if found.endpoint is not None}
+        """Return the verdict on each family in which this node has an address, with introducers where it needs them."""
+        found = {family: found for family, found in self.found.items() if found.endpoint is not None}
+        return {
+            family: REACHABLE if self._is_introduced(family) else evidence.verdict for family, evidence in found.items()
+        }
+
+    def introducers(self) -> tuple[NodeId, ...]:
+        """Return who introduces this node to whoever wants to reach it; nobody where it needs none, or it is of no
+        use."""
+        names = self._core.introductions.names
+        return names if names and any(map(self._is_introduced, self.found)) else ()
+
+    def _is_introduced(self, family: Family) -> bool:
+        return self.found[family].verdict is UNREACHABLE and self._introduced[family].verdict is REACHABLE
 
     async def _find_out(self, family: Family) -> None:
-        found = self.found[family]
         while True:
-            endpoint = next((e for e in self._core.own.addresses() if e.family == family), None)
-            now = self._clock().steady
-            is_due = found.update_address(now, endpoint)
-            live = self._live(family) if is_due else []
-            if is_due and (live or found.tried):
-                peer = found.choose(now, live, self._rng.choice)
-                if peer is not None and endpoint is not None:
-                    await self._ask(peer, family, endpoint)
-                    continue
-            await asyncio.sleep(CHECK_S)
+            works = family in self._core.families.working
+            endpoint = next((e for e in self._core.own.addresses() if works and e.family == family), None)
+            if await self._ask_round(self.found[family], family, endpoint, ()):
+                continue
+            names = self._choose_introducers(family)
+            if not await self._ask_round(self._introduced[family], family, endpoint if names else None, names):
+                await asyncio.sleep(CHECK_S)
 
-    async def _ask(self, peer: NodeId, family: Family, endpoint: Endpoint) -> None:
+    async def _ask_round(
+        self, found: ReachabilityEvidence, family: Family, endpoint: Endpoint | None, names: tuple[NodeId, ...]
+    ) -> bool:
+        """Ask one peer where that is due; False where it is not."""
+        now = self._clock().steady
+        is_due = found.update_address(now, endpoint)
+        live = self._live(family) if is_due else []
+        if not is_due or not (live or found.tried):
+            return False
+        peer = found.choose(now, live, self._rng.choice)
+        if peer is None or endpoint is None:
+            return False
+        await self._ask(found, peer, family, endpoint, names)
+        return True
+
+    def _choose_introducers(self, family: Family) -> tuple[NodeId, ...]:
+        """Have members introduce this node where it is not reached otherwise; return them once they know."""
+        stuck = [other for other, found in self.found.items() if found.verdict is UNREACHABLE]
+        is_reached = any(found.verdict is REACHABLE for found in self.found.values())
+        introductions = self._core.introductions
+        if is_reached or stuck[:1] != [family]:
+            if introductions.names and (is_reached or not stuck):
+                introductions.register_with(())
+            return ()
+        able = [p for p in self._live(family) if (c := self._view.contact(p)) is not None and not c.introducers]
+        names = choose_introducers(self._view.node_id, introductions.names, able)
+        if names != introductions.names:
+            introductions.register_with(names)
+            return ()
+        return names
+
+    async def _ask(
+        self,
+        found: ReachabilityEvidence,
+        peer: NodeId,
+        family: Family,
+        endpoint: Endpoint,
+        names: tuple[NodeId, ...],
+    ) -> None:
         contact, steady = self._view.contact(peer), self._clock().steady
         there = contact.endpoint(family) if contact is not None else None
         if there is None:
             return
         verified = self._core.verified_addresses
         avoid = tuple(p[:4] for p in self._live(family) if verified.knows(p, family, steady))[:AVOID]
-        question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid)
+        question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid, names)
         try:
             reply = await self._dialer.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
         except RemoteError as error:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
         if reply.host == endpoint.host:
-            self.found[family].hear(peer, ProbeReport(reply.udp, reply.tcp))
+            found.hear(peer, ProbeReport(reply.udp, reply.tcp, reply.by))
         elif self._core.own.learns(family):  # a NAT with several addresses, which opens none of them to strangers
-            self.found[family].hear(peer, ProbeReport(False, False))
+            found.hear(peer, ProbeReport(False, False))
 
     # For others
 
@@ -148,14 +205,14 @@ class AutoNat:
         if not host or Address(host, 0).family != message.family:
             raise BadMessage(asker.hex(), "asks about another family than the one in which it came")
         self._permit(asker, host)
-        probe = Probe(asker, host, message.udp_port, message.tcp_port)
+        probe = Probe(asker, host, message.udp_port, message.tcp_port, message.introducers)
         others = [peer for peer in self._live(message.family) if peer != asker]
         strange = [peer for peer in others if peer[:4] not in message.avoid]
         if others:
             third = self._rng.choice(strange or others)
             try:
                 found = await self._dialer.ask(third, probe, ProbeReply, timeout_s=PROBE_WITHIN_S)
-                return ProbeReply(found.udp, found.tcp, host)
+                return ProbeReply(found.udp, found.tcp, host, third)
             except RemoteError as error:
                 log.debug("probe not made by=%s reason=%s", third.hex(), error)
         found = await self._probe(probe)
@@ -180,11 +237,28 @@ class AutoNat:
             raise BadMessage(asker.hex(), "too many probes; ask again later")
 
     async def _probe(self, probe: Probe) -> ProbeReply:
-        there = Endpoint(probe.host, probe.udp_port, probe.tcp_port)
+        there, peer = Endpoint(probe.host, probe.udp_port, probe.tcp_port), NodeId(probe.node_id)
+        contact = Contact(peer, (there,), tuple(map(NodeId, probe.introducers)))
+        pinging = self._meets(contact) if contact.introducers else self._dial_back.reaches(there.udp, peer)
         async with asyncio.TaskGroup() as tasks:
-            udp = tasks.create_task(self._dial_back.reaches(there.udp, NodeId(probe.node_id)), name="probe-udp")
-            tcp = tasks.create_task(self._connects(Contact(NodeId(probe.node_id), (there,))), name="probe-tcp")
+            udp = tasks.create_task(pinging, name="probe-udp")
+            tcp = tasks.create_task(self._connects(contact), name="probe-tcp")
         return ProbeReply(udp.result(), tcp.result())
+
+    async def _meets(self, contact: Contact) -> bool:
+        """Tell whether a node behind a NAT answers a packet once it was introduced to this node."""
+        answered: asyncio.Future[bool] = asyncio.get_running_loop().create_future()
+
+        def tell(there: bool) -> None:
+            if not answered.done():
+                answered.set_result(there)
+
+        self._core.meet(self._clock(), contact, tell)
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                return await answered
+        except TimeoutError:
+            return False
 
     async def _connects(self, contact: Contact) -> bool:
         try:

@@ -2,7 +2,8 @@
 
 Pure: `now` is steady seconds. A node cannot see its own NAT or firewall. It asks up to three peers in a round, and asks
 again now and then and whenever its address changed. One peer's report that it got through is enough, since nobody else
-can answer in this node's name; that nothing gets through takes two, or all whom there are to ask.
+can answer in this node's name; that nothing gets through takes two, or all whom there are to ask. What one and the same
+node dialled counts once, whoever reports it: it may be that node alone which does not hear this one.
 """
 
 from collections.abc import Callable
@@ -27,10 +28,12 @@ class ReachabilityVerdict(Enum):
 
 @dataclass(frozen=True, slots=True)
 class ProbeReport:
-    """What one peer reports: whether a datagram, and a connection, of a third node arrived."""
+    """What one peer reports: whether a datagram, and a connection, of a third node, `by`, arrived; `by` is empty where
+    that is not said."""
 
     udp: bool
     tcp: bool
+    by: bytes = b""
 
     @property
     def is_good(self) -> bool:
@@ -112,8 +115,8 @@ class ReachabilityEvidence:
         self._due_at, self._tried, self._is_exhausted = at, set(), False
 
     def _judge(self) -> None:
-        good = sum(word.is_good for word in self._words.values())
-        bad = len(self._words) - good
+        good = len({word.by or peer for peer, word in self._words.items() if word.is_good})
+        bad = len({word.by or peer for peer, word in self._words.items() if not word.is_good})
         if good and good >= bad:
             self.verdict = ReachabilityVerdict.REACHABLE
         elif bad > good and (bad > 1 or self._is_exhausted):

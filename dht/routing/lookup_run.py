@@ -10,10 +10,11 @@ from dht.clock import Now
 from dht.errors import BadMessage
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId
+from dht.membership.working_families import WorkingFamilies
 from dht.routing.lookup import Lookup
 from dht.routing.routing_table import K
 from dht.wire.address_policy import AddressPolicy
-from dht.wire.contact import Contact, Family
+from dht.wire.contact import Contact
 from dht.wire.heartbeat import unpack_endpoint
 from dht.wire.packets import Body, Find, Found, Get, Got, PackedContact, Packet
 
@@ -43,7 +44,7 @@ class LookupRun:
         own: NodeId,
         target: bytes,
         ask: Ask,
-        families: frozenset[Family],
+        families: WorkingFamilies,
         policy: AddressPolicy,
         done: Callable[[Now, "LookupRun"], None],
         *,
@@ -80,7 +81,7 @@ class LookupRun:
 
     def _subnet(self, contact: Contact) -> bytes | None:
         """The subnet in which we would meet a contact."""
-        ours = [e for e in contact.endpoints if e.family in self._families] or contact.endpoints
+        ours = [e for e in contact.endpoints if e.family in self._families.towards_peers] or contact.endpoints
         return self._policy.subnet(ours[0].host)
 
     @property
@@ -89,7 +90,8 @@ class LookupRun:
         return self._lookup.hops
 
     def _offer(self, contacts: Iterable[tuple[bytes, Contact]], by: NodeId | None = None) -> None:
-        self._lookup.offer(((key, c, c.shares(self._families)) for key, c in contacts), by)
+        families = self._families.towards_peers
+        self._lookup.offer(((key, c, c.shares(families)) for key, c in contacts), by)
 
     def _pump(self, now: Now) -> None:
         if self._finished:
@@ -99,7 +101,7 @@ class LookupRun:
             again = False
             for public_key, contact in self._lookup.next_queries():
                 peer = contact.node_id
-                if self._claim(peer):
+                if contact.shares(self._families.towards_peers) and self._claim(peer):
                     self._ask(now, self._body, public_key, contact, self._hear(peer), self._slow(peer))
                 else:
                     self._lookup.failed(peer)

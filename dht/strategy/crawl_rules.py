@@ -5,13 +5,12 @@ Source: Li Wei 2006 (ordered rules: host, URL pattern, hash range).
 """
 
 from dataclasses import dataclass
-from typing import Literal
 
 import re2
 
 from dht.errors import BadStrategy
 from dht.keys import NodeId, host_of, placement_key, slot_of
-from dht.strategy.document import Rule, Strategy
+from dht.strategy.document import Action, Rule, Strategy
 
 PATTERN_MEMORY_BYTES = 1 << 20  # a pattern whose program needs more is refused
 REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB each, and their list
@@ -21,7 +20,7 @@ REMEMBERED_HOSTS = 4096  # of which the rules that may match are kept: 0.5 kB ea
 class RuleDecision:
     """What the strategy says of a URL. `rule` counts from 1; 0: no rule matched, its owners crawl it."""
 
-    action: Literal["owners", "prefer", "spread", "deny"]
+    action: Action
     rule: int
     max_depth: int | None
     min_delay_s: float
@@ -65,7 +64,8 @@ class CrawlRules:
 
     def __init__(self, strategy: Strategy) -> None:
         self._slot_bits, floor = strategy.slot_bits, strategy.min_delay_s
-        self._rules = [_compiled(number, rule, floor) for number, rule in enumerate(strategy.rules, start=1)]
+        numbered = enumerate(strategy.rules, start=1)
+        self._rules = [found for number, rule in numbered if (found := _compiled(number, rule, floor))]
         self._none = RuleDecision("owners", 0, None, floor)
         self._of_hosts: dict[str, list[_Compiled]] = {}
 
@@ -104,7 +104,10 @@ class CrawlRules:
         return each.pattern is None or each.pattern.found_in(url)
 
 
-def _compiled(number: int, rule: Rule, floor: float) -> _Compiled:
+def _compiled(number: int, rule: Rule, floor: float) -> _Compiled | None:
+    """A rule made ready; None for one of a newer version, which matches nothing here."""
+    if rule.action == "unknown":
+        return None
     delay_s = max(floor, rule.min_delay_s or 0.0)
     peer = NodeId(bytes.fromhex(rule.peer)) if rule.peer is not None else None
     decision = RuleDecision(rule.action, number, rule.max_depth, delay_s, peer, rule.depth or 0)

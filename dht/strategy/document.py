@@ -2,12 +2,13 @@
 
 Pure: values and their codec; `validation.py` says whether one may be accepted, `history.py` keeps them.
 What is signed are the document's bytes as they stand in the file, so an older node and a newer one, or two JSON
-libraries, never disagree about them. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
+libraries, never disagree about them: an older node verifies, keeps and passes on what it does not understand, goes by
+the rest, and says so. Sources: Li Wei 2006 (fields, first-match rules); TUF (thresholds, chain).
 """
 
 from dataclasses import dataclass
 from hashlib import sha256
-from typing import Literal
+from typing import Any, Literal, get_args
 
 import msgspec
 
@@ -16,6 +17,9 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
+FEATURES = frozenset({"unknown-records"})  # what this program has of all that a document may say it needs
+
+Action = Literal["owners", "prefer", "spread", "deny"]
 
 
 class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -23,10 +27,12 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     `host`: exact, or "*.suffix" for a domain and all below it. `pattern`: RE2, searched in the whole URL.
     `slots`: first and last slot, inclusive. `prefer` goes with `peer`: that node crawls it wherever it is a live owner.
-    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space.
+    `spread` goes with `depth`: pages of the site lie in 2**depth places of the key space. A rule of a newer version,
+    which has an action or a condition that this one does not know, is "unknown": it keeps its number and matches
+    nothing, because a rule without one of its conditions would match too much.
     """
 
-    action: Literal["owners", "prefer", "spread", "deny"] = "owners"
+    action: Action | Literal["unknown"] = "owners"
     host: str | None = None
     pattern: str | None = None
     slots: tuple[int, int] | None = None
@@ -36,8 +42,17 @@ class Rule(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     depth: int | None = None  # 0 … 8
 
 
-class Strategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex."""
+class Need(msgspec.Struct, frozen=True):
+    """Something that nodes must know to follow a document, and the instant from which it binds them."""
+
+    feature: str
+    binds_at: int = 0  # Unix seconds; 0: with the document
+
+
+class Strategy(msgspec.Struct, frozen=True, kw_only=True):
+    """One version of the document. Instants are Unix seconds. `previous` is the digest of version - 1, hex.
+
+    What a newer version adds is not in it; `unknown_parts` names that."""
 
     network: str  # the network id, hex
     version: int
@@ -64,9 +79,10 @@ class Strategy(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
+    needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
-class Signature(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+class Signature(msgspec.Struct, frozen=True):
     """One publisher's signature of a document's exact bytes. Both fields are hex."""
 
     key: str  # Ed25519 public key
@@ -94,12 +110,12 @@ class Publishers:
     threshold: int
 
 
-class _File(msgspec.Struct, forbid_unknown_fields=True):
+class _File(msgspec.Struct):
     document: msgspec.Raw
     signatures: tuple[Signature, ...]
 
 
-_documents = msgspec.json.Decoder(Strategy)
+_documents = msgspec.json.Decoder(dict[str, Any])
 _files = msgspec.json.Decoder(_File)
 
 
@@ -109,17 +125,48 @@ def encode_document(strategy: Strategy) -> bytes:
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
+    if not strategy.needs:
+        del fields["needs"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 
 def parse_document(document: bytes) -> Strategy:
     """Read a document, without checking its bounds; raises BadStrategy."""
+    fields = _fields(document)
+    if isinstance(rules := fields.get("rules"), list):
+        fields["rules"] = [{"action": "unknown"} if _is_unknown(rule) else rule for rule in rules]
+    try:
+        return msgspec.convert(fields, Strategy)
+    except (msgspec.ValidationError, RecursionError) as error:
+        raise BadStrategy("document", str(error), "mend the JSON; PROTOCOL.md lists the fields") from None
+
+
+def unknown_parts(document: bytes) -> tuple[str, ...]:
+    """Name the fields and rules of a document that this program does not understand; raises BadStrategy."""
+    fields = _fields(document)
+    rules = fields.get("rules")
+    found = [name for name in fields if name not in Strategy.__struct_fields__]
+    numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
+    return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))
+
+
+def _fields(document: bytes) -> dict[str, Any]:
     if len(document) > MAX_DOCUMENT_BYTES:
         raise BadStrategy("document", f"{len(document)} bytes long", f"keep it below {MAX_DOCUMENT_BYTES} bytes")
     try:
         return _documents.decode(document)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise BadStrategy("document", str(error), "mend the JSON; PROTOCOL.md lists the fields") from None
+
+
+def _is_unknown(rule: object) -> bool:
+    """Whether a rule has an action or a condition of a newer version."""
+    if not isinstance(rule, dict):
+        return False
+    action = rule.get("action", "owners")
+    return not rule.keys() <= set(Rule.__struct_fields__) or (
+        isinstance(action, str) and action not in get_args(Action)
+    )
 
 
 def encode_signed(signed: SignedStrategy) -> bytes:

@@ -16,16 +16,19 @@ from itertools import pairwise
 from pathlib import Path
 
 from dht.atomic_file import write_atomically
-from dht.clock import Now
+from dht.clock import Now, system_clock
 from dht.errors import BadStrategy
+from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.messages import MAX_CHAIN
 from dht.strategy.document import (
+    FEATURES,
     Publishers,
     SignedStrategy,
     Strategy,
     decode_signed,
     encode_signed,
     parse_document,
+    unknown_parts,
 )
 from dht.strategy.network import Network
 from dht.strategy.validation import check, signers
@@ -35,6 +38,7 @@ log = logging.getLogger(__name__)
 MAX_CHAIN_BYTES = 4 << 20
 MAX_VERSIONS = 10_000  # a version a day for 27 years
 MAX_FORKS = 16
+NAMED = 8  # of a newer version's fields and rules, in a warning
 SOON_S = 7 * 86400.0
 FORMER_S = 86400.0  # slots are handed over at a bounded rate: so long their former owners count as such
 
@@ -53,9 +57,11 @@ class AdoptedStrategy:
 class StrategyHistory:
     """The accepted chain of one network. `folder` None keeps it in memory only (simulator, tests)."""
 
-    def __init__(self, network: Network, folder: Path | None = None) -> None:
+    def __init__(self, network: Network, folder: Path | None = None, faults: LocalFaults | None = None) -> None:
+        """`faults`: who is told when the folder refuses a version, which is then kept in memory until it obliges."""
         self._network = network
-        self._folder = folder
+        self._folder, self._faults = folder, faults or LocalFaults(system_clock)
+        self._unwritten: dict[Path, bytes] = {}
         self._chain = [(network.first, parse_document(network.first.document))]
         self._rivals: dict[int, list[str]] = {}  # version: digests that were not kept, or that once were not
         if folder is not None:
@@ -186,7 +192,23 @@ class StrategyHistory:
         if newest is not current:
             begins = _day(newest.effective_at)
             notes.append(f"strategy {newest.version} is known and becomes effective later, at {begins}")
-        return tuple(notes)
+        return (*notes, *self._not_understood(now))
+
+    def _not_understood(self, now: Now) -> Iterator[str]:
+        """What of the newest version this program cannot follow, one sentence each."""
+        signed, newest = self._chain[-1]
+        if parts := unknown_parts(signed.document):
+            names = ", ".join(ascii(name[:40])[1:-1] for name in parts[:NAMED])
+            yield f"strategy {newest.version} says what this version of dse-node passes over: {names}"
+        for need in newest.needs:
+            if need.feature in FEATURES:
+                continue
+            binds_at = max(need.binds_at, newest.effective_at)
+            day, lacks = _day(binds_at), f"strategy {newest.version} needs {need.feature!r}"
+            if now.wall < binds_at:
+                yield f"{lacks} from {day} on, which this version of dse-node lacks: upgrade before then"
+            else:
+                yield f"{lacks} since {day}, which this version of dse-node lacks: upgrade now"
 
     def _trusted(self, version: int) -> Publishers:
         """Who must sign a version: the publishers that the one before names."""
@@ -220,16 +242,32 @@ class StrategyHistory:
         log.warning("strategy fork version=%d kept=%s other=%s", version, winner.digest, loser.digest)
         self._rivals.setdefault(version, []).append(loser.digest)
         if self._folder is not None:
-            write_atomically(self._folder / f"fork-{version:06d}-{loser.digest[:16]}.json", encode_signed(loser))
+            self._unwritten[self._folder / f"fork-{version:06d}-{loser.digest[:16]}.json"] = encode_signed(loser)
+            self.write_what_waits()
 
     def _keep(self, signed: SignedStrategy, version: int) -> None:
         """Write one version and remove those of a lost fork above it."""
         if self._folder is None:
             return
-        for path in sorted(self._folder.glob("[0-9]*.json")):
-            if path.stem.isdigit() and int(path.stem) > version:
-                path.unlink()
-        write_atomically(self._folder / f"{version:06d}.json", encode_signed(signed))
+        self._unwritten = {path: data for path, data in self._unwritten.items() if not _is_above(path, version)}
+        self._unwritten[self._folder / f"{version:06d}.json"] = encode_signed(signed)
+        self.write_what_waits()
+
+    def write_what_waits(self) -> None:
+        """Write the files that the folder refused so far; call it now and then."""
+        if self._folder is None or not self._unwritten:
+            return
+        try:
+            for path in sorted(self._folder.glob("[0-9]*.json")):
+                if _is_above(path, len(self._chain)):
+                    path.unlink()
+            for path in sorted(self._unwritten):
+                write_atomically(path, self._unwritten[path])
+                del self._unwritten[path]
+        except OSError as error:
+            self._faults.begin(FaultSite.STRATEGY, refused(self._folder, error))
+        else:
+            self._faults.end(FaultSite.STRATEGY)
 
     def _load(self, folder: Path) -> None:
         """Read the chain back, checking it as if a peer had sent it; a damaged tail is asked for again."""
@@ -239,7 +277,7 @@ class StrategyHistory:
             try:
                 signed = decode_signed(path.read_bytes())
                 strategy = self._check(signed, version)
-            except BadStrategy as error:
+            except (BadStrategy, OSError) as error:
                 log.warning("strategy file ignored path=%s reason=%s; peers are asked for it again", path, error)
                 break
             self._chain[version - 1 :] = [(signed, strategy)]
@@ -248,8 +286,13 @@ class StrategyHistory:
             try:
                 rival = decode_signed(path.read_bytes())
                 self._rivals.setdefault(parse_document(rival.document).version, []).append(rival.digest)
-            except BadStrategy as error:
+            except (BadStrategy, OSError) as error:
                 log.warning("strategy file ignored path=%s reason=%s", path, error)
+
+
+def _is_above(path: Path, version: int) -> bool:
+    """Whether a file holds an accepted version above this one."""
+    return path.stem.isdigit() and int(path.stem) > version
 
 
 def _day(at: int) -> str:

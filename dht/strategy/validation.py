@@ -12,7 +12,17 @@ from dht.errors import BadStrategy
 from dht.identity.node_key import Identity, verify
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
 from dht.strategy.crawl_rules import Pattern
-from dht.strategy.document import DOMAIN, Publishers, Rule, Signature, SignedStrategy, Strategy, parse_document
+from dht.strategy.document import (
+    DOMAIN,
+    Need,
+    Publishers,
+    Rule,
+    Signature,
+    SignedStrategy,
+    Strategy,
+    parse_document,
+    unknown_parts,
+)
 from dht.wire.contact import Endpoint
 
 MIN_SLOT_BITS = 4
@@ -22,6 +32,8 @@ MAX_PATTERN_CHARS = 1000
 MAX_HOST_CHARS = 255
 MAX_LISTED = 64  # bootstrap addresses, declared prefixes
 MAX_PUBLISHERS = 16
+MAX_NEEDS = 16
+MAX_FEATURE_CHARS = 64
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
 MAX_PUZZLE_BITS = 28  # some minutes of one core
@@ -87,6 +99,7 @@ def check_bounds(strategy: Strategy) -> None:
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)
     _check_addresses(strategy)
+    _check_needs(strategy.needs)
     check_publishers(Publishers(strategy.publishers, strategy.threshold))
 
 
@@ -127,6 +140,9 @@ def parse_address(text: str) -> Endpoint:
 
 
 def _signature(document: bytes, publisher: Identity) -> Signature:
+    """Sign what this program understands: whoever signs answers for all of it."""
+    for name in unknown_parts(document):
+        raise BadStrategy(name[:80], "is unknown to this version of dse-node", "remove it, or sign with a newer one")
     return Signature(publisher.public_key.hex(), publisher.sign(DOMAIN, document).hex())
 
 
@@ -184,7 +200,18 @@ def _check_instants(strategy: Strategy) -> None:
     _check_range("next_at", strategy.next_at, strategy.effective_at, strategy.expires_at)
 
 
+def _check_needs(needs: tuple[Need, ...]) -> None:
+    _check_count("needs", needs, MAX_NEEDS)
+    for need in needs:
+        name = need.feature
+        is_name = name.isascii() and name.isprintable() and 0 < len(name) <= MAX_FEATURE_CHARS
+        _require(is_name, "needs", f"names {name[:80]!r}", f"write 1 … {MAX_FEATURE_CHARS} printable ASCII characters")
+        _check_range("needs", need.binds_at, 0, MAX_INSTANT)
+
+
 def _check_rule(name: str, rule: Rule, strategy: Strategy) -> None:
+    if rule.action == "unknown":
+        return
     _check_action(name, rule)
     if rule.host is not None:
         sane = 0 < len(rule.host) <= MAX_HOST_CHARS and rule.host == rule.host.lower().strip()

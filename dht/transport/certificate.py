@@ -45,7 +45,7 @@ class PeerKey(Fingerprint):
         super().__init__(bytes(32))
         self._node_id = node_id
 
-    def check(self, transport: asyncio.Transport) -> None:
+    def check(self, transport: asyncio.BaseTransport) -> None:
         """Check the other end's key after the handshake; raises ServerFingerprintMismatch."""
         tls = transport.get_extra_info("ssl_object")
         found = _node_id_of_certificate(tls.getpeercert(binary_form=True)) if tls is not None else b""

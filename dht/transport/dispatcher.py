@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from dht.errors import MALFORMED, BadMessage, InputError, LocalError, RemoteError
+from dht.errors import MALFORMED, BadMessage, InputError, LocalError, MachineRefuses, RemoteError
 from dht.keys import NodeId
 from dht.messages import Message
 from dht.transport.transport import MAX_BODY_BYTES
@@ -39,6 +39,9 @@ class Dispatcher:
             raise BadMessage(asker.hex(), f"no {name}: {error}") from None
         try:
             answer = self._encoder.encode(await handler(asker, message, host))
+        except MachineRefuses as error:
+            log.debug("message not answered name=%s reason=%s", name, error)
+            raise BadMessage(asker.hex(), f"this machine cannot answer {name} now; ask another node") from error
         except (RemoteError, InputError, LocalError):
             raise
         except Exception as error:  # one foreign message must not stop the node

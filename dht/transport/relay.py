@@ -15,6 +15,7 @@ from dht.clock import Clock
 from dht.errors import DseError
 from dht.keys import NodeId
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget
+from dht.transport.small_packets import bound_packets
 from dht.transport.transport import MayRelay
 from dht.wire.contact import Endpoint
 
@@ -102,6 +103,7 @@ async def _tunnel(client: socket.socket, endpoint: Endpoint, early: bytes) -> No
     family = socket.AF_INET6 if endpoint.family == 6 else socket.AF_INET
     loop = asyncio.get_running_loop()
     with socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as server:
+        bound_packets(server, endpoint.host)
         try:
             async with asyncio.timeout(CONNECT_S):
                 await loop.sock_connect(server, (endpoint.host, endpoint.tcp_port))

@@ -48,6 +48,13 @@ def sign_request(identity: Identity, target: RequestTarget, body: bytes, now: No
     return f"{SCHEME} {identity.public_key.hex()} {at} {nonce.hex()} {digest.hex()} {signature.hex()}"
 
 
+def check_window(asker: NodeId, at: float, now: Now) -> None:
+    """Raise BadMessage where a request was signed at a time, by its asker's clock, that is too far from ours."""
+    off_s = at - now.wall
+    if not abs(off_s) <= WINDOW_S:
+        raise BadMessage(asker.hex(), f"its clock and ours differ by {off_s:+.0f} s; set the clocks (NTP)")
+
+
 class RequestAuthenticator:
     """Checks the headers of requests to this node, and that each is used once."""
 
@@ -61,9 +68,7 @@ class RequestAuthenticator:
         same header pass again within its window (a tunnel that is opened anew)."""
         key, at, nonce, digest, signature = _fields(header)
         asker = node_id_of(key)
-        off_s = float(at) - now.wall
-        if not abs(off_s) <= WINDOW_S:
-            raise BadMessage(asker.hex(), f"its clock and ours differ by {off_s:+.0f} s; set the clocks (NTP)")
+        check_window(asker, float(at), now)
         if not verify(DOMAIN, key, _statement(target, digest, at, nonce), signature):
             raise BadSignature(f"request from {asker.hex()}", f"not signed for {target.method} {target.path} here")
         if once:

@@ -4,37 +4,65 @@ It is the `Transport` of real nodes; the simulator has its own. Each family of a
 which peers send datagrams.
 """
 
+import asyncio
 import random
 
 from dht.clock import Clock
+from dht.errors import PeerTimeout
 from dht.identity.node_key import Identity
+from dht.keys import NodeId
+from dht.local_faults import LocalFaults
+from dht.membership.working_families import WorkingFamilies
 from dht.transport.tls_client import TlsClient
 from dht.transport.tls_server import TlsServer
-from dht.transport.transport import Answerer, MayRelay, Route
-from dht.wire.contact import Address
+from dht.transport.transport import Answerer, HearTime, MayRelay, Reach, Route
+from dht.wire.contact import Address, Endpoint
 
 
 class TlsChannel:
     """Asks peers and answers them over TLS 1.3."""
 
     def __init__(
-        self, identity: Identity, network: str, addresses: tuple[Address, ...], clock: Clock, rng: random.Random
+        self,
+        identity: Identity,
+        network: str,
+        addresses: tuple[Address, ...],
+        families: WorkingFamilies,
+        clock: Clock,
+        rng: random.Random,
+        hear_time: HearTime,
+        faults: LocalFaults | None = None,
     ) -> None:
-        """`addresses`: what to listen on, at most one a family; these families are also the ones used to ask."""
-        self._server = TlsServer(identity, network, clock, addresses)
-        self._client = TlsClient(identity, network, clock, rng, frozenset(a.family for a in addresses))
+        """`addresses`: what to listen on, at most one a family; `families`: over which to ask.
+        `faults`: who is told when there are no handles left for new connections."""
+        self._server = TlsServer(identity, network, clock, addresses, rng, faults or LocalFaults(clock))
+        self._links, self._clock = self._server.links, clock
+        self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
         """Answer until cancelled, then close every connection. Raises LocalError where a port cannot be used."""
         try:
-            await self._server.run(answerer, may_relay)
+            await self._server.run(answerer, may_relay, reach)
         finally:
             await self._client.close()
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
-        """Send one message; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""
-        return await self._client.ask(route, name, body, timeout_s=timeout_s)
+        """Send one message; raises PeerTimeout, NoConnection, PeerGone, BadMessage or PeerRefused."""
+        link = self._links.find(route.peer.node_id)
+        if link is None and (route.relay is not None or not route.peer.introducers):
+            return await self._client.ask(route, name, body, timeout_s=timeout_s)
+        began = self._clock().steady
+        try:
+            async with asyncio.timeout(timeout_s):
+                link = link or await self._links.open(route.peer)
+        except TimeoutError:
+            raise PeerTimeout(route.peer.node_id.hex(), timeout_s) from None
+        return await link.ask(name, body, timeout_s=timeout_s - (self._clock().steady - began))
 
-    def clock_offset_s(self) -> float:
-        """Return how far ahead of this node's wall clock those of its peers are; 0 before three have answered."""
-        return self._client.clock_offset_s()
+    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+        """Dial a peer behind a NAT that dials this node at this moment."""
+        self._links.dial(peer, endpoint)
+
+    async def renew(self) -> None:
+        """Ask over new connections from now on."""
+        await self._client.renew()

@@ -1,8 +1,9 @@
 """The server is the answering end of the TLS channel: one TCP listener a family on the peers' port.
 
 The first byte of a connection says what it is: 0x16 begins a TLS handshake and goes to aiohttp's server protocol,
-"C" a CONNECT for the relay, anything else is closed. A request proves its sender before its body is read; who proves
-nothing within PROVE_S is disconnected. Bodies, connections, requests a peer and bytes in memory are all bounded.
+"C" a CONNECT for the relay, "L" and "D" a link, anything else is closed. A request proves its sender before its body is
+read; who proves nothing within PROVE_S is disconnected. Bodies, connections, requests a peer and bytes in memory are
+bounded.
 """
 
 import asyncio
@@ -10,9 +11,9 @@ import errno
 import logging
 import re
 import socket
-import ssl
 from collections import Counter
 from hashlib import sha256
+from random import Random
 
 from aiohttp import web
 
@@ -20,11 +21,14 @@ from dht.clock import Clock
 from dht.errors import BadMessage, BadSignature, InputError, LocalError, RemoteError
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.rate_limit import RateLimiter
 from dht.transport.certificate import server_context
+from dht.transport.giving_way import GivingWay
+from dht.transport.peer_links import DIALS, OPENS, Greet, PeerLinks
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
-from dht.transport.transport import MAX_BODY_BYTES, Answerer, MayRelay
+from dht.transport.transport import MAX_BODY_BYTES, Answerer, MayRelay, Reach
 from dht.wire.contact import Address
 
 log = logging.getLogger(__name__)
@@ -40,6 +44,7 @@ MAX_BYTES_HELD_OF_ONE = 16 << 20  # two of the largest bodies: one identity cann
 REQUESTS_S, REQUESTS_BURST = 200.0, 400.0  # taken from one peer a second
 PROVE_S = 15.0
 ANSWER_S = 60.0
+ACCEPT_AGAIN_S = 0.5  # between two tries where this machine has no handles left
 STOP_S = 1.0  # for the requests in progress when the node stops
 KEEP_S = 75.0  # longer than the client keeps a connection, so that no request meets a closing one
 
@@ -47,21 +52,32 @@ KEEP_S = 75.0  # longer than the client keeps a connection, so that no request m
 class TlsServer:
     """Listens for requests, proves who asks, and hands each message to the answerer."""
 
-    def __init__(self, identity: Identity, network: str, clock: Clock, addresses: tuple[Address, ...]) -> None:
+    def __init__(
+        self,
+        identity: Identity,
+        network: str,
+        clock: Clock,
+        addresses: tuple[Address, ...],
+        rng: Random,
+        faults: LocalFaults,
+    ) -> None:
         """`addresses`: what to listen on, at most one a family."""
+        self._faults = faults
         self._node_id = identity.node_id
         self._network = network
         self._clock = clock
         self._addresses = addresses
-        self._context = server_context(identity)
-        self._authenticator = RequestAuthenticator()
+        self._context, self._authenticator = server_context(identity), RequestAuthenticator()
         self._relay = Relay(identity.node_id, network, clock, self._authenticator)
+        ports = {address.family: address for address in addresses}
+        self.links = PeerLinks(identity, network, clock, rng, self._context, self._authenticator, ports)
+        self._line = GivingWay()
         self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
         self._bytes_held: Counter[NodeId] = Counter()
         self._unproved: dict[web.RequestHandler, float] = {}
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
         """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
         loop = asyncio.get_running_loop()
         broken: asyncio.Future[None] = loop.create_future()
@@ -83,10 +99,18 @@ class TlsServer:
             lingering_time=1.0,
         )
         listeners = [_listen(address) for address in self._addresses]
+        greeting: Counter[str] = Counter()
+
+        async def greet(sock: socket.socket, host: str) -> None:
+            greeting[host] += 1
+            await self._greet(sock, host, greeting, server, may_relay)
+
         try:
             async with asyncio.TaskGroup() as tasks:
                 for listener in listeners:
-                    tasks.create_task(self._accept(tasks, listener, server, may_relay), name="channel-accept")
+                    accepting = self._accept(tasks, listener, server, greeting, greet)
+                    tasks.create_task(accepting, name="channel-accept")
+                tasks.create_task(self.links.run(answerer, reach, greet), name="channel-links")
                 tasks.create_task(self._sweep(), name="channel-sweep")
                 await broken
         finally:
@@ -96,25 +120,29 @@ class TlsServer:
             await server.shutdown(timeout=STOP_S)
 
     async def _accept(
-        self, tasks: asyncio.TaskGroup, listener: socket.socket, server: web.Server, may_relay: MayRelay
+        self,
+        tasks: asyncio.TaskGroup,
+        listener: socket.socket,
+        server: web.Server,
+        greeting: Counter[str],
+        greet: Greet,
     ) -> None:
         loop = asyncio.get_running_loop()
-        greeting: Counter[str] = Counter()
         while True:
             try:
                 sock, address = await loop.sock_accept(listener)
             except OSError as error:
                 if error.errno not in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM, errno.ECONNABORTED):
                     raise
-                log.warning("channel cannot accept reason=%s; raise the open file limit", error)
-                await asyncio.sleep(0.5)
+                self._faults.begin(FaultSite.HANDLES, refused(f"port {listener.getsockname()[1]}", error))
+                await asyncio.sleep(ACCEPT_AGAIN_S)
                 continue
+            self._faults.end(FaultSite.HANDLES)
             host = str(address[0])
             if self._is_full(server, host, greeting):
                 sock.close()
                 continue
-            greeting[host] += 1
-            tasks.create_task(self._greet(sock, host, greeting, server, may_relay), name="channel-greet")
+            tasks.create_task(greet(sock, host), name="channel-greet")
 
     def _is_full(self, server: web.Server, host: str, greeting: Counter[str]) -> bool:
         hosts = [c.transport.get_extra_info("peername") for c in server.connections if c.transport is not None]
@@ -133,6 +161,10 @@ class TlsServer:
                 first = await _peek(sock)
             if first == b"C":
                 await self._relay.serve(sock, may_relay)
+            elif first == OPENS:
+                await self.links.accept(sock, host)
+            elif first == DIALS:
+                await self.links.meet(sock)
             elif first == b"\x16":
                 protocol = server()
                 self._unproved[protocol] = self._clock().steady
@@ -141,7 +173,7 @@ class TlsServer:
                 )
             else:
                 sock.close()
-        except (OSError, TimeoutError, ssl.SSLError) as error:
+        except (OSError, TimeoutError, RemoteError, asyncio.IncompleteReadError) as error:
             log.debug("connection given up from=%s reason=%s", host, error)
             sock.close()
         finally:
@@ -213,7 +245,7 @@ class TlsServer:
     def _answer(self, status: int, body: bytes) -> web.Response:
         kind = "application/msgpack" if status == 200 else "text/plain"
         headers = {TIME_HEADER: f"{self._clock().wall:.3f}", "Content-Type": kind}
-        return web.Response(status=status, body=body, headers=headers)
+        return web.Response(status=status, body=self._line.payload(body), headers=headers)
 
 
 def _listen(address: Address) -> socket.socket:
@@ -226,6 +258,9 @@ def _listen(address: Address) -> socket.socket:
             sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         sock.setblocking(False)
         sock.bind((address.host, address.port))
+        sock.setsockopt(
+            socket.SOL_SOCKET, socket.SO_REUSEPORT, 1
+        )  # from now on: `peer_links` dials from this port, too
         sock.listen(256)
     except OSError as error:
         sock.close()

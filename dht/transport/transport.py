@@ -10,8 +10,10 @@ from typing import Protocol
 
 from dht.errors import BadMessage, PeerTimeout
 from dht.keys import NodeId
-from dht.wire.contact import Contact
+from dht.wire.contact import Contact, Endpoint
 
+MAX_REASON_BYTES = 1000  # of a refusal
+CONNECT_S = 3.0  # until a connection that did not come about is given up
 MAX_BODY_BYTES = 8 << 20  # two packages of 4 MiB, the size at which TLS runs at full speed
 
 Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
@@ -21,6 +23,17 @@ sent back as text; any other error is this machine's and stops the transport."""
 
 MayRelay = Callable[[NodeId, str, int], bool]
 """(asker, host, TCP port) → whether this node passes bytes on for that asker to that endpoint."""
+
+
+Reach = Callable[[Contact, int], bool]
+"""(peer behind a NAT, TCP port) → whether somebody was asked to have the peer dial that port of this node."""
+
+
+class NoConnection(PeerTimeout):
+    """No connection to the peer came about, for want of a way or of time; the peer may be well."""
+
+    def __str__(self) -> str:
+        return f"no connection to peer {self.peer} came about within {self.waited_s:.1f} s"
 
 
 class PeerGone(PeerTimeout):
@@ -37,25 +50,40 @@ class PeerRefused(BadMessage):
     status: int = 422
 
 
+HearTime = Callable[[NodeId, float], None]
+"""Takes what a peer's wall clock showed when it answered, be it with a refusal."""
+
+
 @dataclass(frozen=True, slots=True)
 class Route:
-    """Names whom to ask, and through whom where no family is shared."""
+    """Names whom to ask, and through whom where the direct way does not work. `connect_s`: how long a connection may
+    take to come about, since there may be another way."""
 
     peer: Contact
     relay: Contact | None = None
+    connect_s: float = CONNECT_S
 
 
 class Transport(Protocol):
     """Asks and answers between nodes."""
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
         """Answer others until cancelled. Raises LocalError where the port cannot be used."""
 
-    async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
-        """Send one message; raises PeerTimeout, PeerGone, BadMessage or PeerRefused."""
+    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+        """Dial a peer behind a NAT that dials this node at this moment."""
 
-    def clock_offset_s(self) -> float:
-        """Return how far ahead of this node's wall clock those of its peers are; 0 where that is not known."""
+    async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
+        """Send one message; raises PeerTimeout, NoConnection, PeerGone, BadMessage or PeerRefused."""
+
+    async def renew(self) -> None:
+        """Make new connections from now on: this machine has other addresses than before."""
+
+
+def printable(body: bytes) -> str:
+    """Return a peer's text, safe to show in one line."""
+    text = body.decode("utf-8", "replace")
+    return "".join(c if c.isprintable() else " " for c in text)
 
 
 class Driver(Protocol):

@@ -48,10 +48,12 @@ class Endpoint:
 
 @dataclass(frozen=True, slots=True)
 class Contact:
-    """Names a peer and its endpoints (one or two, v4 first)."""
+    """Names a peer and its endpoints (one or two, v4 first). A peer behind a NAT has `introducers`: members that tell
+    it who wants to reach it."""
 
     node_id: NodeId
     endpoints: tuple[Endpoint, ...]
+    introducers: tuple[NodeId, ...] = ()
 
     def endpoint(self, family: Family) -> Endpoint | None:
         """Return the peer's endpoint of a family, if it has one."""

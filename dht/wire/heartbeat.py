@@ -16,17 +16,21 @@ from dht.config import OPERATOR_CHARS
 from dht.errors import MALFORMED, BadMessage, BadSignature, TooLittleWork
 from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import work_of
-from dht.keys import MAX_SLOT_BITS, NodeId, Slot
+from dht.keys import KEY_BYTES, MAX_SLOT_BITS, NodeId, Slot
 from dht.slot_set import check_slots, decode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint, Family
+from dht.wire.heartbeat_cache import HeartbeatCache
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
 STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
 LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability model three replicas need 72 h
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
+MOST_INTRODUCERS = 3  # 20 bytes each; one may fail while another is asked
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
+
+AUTHOR = slice(64, 101)  # where the public key stands, after the signature and the heads of array and key
 
 DOMAIN = b"heartbeat\0"
 
@@ -65,6 +69,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     nonce: int = 0  # the identity's puzzle, solved
     leaving: bool = False  # it stops: not live from now on, a member until its grace is over
     refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
+    introducers: tuple[bytes, ...] = ()  # ids of those who tell it, behind its NAT, who wants to reach it
 
     @property
     def node_id(self) -> NodeId:
@@ -74,7 +79,8 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     @property
     def contact(self) -> Contact:
         """The author's id and endpoints; raises ValueError where an endpoint is none."""
-        return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints))
+        introducers = tuple(NodeId(each) for each in self.introducers)
+        return Contact(self.node_id, tuple(unpack_endpoint(e) for e in self.endpoints), introducers)
 
     @property
     def ready_slots(self) -> frozenset[Slot]:
@@ -116,6 +122,7 @@ class VerifiedHeartbeat(msgspec.Struct, frozen=True):
 
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(Heartbeat)
+_opened = HeartbeatCache["VerifiedHeartbeat"]()
 
 
 @lru_cache(maxsize=8192)
@@ -175,13 +182,20 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
 
 def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
-    stands = beat.endpoints, beat.operator, beat.stable, beat.member, beat.leaving
+    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving
     return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
 
 
-@lru_cache(maxsize=16384)
 def open_heartbeat_once(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     """Verify a heartbeat of any age: all checks that time cannot change; raises as `open_heartbeat`."""
+    author, key = data[AUTHOR], (data, network, policy, puzzle_bits)
+    if (known := _opened.find(author, key)) is None:
+        known = _verified(data, network, policy, puzzle_bits)
+        _opened.add(author, key, known)
+    return known
+
+
+def _verified(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise BadMessage("", f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
     try:
@@ -219,6 +233,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with a strategy version or slot_bits out of range"
     if len(heartbeat.refuses) > REFUSES_BYTES or len(heartbeat.refuses) % 4:
         return "with refused hosts out of range"
+    if len(heartbeat.introducers) > MOST_INTRODUCERS or any(len(each) != KEY_BYTES for each in heartbeat.introducers):
+        return "with introducers out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

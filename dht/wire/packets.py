@@ -15,9 +15,10 @@ import struct
 from enum import IntEnum
 from hashlib import blake2b
 from hmac import compare_digest
-from typing import NamedTuple
+from typing import Annotated, NamedTuple
 
 import msgspec
+from msgspec import Meta
 
 from dht.errors import MALFORMED, BadMessage
 
@@ -27,6 +28,12 @@ MAC_BYTES = 16
 NO_MAC = bytes(MAC_BYTES)
 HEADER = struct.Struct(">BB4s8s32sI8sH")
 ROOM_BYTES = PACKET_LIMIT - HEADER.size - MAC_BYTES  # for a body
+TOKEN_BYTES = 8
+MAX_TURNS = 15  # how often one question is sent at most, less one
+MAX_PARTS = 32  # of an answer, some 36 KB; what is longer goes over TLS
+WINDOW = 10  # parts sent at once: 12 KB, as a new TCP connection may (RFC 6928)
+PART_BYTES = ROOM_BYTES - 24  # of a sealed answer in one packet; the rest is for the numbers
+QUESTION_BYTES = ROOM_BYTES - 24  # of a sealed question
 
 
 class PacketKind(IntEnum):
@@ -40,6 +47,12 @@ class PacketKind(IntEnum):
     GOT = 6
     PUT = 7
     STORED = 8
+    INTRODUCE = 9
+    INTRODUCED = 10
+    PUNCH = 11
+    PUNCHED = 12
+    QUESTION = 13
+    PART = 14
 
     @property
     def is_answer(self) -> bool:
@@ -120,8 +133,67 @@ class Stored(msgspec.Struct, frozen=True, array_like=True):
     ok: bool
 
 
-Body = Ping | Pong | Find | Found | Get | Got | Put | Stored
-_BODIES: tuple[type[Body], ...] = (Ping, Pong, Find, Found, Get, Got, Put, Stored)
+class Introduce(msgspec.Struct, frozen=True, array_like=True):
+    """Asks an introducer to have `target`, a node behind a NAT, send something to where this packet comes from. A node
+    that names itself asks to be introduced to others from now on. `tcp_port`: from which the asker dials the target
+    and to which it wants to be dialled, 0 where datagrams will do. `token`: what the target says there first, empty
+    where it says nothing."""
+
+    target: bytes
+    tcp_port: int = 0
+    token: bytes = b""
+
+
+class Introduced(msgspec.Struct, frozen=True, array_like=True):
+    """Says whether the introducer knows a way to the target, and has told it."""
+
+    ok: bool
+
+
+class Punch(msgspec.Struct, frozen=True, array_like=True):
+    """Tells a node behind a NAT who wants to reach it: the asker's key, and the packed address and port where its
+    introducer saw it; both are empty where the introducer itself asks. The rest is as in INTRODUCE."""
+
+    public_key: bytes
+    seen: tuple[bytes, int]
+    tcp_port: int = 0
+    token: bytes = b""
+
+
+class Punched(msgspec.Struct, frozen=True, array_like=True):
+    """Says whether the node sends something to the asker."""
+
+    ok: bool
+
+
+class Question(msgspec.Struct, frozen=True, array_like=True):
+    """Carries a small message, sealed. It is repeated under one transaction until all parts of the answer are there:
+    `turn` counts from 0, `have` has a bit for each part that has come, `token` is theirs."""
+
+    turn: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
+    have: Annotated[int, Meta(ge=0, lt=1 << MAX_PARTS)]
+    token: Annotated[bytes, Meta(max_length=TOKEN_BYTES)]
+    sealed: bytes
+
+
+class Part(msgspec.Struct, frozen=True, array_like=True):
+    """Carries one of the `total` parts of a sealed answer, sent on the question's `turn`; all have the same `token`."""
+
+    turn: Annotated[int, Meta(ge=0, le=MAX_TURNS)]
+    token: Annotated[bytes, Meta(min_length=TOKEN_BYTES, max_length=TOKEN_BYTES)]
+    number: Annotated[int, Meta(ge=0, lt=MAX_PARTS)]
+    total: Annotated[int, Meta(ge=1, le=MAX_PARTS)]
+    data: bytes
+
+
+Body = (
+    Ping | Pong | Find | Found | Get | Got | Put | Stored | Introduce | Introduced | Punch | Punched | Question | Part
+)
+_BODIES: tuple[type[Body], ...] = (
+    *(Ping, Pong, Find, Found, Get, Got, Put, Stored),
+    *(Introduce, Introduced, Punch, Punched),
+    *(Question, Part),
+)
 _DECODERS = {PacketKind(n): msgspec.msgpack.Decoder(body) for n, body in enumerate(_BODIES, 1)}
 _KINDS = {body: PacketKind(n) for n, body in enumerate(_BODIES, 1)}
 _KIND_OF = {int(kind): kind for kind in PacketKind}

@@ -59,6 +59,12 @@ def test_what_is_no_network_file_is_refused(broken: str):
         load_network(broken)
 
 
+def test_a_key_of_a_newer_version_is_passed_over_and_a_misspelt_one_is_named():
+    assert load_network(text() + 'gravity = ["of", "the", "future"]\n') == load_network(text())
+    with pytest.raises(BadStrategy, match="did you mean seeds"):
+        load_network(text() + 'seed = ["dse.example.edu:8091"]\n')
+
+
 def test_an_unreadable_path_names_itself(tmp_path: Path):
     with pytest.raises(BadStrategy, match="missing"):
         load_network(tmp_path / "missing.toml")

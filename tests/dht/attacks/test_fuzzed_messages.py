@@ -47,8 +47,8 @@ from dht.messages import (
 )
 from dht.reachability.autonat import AreYouThere, Probe, ProbeMe, ProbeReply
 from dht.transport.transport import PeerRefused, Route
-from index.search.messages import AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
-from node.crawling.settlement import Report, ReportRequest
+from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
+from node.crawling.slot_levels import SlotDigest, SlotDigests
 from node.delegation.client_dispatch import Order, OrderBatch, OrderDone, OrderTaken, PollOrders
 from node.delegation.fetch_order import FetchAnswer, FetchOrder
 from node.jobs.explain import AskAbout, ToldAbout
@@ -92,8 +92,8 @@ MESSAGES: list[Message] = [
     ReconcileReply((RANGE,), FORM),
     SlotReport(8, (1, 2)),
     SlotReportReply((SlotState(1, 2, 3, HASH, True),)),
-    AskStatistics(1, 8, (1, 2), "query ü", "en", "site"),
-    StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),)),
+    AskStatistics(1, 8, (1, 2), "query ü", "en", "site", ("word",)),
+    StatisticsAnswer((1,), (5,), ((1, 2, 3, 4),), (HASH,), ((1,),), Agreement(3, b"o" * 8, (7,), (1,), True), ((1,),)),
     AskBest(1, 1, 8, (1,), "query", 10, (1, 2, 3, 4), (3,), 10, 100),
     BestAnswer((1,), (2,), (HIT,), True, 0.0),
     FETCH,
@@ -113,8 +113,7 @@ MESSAGES: list[Message] = [
     Probe(ID, "9.9.9.9", 8091, 8092),
     ProbeReply(True, False, "9.9.9.9"),
     AreYouThere(),
-    ReportRequest(8),
-    Report(8, {1: b"f" * 16}, 0, True),
+    SlotDigests(8, 1.5, 0, (SlotDigest(1, b"f" * 16, b"", 5, (1, 2, 3, 4)),)),
 ]
 LIAR = Identity(b"\7" * 32)
 
@@ -135,11 +134,11 @@ class Liar:
 
     said = b""
 
-    async def run(self, answerer: object, may_relay: object) -> None:
+    async def run(self, answerer: object, may_relay: object, reach: object) -> None:
         await asyncio.Event().wait()
 
-    def clock_offset_s(self) -> float:
-        return 0.0
+    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+        """Nobody is dialled."""
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         return self.said

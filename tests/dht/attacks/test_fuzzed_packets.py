@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.protocol.engine import ProtocolEngine
-from dht.wire.contact import Address
+from dht.wire.contact import Address, Contact
 from dht.wire.packets import HEADER, PACKET_LIMIT, Find, Get, Packet, PacketKind, Ping, Put, _mac, decode_packet
+from dht.wire.sealed_message import AskedMessage, ToldMessage, Verdict
 from dht.wire.value_record import sign_record
 from tests.dht.attacks.town import NETWORK, Attacker, Flight, Town, identity
 
@@ -29,7 +30,22 @@ def lived_in() -> tuple[Town, list[Flight]]:
     town.run(2.0)
     cores[5].finder.get(town.now, cores[2].node_id, lambda *_: None)
     town.run(2.0)
+    cores[7].introductions.register_with((cores[0].node_id,))
+    cores[7].own.introduced_by((cores[0].node_id,))
+    town.run(20.0)
+    cores[3].introductions.reach(town.now, Contact(cores[7].node_id, cores[7].own.endpoints(), (cores[0].node_id,)), 80)
+    asked = AskedMessage(town.now.wall, "Anything", b"what is asked")
+    answers(cores[4])
+    there = Contact(cores[4].node_id, cores[4].own.endpoints())
+    assert cores[6].ask_in_packets(town.now, there, asked, lambda told: None, lambda: None)
+    town.run(2.0)
     return town, town.flights
+
+
+def answers(core: ProtocolEngine) -> None:
+    """Have a node answer what it is asked in packets, at length."""
+    told = ToldMessage(Verdict.ANSWERED, bytes(20_000))
+    core.answers.serve = lambda asked: core.answers.tell(asked, told)
 
 
 TOWN, FLIGHTS = lived_in()
@@ -46,6 +62,7 @@ def fresh() -> tuple[Town, ProtocolEngine, Address]:
     town.settle(3, 3.0)
     address = list(town.nodes)[1]
     town.nodes[address].finder.find(town.now, bytes(20), lambda *_: None)
+    answers(town.nodes[address])
     return town, town.nodes[address], address
 
 

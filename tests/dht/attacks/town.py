@@ -38,6 +38,7 @@ from dht.wire.packets import (
 NETWORK = b"a network under attack.."[:20]
 PORT = 8091
 DELAY_S = 0.02
+NAT_S = 30.0  # after which a NAT forgets where its host sent something
 WALL = 1_700_000_000.0
 
 Attack = Callable[[Now, Packet, Address], list[tuple[bytes, Address]]]
@@ -121,6 +122,8 @@ class Town:
     keys: dict[bytes, bytes] = field(default_factory=dict)  # public key by node id
     wrong: dict[Address, float] = field(default_factory=dict)  # seconds by which a node's wall clock is ahead
     steady: float = 100.0
+    behind_nat: set[str] = field(default_factory=set)  # hosts whose NAT lets in only what comes from where they sent
+    _sent: dict[tuple[Address, Address], float] = field(default_factory=dict)  # by hosts behind NATs
     _queue: list[tuple[float, int, Flight]] = field(default_factory=list)
 
     @property
@@ -151,6 +154,8 @@ class Town:
     def throw(self, data: bytes, source: Address, target: Address) -> None:
         """Put a packet on its way."""
         flight = Flight(self.steady, data, source, target)
+        if source.host in self.behind_nat:
+            self._sent[source, target] = self.steady
         heappush(self._queue, (self.steady + DELAY_S, len(self.flights), flight))
         self.flights.append(flight)
 
@@ -194,6 +199,9 @@ class Town:
         return (f for f in self.flights if (f.source, f.target) == (source, target))
 
     def _land(self, flight: Flight) -> None:
+        sent_at = self._sent.get((flight.target, flight.source), -NAT_S)
+        if flight.target.host in self.behind_nat and self.steady - sent_at >= NAT_S:
+            return
         node, attack = self.nodes.get(flight.target), self.attackers.get(flight.target)
         if node:
             self._out(node.receive(self.clock(flight.target), flight.data, flight.source), flight.target)

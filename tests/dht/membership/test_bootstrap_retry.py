@@ -3,6 +3,7 @@ from random import Random
 
 from dht.clock import Now
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.working_families import WorkingFamilies
 from dht.wire.contact import Address
 
 A, B, C = (Address(f"9.9.9.{n}", 1) for n in (1, 2, 3))
@@ -13,7 +14,7 @@ def at(steady: float) -> Now:
 
 
 def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out() -> None:
-    retry = BootstrapRetry(frozenset({4}), Random(1))
+    retry = BootstrapRetry(WorkingFamilies({4}), Random(1))
     retry.add([A], at(0))
     retry.remember([B] + [Address(f"8.8.{n}.1", 1) for n in range(100)], at(0))
     assert retry.choose(set(), at(0), alone=False) == [A]
@@ -23,7 +24,7 @@ def test_former_members_are_tried_only_while_nobody_is_live_and_push_no_door_out
 
 
 def test_pauses_grow_while_alone_and_known_addresses_are_left_out() -> None:
-    retry = BootstrapRetry(frozenset({4}), Random(1))
+    retry = BootstrapRetry(WorkingFamilies({4}), Random(1))
     assert retry.next_due == float("inf")
     retry.add([A, B, Address("2606::1", 1)], at(0))
     assert sorted(retry.choose({B}, at(0), alone=True)) == [A]

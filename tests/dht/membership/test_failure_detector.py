@@ -7,6 +7,7 @@ from dht.keys import NodeId
 from dht.membership.failure_detector import CROWD, NAMES_LIMIT, RUMOURS_BURST, TELL_S, FailureDetector
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
+from dht.membership.working_families import WorkingFamilies
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
@@ -20,7 +21,7 @@ class Scene:
         self.asked: list[NodeId] = []
         for n in range(12):
             self.members.add(beat(n, 1, 0.0), at(0.0), direct=True)
-        partners = PartnerSelection(self.members, frozenset({4}), Random(1))
+        partners = PartnerSelection(self.members, WorkingFamilies({4}), Random(1))
         self.detector = FailureDetector(self.members, partners, lambda now, peer: self.asked.append(peer))
 
 

@@ -5,6 +5,7 @@ from random import Random
 
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import OLD_S, PartnerSelection
+from dht.membership.working_families import WorkingFamilies
 from tests.dht.membership.test_member_table import NODES, OWN, at, beat
 
 IDS = [node.node_id for node in NODES]
@@ -14,7 +15,7 @@ def scene(live: int) -> PartnerSelection:
     members = MemberTable(OWN)
     for n in range(12):
         members.add(beat(n, 1, 0.0 if n < live else -100.0), at(0.0), direct=n < live)
-    return PartnerSelection(members, frozenset({4}), Random(1))
+    return PartnerSelection(members, WorkingFamilies({4}), Random(1))
 
 
 def test_all_near_peers_have_their_turn() -> None:
@@ -39,7 +40,7 @@ def test_who_was_not_heard_of_for_long_comes_first() -> None:
         members.add(beat(n, 1, 0.0), at(0.0), direct=True)
         if n != 4:
             members.add(beat(n, 2, OLD_S), at(OLD_S), direct=True)
-    partners = PartnerSelection(members, frozenset({4}), Random(1))
+    partners = PartnerSelection(members, WorkingFamilies({4}), Random(1))
     assert partners.choose(at(OLD_S + 1.0)) == [IDS[4]]
 
 

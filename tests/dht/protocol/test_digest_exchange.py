@@ -11,6 +11,7 @@ from dht.identity.node_key import Identity
 from dht.membership.member_table import MemberTable
 from dht.membership.neighbourhood import PREFIXES
 from dht.membership.rumours import Rumours
+from dht.membership.working_families import WorkingFamilies
 from dht.protocol.digest_exchange import NEAR, REFRESH_S, TURNED, _digested, make_answer, make_ping, worth
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
@@ -58,7 +59,9 @@ def test_a_ping_fits_its_packet_however_much_there_is_to_tell(known: int, quiet:
     identity = Identity(bytes(32))
     listening = swarm.bees[0].core.own.endpoints()
     rules = NetworkRules(NETWORK, identity.public_key, AddressPolicy())
-    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), member=True, quiet=quiet)
+    own = SelfHeartbeat(
+        identity, rules, DhtConfig(), listening, Random(1), WorkingFamilies({4, 6}), member=True, quiet=quiet
+    )
     own.beat(swarm.now)
     assert bool(own.raw) is not quiet
     members = MemberTable(identity.node_id)

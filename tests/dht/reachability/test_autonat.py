@@ -86,10 +86,12 @@ async def test_closed_ports_and_other_keys_are_told_apart_from_open_ones() -> No
             return await asker.ask(first.node_id, ProbeMe(4, udp_port, tcp_port), ProbeReply, timeout_s=15)
 
         wanted = {
-            (here.udp_port, here.tcp_port): ProbeReply(True, True, HERE),
-            (closed, here.tcp_port): ProbeReply(False, True, HERE),
-            (here.udp_port, closed): ProbeReply(True, False, HERE),
-            (there.udp_port, there.tcp_port): ProbeReply(False, False, HERE),  # somebody else lives there
+            (here.udp_port, here.tcp_port): ProbeReply(True, True, HERE, second.node_id),
+            (closed, here.tcp_port): ProbeReply(False, True, HERE, second.node_id),
+            (here.udp_port, closed): ProbeReply(True, False, HERE, second.node_id),
+            (there.udp_port, there.tcp_port): ProbeReply(
+                False, False, HERE, second.node_id
+            ),  # somebody else lives there
         }
         async with asyncio.TaskGroup() as tasks:
             asked = {ports: tasks.create_task(ask(*ports)) for ports in wanted}

@@ -36,6 +36,17 @@ def test_one_good_word_convinces_unless_two_deny(words: tuple[ProbeReport, ...])
     assert found.verdict == (REACHABLE if words.count(GOOD) >= 2 else UNREACHABLE)
 
 
+def test_one_node_that_does_not_hear_this_one_counts_once_whoever_has_it_dial() -> None:
+    deaf, other = ProbeReport(False, False, by=b"d" * 20), ProbeReport(True, True, by=b"o" * 20)
+    for words in ([deaf, deaf, other], [other, deaf, deaf], [deaf, other, deaf]):
+        found = ReachabilityEvidence(1800.0)
+        asked(found, words, PEERS)
+        assert found.verdict is REACHABLE
+    found = ReachabilityEvidence(1800.0)
+    asked(found, [deaf, other, BAD], PEERS)
+    assert found.verdict is UNREACHABLE
+
+
 def test_a_lone_denial_counts_where_nobody_else_can_be_asked() -> None:
     found = ReachabilityEvidence(1800.0)
     found.update_address(0.0, HERE)

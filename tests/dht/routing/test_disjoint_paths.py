@@ -8,6 +8,7 @@ from random import Random
 from dht.clock import Now
 from dht.identity.node_key import node_id_of
 from dht.keys import NodeId, distance
+from dht.membership.working_families import WorkingFamilies
 from dht.routing.disjoint_paths import K_EACH, PATHS, DisjointPaths
 from dht.routing.lookup_run import LookupRun
 from dht.wire.address_policy import AddressPolicy
@@ -55,7 +56,7 @@ class Net:
         ended: list[DisjointPaths] = []
 
         def path(claim: Callable[[NodeId], bool], done: Callable[[Now, LookupRun], None]) -> LookupRun:
-            own, families = NodeId(bytes(20)), frozenset({4})
+            own, families = NodeId(bytes(20)), WorkingFamilies({4})
             return LookupRun(
                 own,
                 TARGET,

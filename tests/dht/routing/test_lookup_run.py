@@ -7,6 +7,7 @@ import pytest
 from dht.clock import Now
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
+from dht.membership.working_families import WorkingFamilies
 from dht.routing.lookup_run import LookupRun
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
@@ -27,7 +28,7 @@ def test_a_malformed_contact_fails_its_sender_and_not_the_lookup() -> None:
         OWN.node_id,
         bytes(20),
         ask,
-        frozenset({4}),
+        WorkingFamilies({4}),
         AddressPolicy(allow_private=True),
         lambda _, w: ended.append(w.result()),
     )

@@ -13,7 +13,8 @@ import pytest
 from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, LocalError, NodeId, PeerTimeout
 from dht import system_clock as clock
 from dht.clock import Clock, Now
-from dht.transport.request_auth import RequestTarget, sign_request
+from dht.membership.working_families import WorkingFamilies
+from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
 from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
 
@@ -53,6 +54,10 @@ def anything(asker: NodeId, host: str, port: int) -> bool:
     return True
 
 
+def nobody(peer: Contact, port: int) -> bool:
+    return False
+
+
 class Host:
     """A running channel with its contact."""
 
@@ -61,7 +66,10 @@ class Host:
         addresses = tuple(Address(e.host, e.tcp_port) for e in self.endpoints)
         self.identity = identity
         self.contact = Contact(identity.node_id, self.endpoints)
-        self.channel = TlsChannel(identity, NETWORK, addresses, reads, random.Random(identity.node_id))
+        self.times: dict[bytes, float] = {}  # what peers' clocks showed
+        rng, hear_time = random.Random(identity.node_id), self.times.__setitem__
+        families = WorkingFamilies(e.family for e in self.endpoints)
+        self.channel = TlsChannel(identity, NETWORK, addresses, families, reads, rng, hear_time)
         self.heard: list[str] = []
         self.came = asyncio.Event()
 
@@ -77,7 +85,7 @@ class Host:
 @asynccontextmanager
 async def running(*hosts: Host, may_relay: Callable[[NodeId, str, int], bool] = anything) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(host.channel.run(host.answer, may_relay)) for host in hosts]
+        tasks = [group.create_task(host.channel.run(host.answer, may_relay, nobody)) for host in hosts]
         await asyncio.sleep(0)
         try:
             yield
@@ -95,19 +103,20 @@ async def test_a_message_and_its_answer_cross_with_the_askers_true_id():
         assert len(await alice.ask(Route(bob.contact), "Echo", big)) == len(big) + 24
 
 
-async def test_the_clocks_of_three_peers_are_a_measure_and_those_of_two_are_none():
-    def ahead() -> Now:
+@pytest.mark.parametrize("off_s", [30.0, 3600.0, -86_400.0])
+async def test_whoever_is_asked_tells_the_time_even_where_its_clock_refuses_the_request(off_s: float):
+    def off() -> Now:
         now = clock()
-        return Now(now.wall + 30.0, now.steady)
+        return Now(now.wall + off_s, now.steady)
 
-    alice, bob, carol = (Host(identity, ("127.0.0.1",)) for identity in (ALICE, BOB, CAROL))
-    others = [*(Host(Identity(bytes([n]) * 32), ("127.0.0.1",), ahead) for n in (101, 102)), bob, carol]
-    async with running(alice, *others):
-        offsets = []
-        for other in others:
+    alice, other = Host(ALICE, ("127.0.0.1",)), Host(BOB, ("127.0.0.1",), off)
+    async with running(alice, other):
+        if abs(off_s) > WINDOW_S:
+            with pytest.raises(PeerRefused, match="clock"):
+                await alice.ask(Route(other.contact))
+        else:
             await alice.ask(Route(other.contact))
-            offsets.append(round(alice.channel.clock_offset_s()))
-    assert offsets == [0, 0, 30, 15], "the median, once there are three"
+    assert abs(alice.times[BOB.node_id] - clock().wall - off_s) < 5.0
 
 
 async def test_a_peer_with_another_key_gets_no_byte():
@@ -200,7 +209,7 @@ async def test_a_port_in_use_names_itself_and_the_remedy():
     alice = Host(ALICE, ("127.0.0.1",))
     taken = socket.create_server(("127.0.0.1", alice.endpoints[0].tcp_port))
     with taken, pytest.raises(LocalError, match=rf"TCP port {alice.endpoints[0].tcp_port}.*choose another"):
-        await alice.channel.run(echo, anything)
+        await alice.channel.run(echo, anything, nobody)
 
 
 async def test_a_failure_of_this_machine_stops_it_loudly():
@@ -208,7 +217,7 @@ async def test_a_failure_of_this_machine_stops_it_loudly():
     async with running(alice):
         with pytest.raises(BaseExceptionGroup) as failed:
             async with asyncio.TaskGroup() as group:
-                group.create_task(bob.channel.run(echo, anything))
+                group.create_task(bob.channel.run(echo, anything, nobody))
                 await asyncio.sleep(0)
                 with pytest.raises((PeerRefused, PeerGone)):
                     await alice.ask(Route(bob.contact), "Break")

@@ -10,6 +10,7 @@ from dht.config import DhtConfig
 from dht.errors import BadMessage
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.routing.lookup_run import read_contacts
@@ -62,7 +63,7 @@ def by_pong(host: str, policy: AddressPolicy) -> bool:
     listening = (Endpoint("0.0.0.0", 8091, 8091), Endpoint("::", 8091, 8091))
     identity = Identity(b"\1" * 32)
     rules = NetworkRules(NETWORK, identity.public_key, policy)
-    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), member=True)
+    own = SelfHeartbeat(identity, rules, DhtConfig(), listening, Random(1), WorkingFamilies({4, 6}), member=True)
     own.seen_at(host, NodeId(b"w" * 20))
     return bool(own.endpoints())
 

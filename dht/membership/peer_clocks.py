@@ -1,0 +1,80 @@
+"""The peer clocks compare this node's wall clock with what peers say of theirs, and find out whose is off.
+
+Pure: `now` is an argument. Each peer speaks for itself alone: by the time in its answers over TLS, or by a heartbeat
+that it sent itself, which is up to ten seconds old. A heartbeat counts also where it is refused because its time cannot
+be, so a node learns that its clock is off from the very peers that it cannot work with. The median of the last peers
+decides, this node's own clock among them: one liar moves it nowhere. With a single peer nobody can say whose is off.
+"""
+
+import statistics
+from itertools import islice
+
+from dht.clock import Now
+from dht.keys import NodeId
+from dht.membership.known_peer import INTERVAL_S
+
+OFF_S = 10.0  # worth a warning; signed requests and heartbeats are refused beyond 120 s
+MOST_CLOCKS = 15  # peers, those heard last, whose clocks ours is compared with
+PEER_LIMIT = 4096
+FRESH_S = 30.0  # the later of two readings counts from then on, whatever it says: the peer's clock may have been set
+VALID_S = 600.0
+MOST_S = 1e9  # by which a clock can be off: decades
+
+
+class PeerClocks:
+    """Holds the last reading of each peer's wall clock."""
+
+    def __init__(self) -> None:
+        self._read: dict[NodeId, tuple[float, float]] = {}  # peer's wall clock - our steady clock, and when (steady)
+
+    def told(self, peer: NodeId, wall: float, now: Now) -> None:
+        """Note what a peer's clock shows now."""
+        if not abs(wall - now.wall) <= MOST_S:  # or is no number
+            return
+        self._read.pop(peer, None)
+        if len(self._read) >= PEER_LIMIT:
+            del self._read[next(iter(self._read))]
+        self._read[peer] = wall - now.steady, now.steady
+
+    def sent(self, peer: NodeId, sent_at: float, now: Now) -> None:
+        """Note that a peer's clock showed this when it signed the heartbeat that it sends now: the freshest of several
+        heartbeats counts."""
+        wall = sent_at + INTERVAL_S / 2
+        read, at = self._read.get(peer, (wall - now.steady, float("-inf")))
+        if wall - now.steady > read or now.steady - at > FRESH_S:
+            self.told(peer, wall, now)
+
+    def ahead_s(self, peer: NodeId, now: Now) -> float:
+        """Return how far a peer's clock is ahead of what most clocks show; 0 where it is not known."""
+        found = self._read.get(peer)
+        if found is None or now.steady - found[1] > VALID_S:
+            return 0.0
+        return found[0] + now.steady - now.wall - statistics.median_low(self._last(now))
+
+    def off_s(self, now: Now) -> float:
+        """Return how far most clocks are ahead of ours where that is sure and worth a word, else 0."""
+        last = self._last(now)
+        low, high = statistics.median_low(last), statistics.median_high(last)
+        return statistics.median(last) if min(abs(low), abs(high)) > OFF_S else 0.0
+
+    def against_us(self, now: Now, by_s: float) -> tuple[int, int]:
+        """Count the last peers whose clocks differ from ours by more than `by_s`, and all of them."""
+        _, *theirs = self._last(now)
+        return sum(abs(ahead_s) > by_s for ahead_s in theirs), len(theirs)
+
+    def warnings(self, now: Now) -> tuple[str, ...]:
+        """Return a sentence for the operator where this machine's clock differs too much from most of its peers'."""
+        if off_s := self.off_s(now):
+            how = f"{abs(off_s):.0f} s {'behind' if off_s > 0 else 'ahead of'} those of its peers"
+            return (f"this machine's clock is {how}; set it, by NTP for example",)
+        last = self._last(now)
+        off_s, others = max(statistics.median_low(last), statistics.median_high(last), key=abs), len(last) // 2
+        if abs(off_s) <= OFF_S:
+            return ()
+        whose = "that of its only peer" if others == 1 else f"those of {others} of its peers"
+        return (f"this machine's clock and {whose} differ by {abs(off_s):.0f} s; set them, by NTP for example",)
+
+    def _last(self, now: Now) -> list[float]:
+        """How far the clocks heard last are ahead of ours; ours, which is 0, is one of them."""
+        fresh = [read for read, at in reversed(self._read.values()) if now.steady - at <= VALID_S]
+        return [0.0, *(read + now.steady - now.wall for read in islice(fresh, MOST_CLOCKS))]

@@ -1,0 +1,55 @@
+"""The members that fell silent for good: whoever forgets them could take the rest for the whole network.
+
+Pure: heartbeats and wall times in, ids out. A long cut parts a network in two, and when the grace is over each side is
+one by itself. So a node remembers for 30 days whom it lost: not those who took leave or were blocked, nor passers-by.
+"""
+
+from collections.abc import Iterable
+
+from dht.keys import NodeId
+from dht.wire.heartbeat import VerifiedHeartbeat
+
+REMEMBERED_S = 30 * 86400.0  # since the last sign of life
+RESIDENT_S = 86400.0  # who was known for less, or for less than half of what this node knows, was passing by
+LIMIT = 4096  # as many as there can be members
+
+
+class VanishedMembers:
+    """Remembers vanished members, each with the wall time of its last sign of life."""
+
+    def __init__(self) -> None:
+        self._last_sign: dict[NodeId, float] = {}
+        self._shown: frozenset[NodeId] = frozenset()
+        self._shown_until = float("-inf")
+
+    def lose(self, opened: VerifiedHeartbeat, since: float, first_at: float) -> None:
+        """Note that a peer's grace is over. `since`: when it was first heard of; `first_at`: when anybody was."""
+        beat = opened.heartbeat
+        known_s, all_s = beat.sent_at - since, beat.sent_at - first_at
+        if beat.member and not beat.leaving and known_s >= min(RESIDENT_S, all_s / 2):
+            self.restore([(opened.contact.node_id, beat.sent_at)])
+
+    def restore(self, vanished: Iterable[tuple[NodeId, float]]) -> None:
+        """Take these as vanished, each with its last sign of life; beyond the limit those of the oldest signs go."""
+        self._last_sign.update(vanished)
+        if len(self._last_sign) > LIMIT:
+            newest = sorted(self._last_sign.items(), key=lambda item: item[1])[-LIMIT:]
+            self._last_sign = dict(newest)
+        self._shown_until = float("-inf")
+
+    def found(self, peer: NodeId) -> None:
+        """Note that a peer is there again, or is to be forgotten."""
+        if self._last_sign.pop(peer, None) is not None:
+            self._shown_until = float("-inf")
+
+    def items(self) -> tuple[tuple[NodeId, float], ...]:
+        """Return all vanished members with their last signs of life, to be kept in a file."""
+        return tuple(self._last_sign.items())
+
+    def at(self, wall: float) -> frozenset[NodeId]:
+        """Return who is remembered as vanished; the same object until that changes."""
+        if wall >= self._shown_until:
+            self._last_sign = {peer: at for peer, at in self._last_sign.items() if at > wall - REMEMBERED_S}
+            self._shown = frozenset(self._last_sign)
+            self._shown_until = min(self._last_sign.values(), default=float("inf")) + REMEMBERED_S
+        return self._shown

@@ -1,0 +1,53 @@
+"""Remembers to which peers the direct way is broken, though others reach them: such peers are asked through a relay.
+
+Pure: `now` is steady seconds. That a peer does not answer says little: it may be dead, or busy. That a relay brings an
+answer from it right after says that it is the way. The direct one is tried again after a while, each time a longer one,
+since what is broken between two networks for a minute is often so for a day.
+"""
+
+from dht.keys import NodeId
+
+FAILS, FAILING_S = 2, 2.0  # questions without an answer, and since when, before a relay is asked first
+AGAIN_S, AGAIN_MOST_S = 60.0, 900.0
+LIMIT = 4096  # peers remembered
+
+
+class BrokenWays:
+    """Knows the peers that one node reaches through relays alone, though they share a family."""
+
+    def __init__(self) -> None:
+        self._failing: dict[NodeId, tuple[int, float]] = {}  # direct questions in a row without an answer, since when
+        self._until: dict[NodeId, tuple[float, float]] = {}  # steady time of the next direct try, and how long that was
+
+    def is_broken(self, peer: NodeId, now: float) -> bool:
+        """Tell whether a peer is to be asked through a relay first."""
+        if now < self._until.get(peer, (0.0, 0.0))[0]:
+            return True
+        fails, since = self._failing.get(peer, (0, now))
+        return fails >= FAILS and now - since >= FAILING_S
+
+    def failed(self, peer: NodeId, now: float) -> None:
+        """Note that a peer did not answer directly."""
+        fails, since = self._failing.pop(peer, (0, now))
+        self._failing[peer] = fails + 1, since
+        _bound(self._failing)
+
+    def relayed(self, peer: NodeId, now: float) -> None:
+        """Note that a relay brought an answer from a peer that did not answer directly."""
+        if self._failing.pop(peer, None) is None:
+            return
+        wait_s = min(AGAIN_MOST_S, 2 * self._until.pop(peer, (0.0, AGAIN_S / 2))[1])
+        self._until[peer] = now + wait_s, wait_s
+        _bound(self._until)
+
+    def direct(self, peer: NodeId) -> None:
+        """Note that a peer answered directly."""
+        if self._failing or self._until:
+            self._failing.pop(peer, None)
+            self._until.pop(peer, None)
+
+
+def _bound(peers: dict[NodeId, tuple[int, float]] | dict[NodeId, tuple[float, float]]) -> None:
+    """Forget the oldest above the limit."""
+    if len(peers) > LIMIT:
+        del peers[next(iter(peers))]

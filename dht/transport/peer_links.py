@@ -1,0 +1,293 @@
+"""Opens links to peers behind NATs by TCP hole punching, and accepts theirs.
+
+Both ends dial each other from the ports on which they listen: what each sends first opens its own NAT, and what comes
+then is let in (Ford, Srisuresh, Kegel 2005, section 4: simultaneous open). An introducer tells the asked end that it
+is time. Whoever opens says so by one byte (OPENS). The asked end says DIALS and its id, since its dial may come as any
+other connection to the port where the opener listens, and then AGREES; it is the TLS server. Where both open at once
+the lower id goes on. Inside TLS the opener proves its key by a signed frame.
+"""
+
+import asyncio
+import logging
+import socket
+import ssl
+from collections.abc import Callable, Coroutine, Mapping
+from random import Random
+
+from aiohttp import ServerFingerprintMismatch
+
+from dht.clock import Clock
+from dht.errors import BadMessage, DseError, PeerTimeout
+from dht.identity.node_key import Identity
+from dht.keys import KEY_BYTES, NodeId
+from dht.transport.certificate import PeerKey
+from dht.transport.peer_link import ASKS, LinkFrame, PeerLink, frame_bytes, read_frame
+from dht.transport.request_auth import NONCE_BYTES, RequestAuthenticator, RequestTarget, sign_request
+from dht.transport.small_packets import bound_packets
+from dht.transport.transport import Answerer, Reach
+from dht.wire.contact import Address, Contact, Endpoint, Family
+
+log = logging.getLogger(__name__)
+
+OPENS, AGREES, DIALS = b"L", b"K", b"D"
+OPEN_S = 6.0  # for all tries together, hand-shakes included
+TRIES, PAUSE_S = 4, 0.4  # dials after a refusal: some NATs refuse what comes too early
+PROVE_S = 5.0
+MAX_LINKS = 128
+REST_S = 60.0  # after a failure, until the next try to the same peer
+MAX_FAILURES = 1024  # remembered
+HELLO_BYTES = 1024
+FAILURES = (OSError, TimeoutError, DseError, ssl.SSLError, ServerFingerprintMismatch, asyncio.IncompleteReadError)
+
+Greet = Callable[[socket.socket, str], Coroutine[None, None, None]]
+"""(connection, host at its other end) → serve it as one that was accepted."""
+
+
+class PeerLinks:
+    """Opens, accepts and keeps the links of one node. `ports`: where it listens, by family."""
+
+    def __init__(
+        self,
+        identity: Identity,
+        network: str,
+        clock: Clock,
+        rng: Random,
+        context: ssl.SSLContext,
+        authenticator: RequestAuthenticator,
+        ports: Mapping[Family, Address],
+    ) -> None:
+        self._identity, self._network, self._clock, self._rng = identity, network, clock, rng
+        self._server_context, self._authenticator, self._ports = context, authenticator, ports
+        self._client_context = context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # `PeerKey` checks the key
+        context.minimum_version = ssl.TLSVersion.TLSv1_3
+        self._links: dict[NodeId, PeerLink] = {}
+        self._opening: dict[NodeId, asyncio.Future[PeerLink | None]] = {}
+        self._expected: dict[NodeId, asyncio.Future[socket.socket]] = {}
+        self._failed_at: dict[NodeId, float] = {}
+        self._running: tuple[asyncio.TaskGroup, Answerer, Reach, Greet] | None = None
+
+    async def run(self, answerer: Answerer, reach: Reach, greet: Greet) -> None:
+        """Answer over links until cancelled."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._running = tasks, answerer, reach, greet
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._running = None
+
+    def find(self, peer: NodeId) -> PeerLink | None:
+        """Return the open link to a peer."""
+        return self._links.get(peer)
+
+    async def open(self, peer: Contact) -> PeerLink:
+        """Return a link to a peer behind a NAT, opened now where there is none; raises PeerTimeout."""
+        node_id = peer.node_id
+        if (link := self._links.get(node_id)) is not None:
+            return link
+        rests = self._clock().steady - self._failed_at.get(node_id, float("-inf")) < REST_S
+        if self._running is None or rests:
+            raise PeerTimeout(node_id.hex(), 0.0)
+        opening = self._opening.get(node_id)
+        if opening is None:
+            opening = self._opening[node_id] = asyncio.get_running_loop().create_future()
+            self._running[0].create_task(self._open(peer, opening), name=f"link-open-{node_id.hex()[:8]}")
+        if (found := await asyncio.shield(opening)) is None:
+            raise PeerTimeout(node_id.hex(), OPEN_S)
+        return found
+
+    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+        """Dial a peer that wants to open a link to this node, as an introducer told it."""
+        if self._running is not None and peer not in self._opening and endpoint.family in self._ports:
+            self._running[0].create_task(self._dial_back(endpoint), name=f"link-dial-{peer.hex()[:8]}")
+
+    async def meet(self, sock: socket.socket) -> None:
+        """Take a connection whose first byte, yet to be read, is DIALS: its other end was asked to dial this node."""
+        async with asyncio.timeout(PROVE_S):
+            said = await _read_exactly(sock, 1 + KEY_BYTES)
+        expected = self._expected.get(NodeId(said[1:]))
+        if expected is None or expected.done():
+            sock.close()
+        else:
+            expected.set_result(sock)
+
+    async def accept(self, sock: socket.socket, host: str) -> None:
+        """Serve a connection whose first byte, yet to be read, is OPENS, until the link ends."""
+        loop = asyncio.get_running_loop()
+        async with asyncio.timeout(PROVE_S):
+            await loop.sock_recv(sock, 1)
+            await loop.sock_sendall(sock, AGREES)
+            link = await self._as_server(sock, host)
+        await self._serve(link)
+
+    async def _open(self, peer: Contact, opened: "asyncio.Future[PeerLink | None]") -> None:
+        """Open a link, tell those who wait for it, and serve it."""
+        link: PeerLink | None = None
+        try:
+            async with asyncio.timeout(OPEN_S):
+                link = await self._connect(peer)
+        except FAILURES as error:
+            if not opened.done():
+                log.debug("link not opened peer=%s reason=%s", peer.node_id.hex(), str(error) or type(error).__name__)
+                self._note_failure(peer.node_id)
+        finally:
+            del self._opening[peer.node_id]
+            if not opened.done():
+                opened.set_result(link)
+        if link is not None:
+            await self._serve(link)
+
+    def _note_failure(self, peer: NodeId) -> None:
+        self._failed_at.pop(peer, None)
+        self._failed_at[peer] = self._clock().steady
+        if len(self._failed_at) > MAX_FAILURES:
+            del self._failed_at[next(iter(self._failed_at))]
+
+    async def _serve(self, link: PeerLink) -> None:
+        assert self._running is not None
+        former = self._links.pop(link.peer, None)
+        self._links[link.peer] = link
+        opening, expected = self._opening.get(link.peer), self._expected.get(link.peer)
+        if opening is not None and not opening.done():
+            opening.set_result(link)
+        if expected is not None and not expected.done():
+            expected.set_exception(ConnectionAbortedError("the peer's own link came first"))
+        if former is not None:
+            former.close()
+        elif len(self._links) > MAX_LINKS:
+            next(iter(self._links.values())).close()
+        try:
+            await link.run(self._running[1])
+        finally:
+            if self._links.get(link.peer) is link:
+                del self._links[link.peer]
+
+    async def _connect(self, peer: Contact) -> PeerLink:
+        """Dial the peer, and have it dial this node, until one connection is there; then prove both ends."""
+        endpoint = next((e for e in peer.endpoints if e.family in self._ports), None)
+        if self._running is None or endpoint is None:
+            raise PeerTimeout(peer.node_id.hex(), 0.0)
+        reach, dialled = self._running[2], None
+        expected = self._expected[peer.node_id] = asyncio.get_running_loop().create_future()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                dialling = tasks.create_task(self._dial(endpoint), name="link-dial")
+                await asyncio.sleep(0)  # the dial goes first: it opens this node's NAT
+                is_told = reach(peer, self._ports[endpoint.family].port)
+                if is_told:
+                    await asyncio.wait({dialling, expected}, return_when=asyncio.FIRST_COMPLETED)
+                dialled = dialling.result() if dialling.done() else None
+                dialling.cancel()
+            if dialled is None and not is_told:
+                raise PeerTimeout(peer.node_id.hex(), 0.0)
+            sock = dialled or await expected
+        finally:
+            del self._expected[peer.node_id]
+            if not expected.cancel() and expected.exception() is None and dialled is not None:
+                expected.result().close()  # both came about: one is enough
+        try:
+            return await self._prove(sock, peer.node_id, endpoint.host)
+        except BaseException:
+            sock.close()
+            raise
+
+    async def _dial(self, endpoint: Endpoint) -> socket.socket | None:
+        """Connect from the port on which this node listens, again where that is refused; None where it cannot be."""
+        loop, source = asyncio.get_running_loop(), self._ports[endpoint.family]
+        for _ in range(TRIES):
+            sock = dialling_socket(source)
+            bound_packets(sock, endpoint.host)
+            try:
+                await loop.sock_connect(sock, (endpoint.host, endpoint.tcp_port))
+                return sock
+            except (ConnectionRefusedError, ConnectionResetError):
+                sock.close()
+                await asyncio.sleep(PAUSE_S)
+            except OSError:  # the other end's dial came first, and has these two ports; or there is no way
+                sock.close()
+                return None
+            except BaseException:
+                sock.close()
+                raise
+        return None
+
+    async def _dial_back(self, endpoint: Endpoint) -> None:
+        assert self._running is not None
+        try:
+            async with asyncio.timeout(OPEN_S):
+                sock = await self._dial(endpoint)
+        except TimeoutError:
+            return
+        if sock is None:
+            return
+        try:
+            await asyncio.get_running_loop().sock_sendall(sock, DIALS + self._identity.node_id)
+        except OSError:
+            sock.close()
+        else:
+            await self._running[3](sock, endpoint.host)
+
+    # Hand-shakes
+
+    async def _prove(self, sock: socket.socket, peer: NodeId, host: str) -> PeerLink:
+        """Prove both ends of a connection that this node opens."""
+        loop = asyncio.get_running_loop()
+        await loop.sock_sendall(sock, OPENS)
+        first = await _read_exactly(sock, 1)
+        if first == DIALS:
+            await _read_exactly(sock, KEY_BYTES)
+            first = await _read_exactly(sock, 1)
+        if first == OPENS and self._identity.node_id > peer:
+            link = await self._as_server(sock, host)
+            if link.peer != peer:
+                link.close()
+                raise BadMessage(peer.hex(), f"{link.peer.hex()} is at its address")
+            return link
+        if first not in (OPENS, AGREES):
+            raise BadMessage(peer.hex(), "no link is spoken there")
+        reader, writer = await asyncio.open_connection(sock=sock, ssl=self._client_context, server_hostname="")
+        PeerKey(peer).check(writer.transport)
+        target = RequestTarget(self._network, peer, "LINK", "/")
+        pass_ = sign_request(self._identity, target, b"", self._clock(), self._rng.randbytes(NONCE_BYTES))
+        writer.write(frame_bytes(LinkFrame(0, ASKS, "Link", pass_.encode())))
+        return PeerLink(peer, host, reader, writer, self._clock)
+
+    async def _as_server(self, sock: socket.socket, host: str) -> PeerLink:
+        loop = asyncio.get_running_loop()
+        reader = asyncio.StreamReader(loop=loop)
+        protocol = asyncio.StreamReaderProtocol(reader, loop=loop)
+        context = self._server_context
+        transport, _ = await loop.connect_accepted_socket(lambda: protocol, sock, ssl=context)
+        hello = await read_frame(reader, HELLO_BYTES)
+        target = RequestTarget(self._network, self._identity.node_id, "LINK", "/")
+        signed = self._authenticator.verify(hello.body.decode("ascii", "replace"), target, self._clock())
+        return PeerLink(
+            signed.asker, host, reader, asyncio.StreamWriter(transport, protocol, reader, loop), self._clock
+        )
+
+
+async def _read_exactly(sock: socket.socket, size: int) -> bytes:
+    """Read so many bytes and not one more: TLS may follow. Raises ConnectionResetError at the end."""
+    loop, data = asyncio.get_running_loop(), b""
+    while len(data) < size:
+        chunk = await loop.sock_recv(sock, size - len(data))
+        if not chunk:
+            raise ConnectionResetError("the other end hung up")
+        data += chunk
+    return data
+
+
+def dialling_socket(source: Address) -> socket.socket:
+    """Return a socket bound to an address on which this node listens, which must allow it (SO_REUSEPORT)."""
+    sock = socket.socket(socket.AF_INET6 if source.family == 6 else socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+        if source.family == 6:
+            sock.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        sock.setblocking(False)
+        sock.bind((source.host, source.port))
+    except OSError:
+        sock.close()
+        raise
+    return sock
