@@ -1,12 +1,12 @@
 """The store's errors, by whose fault they are.
 
-Pure: values only. `BadReplica` and `TooFewCopies`: other nodes; `BadDraft`: our caller; `StoreCorrupt` and
-`DiskFull`: this machine.
+Pure: values only. `BadReplica` and `TooFewCopies`: other nodes; `BadDraft`: our caller; `StoreCorrupt`: this
+machine.
 """
 
 from dataclasses import dataclass
 
-from dht import BrokenFile, InputError, LocalError, RemoteError
+from dht import BrokenFile, InputError, RemoteError
 
 
 @dataclass(eq=False)
@@ -48,15 +48,4 @@ class BadDraft(InputError):
 
 
 class StoreCorrupt(BrokenFile):
-    """The store on disk is damaged beyond what a crash may leave."""
-
-
-@dataclass(eq=False)
-class DiskFull(LocalError):
-    """No room for more; everything acknowledged is still there."""
-
-    path: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.path}: {self.reason}; free some space or raise store.quota_bytes; nothing stored is lost"
+    """The store on disk is damaged beyond what a crash may leave; a node that starts anew rebuilds it."""

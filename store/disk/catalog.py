@@ -6,8 +6,9 @@ many records there are and a 256-bit fingerprint of them, so that a slot's summa
 slot_bits is. A row never points past durable bytes: segments are synced before it is written.
 """
 
+import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from dht import DocumentId
 from store.disk import cell_sums, frame_table, row_table, site_table
@@ -58,6 +59,11 @@ class Catalog:
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
 
+    @property
+    def is_damaged(self) -> bool:
+        """Whether SQLite met damage in the file since it was opened."""
+        return self._errors.met_damage
+
     def close(self) -> None:
         """Close all three connections."""
         for connection in (self.reader.database, self.range_reader.database, self.writer):
@@ -74,8 +80,10 @@ class Catalog:
                 self.writer.execute("COMMIT")
                 self.sequence = self._next
             except BaseException:
-                self.writer.execute("ROLLBACK")
                 self._next = self.sequence
+                if self.writer.in_transaction:  # where the disk is full SQLite may have rolled back by itself
+                    with suppress(sqlite3.Error):  # the first error is the one to tell
+                        self.writer.execute("ROLLBACK")
                 raise
 
     def note(self, name: str) -> bytes | int | None:

@@ -4,9 +4,9 @@ A reader has a connection of its own, so that it waits for no writer; one serves
 looks through whole key ranges.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from sqlite3 import Connection
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from dht import DocumentId, Key
 from store.disk import cell_sums, row_table
@@ -36,6 +36,11 @@ class CatalogReader:
     def __init__(self, database: Connection, errors: SqliteErrors) -> None:
         self.database = database
         self._errors = errors
+
+    def query(self, statement: str, values: Sequence[object]) -> list[Any]:
+        """Read other tables of the same file."""
+        with self._errors:
+            return self.database.execute(statement, tuple(values)).fetchall()
 
     def find(self, kind: Kind, id: DocumentId) -> CatalogRow | None:
         """Return the live row of a record, None where there is none."""

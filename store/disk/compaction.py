@@ -9,6 +9,8 @@ from collections import deque
 from store.config import StoreConfig
 from store.disk.ledger import Ledger
 from store.disk.row_table import CatalogRow
+from store.disk.unreadable_records import UnreadableRecords
+from store.errors import StoreCorrupt
 
 _STEP_BYTES = 4 << 20
 
@@ -16,8 +18,9 @@ _STEP_BYTES = 4 << 20
 class Compaction:
     """Rewrites one segment after the other. `step` belongs to the writer thread."""
 
-    def __init__(self, ledger: Ledger, config: StoreConfig) -> None:
-        self._ledger, self._below = ledger, config.compact_below
+    def __init__(self, ledger: Ledger, config: StoreConfig, unreadable: UnreadableRecords) -> None:
+        """`unreadable`: who is told of what turns out damaged, and judges it."""
+        self._ledger, self._below, self._unreadable = ledger, config.compact_below, unreadable
         self._segment = 0  # being rewritten, 0 for none
         self._rows: deque[CatalogRow] = deque()
 
@@ -29,8 +32,13 @@ class Compaction:
         while self._rows and size < _STEP_BYTES:
             rows.append(self._rows.popleft())
             size += rows[-1].place.share_bytes
-        if rows:
+        try:
             self._ledger.rewrite(rows)
+        except StoreCorrupt:
+            for row in rows:
+                self._unreadable.doubt(row)
+            self._segment = 0
+            return False
         if not self._rows:
             self._ledger.delete_segment(self._segment)
             self._segment = 0

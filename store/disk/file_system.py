@@ -2,24 +2,26 @@
 
 `FolderDisk` is the real one. `MemoryDisk` serves tests and the simulator: `crash` loses every byte that was not
 synced, and an open database transaction, as a power cut would. The database itself is SQLite's affair: committed is
-durable. Errors of the operating system and of SQLite
-become DiskFull or StoreCorrupt here.
+durable. What the operating system or SQLite refuses becomes MachineRefuses here, and damage StoreCorrupt.
 """
 
 import errno
 import os
 import shutil
 import sqlite3
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
+from io import FileIO
 from pathlib import Path
 from typing import Protocol
 
-from store.errors import DiskFull, StoreCorrupt
+from dht import MachineRefuses, refusal_of
+from store.errors import StoreCorrupt
 
 CATALOG = "catalog.sqlite"
+KEPT_OPEN = 512  # segments; a process may open many more, but for those of very old limits
 WAL_BYTES = 4 << 20  # the log keeps no more once its pages are in the file: what SQLite itself aims at
-_fdatasync = getattr(os, "fdatasync", os.fsync)
 
 
 class Disk(Protocol):
@@ -36,13 +38,13 @@ class Disk(Protocol):
         """Return the bytes of a file, 0 where there is none."""
 
     def append(self, name: str, data: bytes) -> None:
-        """Add to the end of a file, new or not; raises DiskFull. Durable only after `sync`."""
+        """Add to the end of a file, new or not; raises MachineRefuses. Durable only after `sync`."""
 
     def sync(self, name: str) -> None:
         """Make what was appended to a file durable."""
 
     def read(self, name: str, offset: int, size: int) -> bytes:
-        """Read up to `size` bytes; fewer at the end of the file, none where there is no file."""
+        """Read up to `size` bytes; fewer at the end of the file, none where there is no file or the disk lost them."""
 
     def truncate(self, name: str, size: int) -> None:
         """Cut a file to its first `size` bytes, durably."""
@@ -64,55 +66,72 @@ class Disk(Protocol):
 
 
 class FolderDisk:
-    """Files and database in one folder of the file system."""
+    """Files and database in one folder of the file system.
+
+    Files are opened once and kept open, so that they are read and written also where the process has no handles left.
+    A handle that leaves the memory of the last KEPT_OPEN closes when its last reader lets it go.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        folder.mkdir(parents=True, exist_ok=True)
+        self._reading: dict[str, FileIO] = {}
+        self._writing: tuple[str, FileIO] | None = None
+        self._opening = threading.Lock()
+        self._is_new = False  # the folder names a file that a power cut could still take
+        with _refusals(folder):
+            folder.mkdir(parents=True, exist_ok=True)
 
     @property
     def path(self) -> str:
         return str(self._folder)
 
     def names(self) -> list[str]:
-        return sorted(p.name for p in self._folder.iterdir() if p.is_file() and not p.name.startswith(CATALOG))
+        with _refusals(self._folder):
+            return sorted(p.name for p in self._folder.iterdir() if p.is_file() and not p.name.startswith(CATALOG))
 
     def size(self, name: str) -> int:
-        path = self._folder / name
-        return path.stat().st_size if path.exists() else 0
+        try:
+            with _refusals(self._folder / name):
+                file = self._reader(name)
+                return os.fstat(file.fileno()).st_size
+        except FileNotFoundError:
+            return 0
 
     def append(self, name: str, data: bytes) -> None:
-        path = self._folder / name
-        new = not path.exists()
-        with _os_errors(path), open(path, "ab", buffering=0) as file:
-            view = memoryview(data)
+        with _refusals(self._folder / name, missing=True):
+            descriptor, view = self._writer(name).fileno(), memoryview(data)
             while view:
-                view = view[file.write(view) :]
-        if new:
-            self._sync_folder()
+                view = view[os.write(descriptor, view) :]
 
     def sync(self, name: str) -> None:
-        with _os_errors(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
-            _fdatasync(file.fileno())
+        with _refusals(self._folder / name, missing=True):
+            getattr(os, "fdatasync", os.fsync)(self._writer(name).fileno())
+        if self._is_new:
+            self._sync_folder()
 
     def read(self, name: str, offset: int, size: int) -> bytes:
         try:
-            with _os_errors(self._folder / name), open(self._folder / name, "rb", buffering=0) as file:
-                return os.pread(file.fileno(), size, offset)
+            with _refusals(self._folder / name):
+                file = self._reader(name)
+                return self._pread(file, size, offset)
         except FileNotFoundError:
             return b""
 
     def truncate(self, name: str, size: int) -> None:
-        with _os_errors(self._folder / name), open(self._folder / name, "rb+", buffering=0) as file:
-            file.truncate(size)
-            os.fsync(file.fileno())
+        with _refusals(self._folder / name, missing=True):
+            descriptor = self._writer(name).fileno()
+            os.ftruncate(descriptor, size)
+            os.fsync(descriptor)
 
     def delete(self, name: str) -> None:
-        (self._folder / name).unlink(missing_ok=True)
+        self._reading.pop(name, None)
+        with _refusals(self._folder / name):
+            (self._folder / name).unlink(missing_ok=True)
         self._sync_folder()
 
     def free_bytes(self) -> int:
-        return shutil.disk_usage(self._folder).free
+        with _refusals(self._folder):
+            return shutil.disk_usage(self._folder).free
 
     def database(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._folder / CATALOG, isolation_level=None, check_same_thread=False, timeout=30)
@@ -125,15 +144,45 @@ class FolderDisk:
         connection.close()
 
     def drop_database(self) -> None:
-        for suffix in ("", "-wal", "-shm"):
-            (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
+        with _refusals(self._folder / CATALOG):
+            for suffix in ("", "-wal", "-shm"):
+                (self._folder / (CATALOG + suffix)).unlink(missing_ok=True)
+
+    def _pread(self, file: FileIO, size: int, offset: int) -> bytes:
+        try:
+            return os.pread(file.fileno(), size, offset)
+        except OSError as error:
+            if error.errno != errno.EIO:
+                raise
+            return b""  # the disk has lost it: to whoever reads that is damage, as flipped bytes are
+
+    def _reader(self, name: str) -> FileIO:
+        file = self._reading.get(name)
+        if file is None:
+            with self._opening:
+                file = self._reading[name] = FileIO(os.open(self._folder / name, os.O_RDONLY | os.O_CLOEXEC), "r")
+                while len(self._reading) > KEPT_OPEN:
+                    del self._reading[next(iter(self._reading))]
+        return file
+
+    def _writer(self, name: str) -> FileIO:
+        """The file that is written to; one that was deleted behind our back is made anew."""
+        if self._writing is None or self._writing[0] != name or not os.fstat(self._writing[1].fileno()).st_nlink:
+            path = self._folder / name
+            self._is_new |= not path.exists()
+            descriptor = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            self._writing = name, FileIO(descriptor, "w")
+            self._reading.pop(name, None)
+        return self._writing[1]
 
     def _sync_folder(self) -> None:
-        descriptor = os.open(self._folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
+        with _refusals(self._folder, missing=True):
+            descriptor = os.open(self._folder, os.O_RDONLY | os.O_CLOEXEC)
+            try:
+                os.fsync(descriptor)
+            finally:
+                os.close(descriptor)
+        self._is_new = False
 
 
 class MemoryDisk:
@@ -164,7 +213,7 @@ class MemoryDisk:
 
     def append(self, name: str, data: bytes) -> None:
         if len(data) > self.free_bytes():
-            raise DiskFull(f"{self.path}/{name}", "no space left")
+            raise MachineRefuses(f"{self.path}/{name}", "no space left", "free some space on this disk")
         self._files.setdefault(name, bytearray()).extend(data)
 
     def sync(self, name: str) -> None:
@@ -199,13 +248,13 @@ class MemoryDisk:
 
 
 class SqliteErrors:
-    """Turns SQLite's errors inside a `with` block into DiskFull or StoreCorrupt.
+    """Turns SQLite's errors inside a `with` block into MachineRefuses or StoreCorrupt.
 
     It is a class, since look-ups are so short that a generator would be a tenth of them.
     """
 
     def __init__(self, path: str) -> None:
-        self._path = path
+        self._path, self.met_damage = path, False
 
     def __enter__(self) -> None:
         pass
@@ -213,19 +262,18 @@ class SqliteErrors:
     def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
         if not isinstance(error, sqlite3.Error):
             return
-        if getattr(error, "sqlite_errorcode", 0) == sqlite3.SQLITE_FULL:
-            raise DiskFull(self._path, "no space left") from error
-        raise StoreCorrupt(self._path, str(error), "stop, delete it, start: it is rebuilt from the segments") from error
+        if refusal := refusal_of(self._path, error):
+            raise refusal from error
+        self.met_damage = True
+        raise StoreCorrupt(self._path, str(error), "start again: it is rebuilt from the segments") from error
 
 
 @contextmanager
-def _os_errors(path: Path) -> Iterator[None]:
-    """The operating system's errors as ours; a missing file stays FileNotFoundError."""
+def _refusals(path: Path, *, missing: bool = False) -> Iterator[None]:
+    """The operating system's errors as ours; a missing file stays FileNotFoundError unless it ought to be there."""
     try:
         yield
-    except FileNotFoundError:
-        raise
     except OSError as error:
-        if error.errno in (errno.ENOSPC, errno.EDQUOT):
-            raise DiskFull(str(path), "no space left") from error
-        raise StoreCorrupt(str(path), str(error), "check the disk and the permissions of the data directory") from error
+        if isinstance(error, FileNotFoundError) and not missing:
+            raise
+        raise refusal_of(path, error) or error from error

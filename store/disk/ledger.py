@@ -9,11 +9,12 @@ from them under a new incarnation. All methods belong to the store's writer thre
 import logging
 import secrets
 from collections.abc import Sequence
+from contextlib import suppress
 from itertools import groupby
 
 import msgspec
 
-from dht import DocumentId
+from dht import DocumentId, MachineRefuses
 from store.config import StoreConfig
 from store.disk.catalog import Catalog
 from store.disk.file_system import Disk
@@ -21,11 +22,13 @@ from store.disk.quota import Quota
 from store.disk.record_group import decode_group, encode_group, parts_of
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Frame, FrameType, SegmentPlace, Segments
-from store.errors import DiskFull, StoreCorrupt
+from store.errors import StoreCorrupt
 from store.record.package import decode_head, depth_of, encode_head, url_of
 from store.record.record import Kind, Record, ShortVersion, Version
 
 log = logging.getLogger(__name__)
+MORE_ROOM = "free some space or raise store.quota_bytes; nothing stored is lost"
+SOME_ROOM_BYTES = 1 << 20  # a disk that has less is full
 _STEP = 512  # rows or frames in one transaction while replaying or removing
 
 
@@ -52,14 +55,25 @@ class Ledger:
         return self._disk.path
 
     def close(self) -> None:
-        """Note that the index is whole, so that the next start need not check it, and close it."""
-        with self.catalog.transaction():
-            self.catalog.write_note("clean", 1)
-        self.catalog.checkpoint()
-        self.catalog.close()
+        """Note that the index is whole, so that the next start need not check it, and close it.
+
+        A damaged one is deleted: the next start rebuilds it."""
+        if self.catalog.is_damaged:
+            self.catalog.close()
+            self._disk.drop_database()
+            return
+        try:
+            with self.catalog.transaction():
+                self.catalog.write_note("clean", 1)
+            self.catalog.checkpoint()
+        except MachineRefuses as error:
+            log.info("the next start checks the store's index reason=%s", error)
+        finally:
+            self.catalog.close()
 
     def commit(self, records: Sequence[Record]) -> dict[tuple[Kind, DocumentId], Version]:
-        """Make the newer ones of records durable and return their versions. Raises DiskFull, having changed nothing."""
+        """Make the newer ones of records durable and return their versions. Raises MachineRefuses, having changed
+        nothing."""
         newest: dict[tuple[Kind, DocumentId], Record] = {}
         for record in records:
             other = newest.get((record.kind, record.id))
@@ -109,14 +123,37 @@ class Ledger:
             self.catalog.forget_tombstones(before_day)
 
     def rewrite(self, rows: Sequence[CatalogRow]) -> None:
-        """Copy live frames to the newest segment, so that an older one may go."""
+        """Copy live frames to the newest segment, so that an older one may go. Raises StoreCorrupt, having changed
+        nothing, where one is damaged."""
+        if not rows:
+            return
         own, shared = [row for row in rows if not row.place.part], [row for row in rows if row.place.part]
-        frames = [self.segments.raw(row.place) for row in own]
+        frames, opened = [self.segments.raw(row.place) for row in own], self._opened(shared)
         places = self._append(frames, check=False) if frames else []
-        moved = self._keep(self._opened(shared), check=False) if shared else []
+        moved = self._keep(opened, check=False) if opened else []
         with self.catalog.transaction():
             self.catalog.move([*own, *shared], [*places, *(row.place for row in moved)])
             self._cover()
+
+    def drop_damaged(self, doubted: Sequence[CatalogRow], today: int) -> list[CatalogRow]:
+        """Take those of rows out of the index whose frames cannot be read, and what shares these frames with them;
+        returns what went."""
+        damaged = {place for row in doubted if not self._is_sound(place := row.place._replace(part=0))}
+        segments = sorted({place.segment for place in damaged})
+        rows = [row for segment in segments for row in self.catalog.rows_in(segment)]
+        gone = [row for row in rows if row.place._replace(part=0) in damaged]
+        for start in range(0, len(gone), _STEP):
+            self.remove(gone[start : start + _STEP], today)
+        if gone:
+            log.warning("records damaged count=%d frames=%d segments=%s", len(gone), len(damaged), segments)
+        return gone
+
+    def _is_sound(self, place: SegmentPlace) -> bool:
+        try:
+            frame = self.segments.read(place, content=True)
+            return frame is not None and bool(_rows_of(frame))
+        except (StoreCorrupt, ValueError):
+            return False
 
     def _opened(self, rows: Sequence[CatalogRow]) -> list[Record]:
         """Records that lie in groups; each group is read once where its rows stand together."""
@@ -124,7 +161,10 @@ class Ledger:
         for place, members in groupby(rows, lambda row: row.place._replace(part=0)):
             frame = self.segments.read(place, content=False)
             assert frame is not None  # the one thread that deletes segments is this one
-            group = decode_group(frame.head)
+            try:
+                group = decode_group(frame.head)
+            except ValueError as error:
+                raise self.segments.damaged(place, str(error)) from error
             found += [group.record(row.place.part >> 8) for row in members]
         return found
 
@@ -134,13 +174,21 @@ class Ledger:
         self.segments.delete(segment)
 
     def no_room(self, incoming_bytes: int) -> str:
-        """Say why so many bytes more would be refused, "" where they would not."""
+        """Say why so many bytes more would be refused, "" where they would not. Raises MachineRefuses."""
         return self._quota.refusal(self.segments.used_bytes, self._disk.free_bytes(), incoming_bytes)
+
+    def probe(self) -> None:
+        """Raise MachineRefuses unless there is some room, and both segments and index can be written."""
+        if refusal := self.no_room(min(SOME_ROOM_BYTES, self._quota.limit_bytes // 20)):
+            raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
+        self.segments.probe()
+        with self.catalog.transaction():
+            self._cover()
 
     def _append(self, frames: Sequence[tuple[bytes, int]], *, check: bool = True) -> list[SegmentPlace]:
         refusal = self.no_room(sum(len(data) for data, _ in frames)) if check else ""
         if refusal:
-            raise DiskFull(self._disk.path, refusal)
+            raise MachineRefuses(self._disk.path, refusal, MORE_ROOM)
         return self.segments.append(frames)
 
     def _index(self, rows: Sequence[CatalogRow], replaced: Sequence[CatalogRow | None]) -> None:
@@ -149,13 +197,14 @@ class Ledger:
             with self.catalog.transaction():
                 self.catalog.put(rows, replaced)
                 self._cover()
-        except DiskFull:
-            self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
+        except MachineRefuses:
+            with suppress(MachineRefuses):  # the first refusal is the one to tell
+                self.segments.cut(rows[0].place.segment, min(row.place.offset for row in rows))
             raise
 
     def _cover(self) -> None:
         self.catalog.write_note("covered_segment", self.segments.newest)
-        self.catalog.write_note("covered_bytes", self.segments.size(self.segments.newest))
+        self.catalog.write_note("covered_bytes", self.segments.end)
 
     def _open_catalog(self) -> Catalog:
         """The index, or an empty one where it cannot be trusted."""

@@ -4,16 +4,18 @@ Reads are plain calls on the event loop, a few dozen microseconds each.
 """
 
 from collections.abc import Iterator
+from contextlib import suppress
 
 from msgspec.structs import replace
 
-from dht import DocumentId
+from dht import DocumentId, MachineRefuses
 from store.disk.catalog_reader import CatalogReader
 from store.disk.recent_records import RecentRecords
 from store.disk.record_group import NO_PROOF, NOTHING, RecordGroup, decode_group
 from store.disk.row_table import CatalogRow
 from store.disk.segments import Segments
-from store.errors import BadReplica, StoreCorrupt
+from store.disk.unreadable_records import UnreadableRecords
+from store.errors import StoreCorrupt
 from store.record.package import decode_head
 from store.record.record import Kind, Record, Version, digest_of
 
@@ -23,34 +25,44 @@ _GROUPS_KEPT = 64  # groups read last, some 20 kB each
 class RecordReader:
     """Finds records by name and by key range."""
 
-    def __init__(self, path: str, catalog: CatalogReader, segments: Segments, recent: RecentRecords) -> None:
-        self._path, self._catalog, self._segments, self._recent = path, catalog, segments, recent
+    def __init__(
+        self, catalog: CatalogReader, segments: Segments, recent: RecentRecords, unreadable: UnreadableRecords
+    ) -> None:
+        self._catalog, self._segments, self._recent, self._unreadable = catalog, segments, recent, unreadable
         self._groups: dict[tuple[int, ...], RecordGroup] = {}  # by segment and offset
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
-        """Return the newest version, None where there is none; see `RecordStore.find`."""
+        """Return the newest version, None where there is none or it cannot be read; see `RecordStore.find`."""
         if not content and (recent := self._recent.find(kind, id)) is not None:
             return recent
         for _ in range(3):  # compaction may move the frame between the two steps
             row = self._catalog.find(kind, id)
             if row is None:
                 return None
-            record = self._load(row, content=content, proven=proven)
+            try:
+                record = self._load(row, content=content, proven=proven)
+            except (StoreCorrupt, MachineRefuses):
+                break
             if record is not None:
                 return record
-        raise StoreCorrupt(self._path, f"record {id.hex()} is missing", "start again: the index is rebuilt")
+        assert row is not None
+        self._unreadable.doubt(row)
+        return None
 
     def scan(self, kind: Kind, first_key: bytes, last_key: bytes, *, content: bool) -> Iterator[Record]:
         """Yield the records of a key range; see `RecordStore.scan`."""
         for row in self._catalog.scan(kind, first_key, last_key):
-            record = self._load(row, content=content, proven=False)
+            record = None
+            with suppress(StoreCorrupt, MachineRefuses):  # `find` sees it, too
+                record = self._load(row, content=content, proven=False)
             if record is None:
                 record = self.find(row.kind, row.id, content=content, proven=True)
             if record is not None:
                 yield record
 
     def _load(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
-        """Read what a row leads to; None where compaction has taken its segment away meanwhile."""
+        """Read what a row leads to; None where compaction has taken its segment away meanwhile. Raises StoreCorrupt or
+        MachineRefuses."""
         if row.place.part:
             return self._from_group(row, content=content, proven=proven)
         frame = self._segments.read(row.place, content=content)
@@ -59,7 +71,9 @@ class RecordReader:
         try:
             record = decode_head(frame.head)
         except ValueError as error:
-            raise BadReplica(f"record {row.id.hex()}", str(error)) from error
+            raise self._segments.damaged(row.place, str(error)) from error
+        if record.id != row.id:
+            raise self._segments.damaged(row.place, "it holds another record")
         return replace(record, content=frame.content if content else None)
 
     def _from_group(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
@@ -74,7 +88,7 @@ class RecordReader:
                 group = decode_group(frame.head)
             record = group.record(row.place.part >> 8) if proven else _without_proof(row, group)
         except ValueError as error:
-            raise BadReplica(f"record {row.id.hex()}", str(error)) from error
+            raise self._segments.damaged(row.place, str(error)) from error
         self._groups[name] = group
         while len(self._groups) > _GROUPS_KEPT:
             del self._groups[next(iter(self._groups))]

@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from sqlite3 import Connection
-from typing import TypeVar
+from typing import Any, TypeVar
 
-from dht import Clock, DocumentId
+from dht import BrokenFile, Clock, DocumentId, FaultSite, Key, LocalFaults, MachineRefuses
 from store.config import StoreConfig
 from store.disk.catalog_reader import CatalogReader
 from store.disk.cell_sums import CELL_BITS, RangeSummary
@@ -22,7 +22,11 @@ from store.disk.file_system import Disk, FolderDisk
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.disk.record_reader import RecordReader
+from store.disk.row_table import CatalogRow
+from store.disk.segments import REMEDY
+from store.disk.unreadable_records import UnreadableRecords
 from store.disk.write_queue import WriteQueue
+from store.errors import StoreCorrupt
 from store.record.record import Kind, Record, ShortVersion
 from store.record.time_flaw import DAY_S, time_flaw
 
@@ -34,22 +38,25 @@ T = TypeVar("T")
 class RecordStore:
     """Keeps the newest version of each record of this node, durably."""
 
-    def __init__(self, disk: Disk, config: StoreConfig, clock: Clock) -> None:
-        """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt."""
+    def __init__(self, disk: Disk, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> None:
+        """Open or create the store on a disk; blocks while it recovers from a crash. Raises StoreCorrupt, or
+        MachineRefuses. `faults`: who is told what the disk refuses later."""
         self._config, self._clock = config, clock
+        faults = faults or LocalFaults(clock)
         self._ledger = ledger = Ledger(disk, config)
         self._catalog = ledger.catalog
-        self._compaction = Compaction(ledger, config)
+        self._unreadable, self._faults = UnreadableRecords(), faults
+        self._compaction = Compaction(ledger, config, self._unreadable)
         self._recent = RecentRecords(_RECENT_BYTES)
-        self._records = RecordReader(ledger.path, ledger.catalog.reader, ledger.segments, self._recent)
+        self._records = RecordReader(ledger.catalog.reader, ledger.segments, self._recent, self._unreadable)
         self.log = ChangeLog(ledger.catalog, ledger.incarnation)
-        self._queue = WriteQueue(ledger, self._recent, self.log.notify)
+        self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
 
     @classmethod
-    def open(cls, path: Path, config: StoreConfig, clock: Clock) -> "RecordStore":
-        """Open or create the store in a folder; blocks while it recovers from a crash. Raises StoreCorrupt."""
-        return cls(FolderDisk(path), config, clock)
+    def open(cls, path: Path, config: StoreConfig, clock: Clock, faults: LocalFaults | None = None) -> "RecordStore":
+        """Open or create the store in a folder; as the constructor does."""
+        return cls(FolderDisk(path), config, clock, faults)
 
     def close(self) -> None:
         """Finish the commit under way and close the files."""
@@ -63,8 +70,53 @@ class RecordStore:
         return self._ledger.segments.used_bytes
 
     def no_room(self, incoming_bytes: int) -> str:
-        """Say why so many bytes more would be refused with DiskFull, "" where they would not."""
-        return self._ledger.no_room(incoming_bytes)
+        """Say why so many bytes more would be refused, and what helps; "" where they would not."""
+        try:
+            if refusal := self._queue.refusal:
+                return f"{refusal.reason}; {refusal.remedy}"
+            reason = self._ledger.no_room(incoming_bytes)
+        except MachineRefuses as error:
+            return f"{error.reason}; {error.remedy}"
+        return f"{reason}; raise store.quota_bytes or free some space" if reason else ""
+
+    def is_unreadable(self, key: bytes) -> bool:
+        """Tell whether records of a key lay here and cannot be read, so that "not here" says nothing."""
+        return self._unreadable.holds(key)
+
+    async def judge_unreadable(self) -> list[Key]:
+        """Look again at what could not be read, drop what is damaged, and return its keys; call it every second or so.
+
+        Dropped records may be written anew, as copies of others'. Raises MachineRefuses."""
+        lost: list[CatalogRow] = []
+        if doubted := self._unreadable.doubted():
+            today = self.today
+            lost = await self._queue.run(lambda: self._ledger.drop_damaged(doubted, today))
+            self._unreadable.judged(doubted, lost)
+            self._recent.clear()
+        if lost:
+            reason = f"{len(lost)} records are damaged"
+            self._faults.begin(FaultSite.RECORDS, BrokenFile(self._ledger.path, reason, REMEDY))
+        elif not len(self._unreadable):
+            self._faults.end(FaultSite.RECORDS)
+        return [row.key for row in lost]
+
+    def settle_unreadable(self, first_key: bytes, last_key: bytes) -> None:
+        """Take note that a key range was compared with its owners: records of it that are missing still are nowhere."""
+        self._unreadable.settle(first_key, last_key)
+
+    def note_refusal(self, error: MachineRefuses) -> None:
+        """Take note that the disk refused a read; `try_again` finds out when that is over."""
+        self._queue.note_refusal(error)
+
+    async def try_again(self) -> None:
+        """Find out whether a disk that refused a write takes something again; call it now and then. Raises StoreCorrupt
+        where anybody met damage in the index: only opening the store anew helps."""
+        if self._catalog.is_damaged:
+            raise StoreCorrupt(
+                self._ledger.path, "the index is damaged", "start again: it is rebuilt from the segments"
+            )
+        if self._queue.refusal is not None:
+            await self._queue.probe()
 
     @property
     def today(self) -> int:
@@ -75,11 +127,13 @@ class RecordStore:
         """Keep the newer ones of records with their contents; durable when it returns how many were new.
 
         Older and equal versions, expired ones and outcomes from the future are passed over (`refusals` says why).
-        Raises DiskFull (nothing changed) or StoreCorrupt.
+        Raises MachineRefuses (nothing changed) or StoreCorrupt.
         """
         reasons = self.refusals(records)
         news = [r for r, reason in zip(records, reasons, strict=True) if not (reason or self._has_just(r))]
-        return await self._queue.put(news) if news else 0
+        count = await self._queue.put(news) if news else 0
+        self._unreadable.came(news)
+        return count
 
     def refusals(self, records: Sequence[Record]) -> list[str]:
         """Say of each record why it would be passed over whatever is stored, "" where it would not."""
@@ -177,10 +231,9 @@ class RecordStore:
         while await self._queue.run(self._compaction.step):
             pass
 
-    @property
-    def reader(self) -> Connection:
-        """A connection of the event loop's, for reading tables that ride in the index's file."""
-        return self._catalog.reader.database
+    def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
+        """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""
+        return self._catalog.reader.query(statement, values)
 
     async def change(self, job: Callable[[Connection], T]) -> T:
         """Run a job on tables that ride in the index's file, in the writer thread and one transaction."""

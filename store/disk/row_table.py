@@ -15,7 +15,7 @@ from dht import DocumentId, Key
 from store.disk import frame_table, site_table
 from store.disk.segments import SegmentPlace
 from store.disk.sql_batches import portions
-from store.record.record import Kind, ShortVersion
+from store.record.record import MOST_KIND, Kind, ShortVersion
 
 STEP = 512  # rows read at once, so that no reader holds the index
 SCHEMA = f"""
@@ -33,7 +33,7 @@ _ROWS = f"SELECT {_OWN}, prefix {_JOINED} CROSS JOIN sites USING (site) WHERE"
 _OF_SITE = f"""SELECT {_OWN}, ?4 {_JOINED} WHERE site = ?1 AND sequence > ?2 AND ?3 IN (0, kind)
   AND ?4 = (SELECT prefix FROM sites WHERE site = ?1) ORDER BY sequence LIMIT {STEP}"""  # a number may be used again
 _key_and_id = itemgetter(2, 1)
-KINDS = {int(kind): kind for kind in Kind}
+KINDS = {number: Kind(number) for number in range(1, MOST_KIND + 1)}  # a look-up is cheaper than a call
 
 
 class CatalogRow(NamedTuple):

@@ -3,27 +3,36 @@
 A segment is a file `segment-00000001`, a 16-byte magic and then frames. A frame is a 20-byte header, a head (a
 record without its content, or the note that a key range was dropped) and a content, each under a CRC-32 of its own so
 that a head can be read alone, each zstd where that saves bytes. What a crash may leave is a torn frame at the end of
-the newest segment: `frames` stops there and the store cuts it off. Anything else that does not check is StoreCorrupt.
+the newest segment, which the store cuts off. Anything else that does not check is StoreCorrupt to whoever reads it,
+and passed over when the index is rebuilt.
 """
 
+import logging
 import re
 import struct
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from enum import IntEnum
 from typing import NamedTuple
 from zlib import crc32
 
+from dht import MachineRefuses
 from store.disk.file_system import Disk
-from store.errors import DiskFull, StoreCorrupt
+from store.errors import StoreCorrupt
 from store.record.package import MAX_RECORD_BYTES
 from store.record.zstd import expand, squeeze
 
+log = logging.getLogger(__name__)
+
 MAGIC = b"dse-segment-1\n\0\0"
 MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
-REMEDY = "move the damaged file away and start again; what it held is fetched from the slot's other owners"
+REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
+_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x03][\x00-\x03])")
+_LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
+PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
 _NAME = re.compile(r"segment-\d{8,}")
 _WORTH_SQUEEZING = 512  # bytes; a visit is mostly hashes and gains nothing
 
@@ -78,11 +87,17 @@ class Segments:
         self._disk, self._segment_bytes, self._level = disk, segment_bytes, level
         self.numbers = sorted(int(n.removeprefix("segment-")) for n in disk.names() if _NAME.fullmatch(n))
         self.used_bytes = sum(map(self.size, self.numbers))
+        self._torn_at: int | None = None  # where the newest segment ends, were it not for bytes that would not go
 
     @property
     def newest(self) -> int:
         """The number of the segment that is written to, 0 before there is one."""
         return self.numbers[-1] if self.numbers else 0
+
+    @property
+    def end(self) -> int:
+        """Where the newest segment ends: what lies beyond was refused, and is cut off before anything is written."""
+        return self.size(self.newest) if self._torn_at is None else self._torn_at
 
     def size(self, segment: int) -> int:
         """Return the bytes of a segment."""
@@ -102,17 +117,19 @@ class Segments:
     def append(self, frames: Sequence[tuple[bytes, int]]) -> list[SegmentPlace]:
         """Write encoded frames to the newest segment and sync it: they are durable when this returns.
 
-        Raises DiskFull after cutting off what was written.
+        Raises MachineRefuses after cutting off what was written, at once or before the next try.
         """
+        self.mend()
         if not self.numbers or self.size(self.newest) >= self._segment_bytes:
             self.numbers.append(self.newest + 1)
         name, start = _name(self.newest), self.size(self.newest)
         try:
             self._disk.append(name, b"".join([b"" if start else MAGIC, *(data for data, _ in frames)]))
             self._disk.sync(name)
-        except DiskFull:
-            if self._disk.size(name) > start:
-                self._disk.truncate(name, start)
+        except MachineRefuses:
+            self._torn_at = start
+            with suppress(MachineRefuses):  # the first refusal is the one to tell
+                self.mend()
             raise
         self.used_bytes += self.size(self.newest) - start
         places, offset = [], start or len(MAGIC)
@@ -129,7 +146,7 @@ class Segments:
             return None
         frame = _decode(place.segment, place.offset, data, content=content)
         if frame is None:
-            raise self._damaged(place.segment, place.offset)
+            raise self.damaged(place, "its checksum differs")
         return frame
 
     def raw(self, place: SegmentPlace) -> tuple[bytes, int]:
@@ -139,28 +156,68 @@ class Segments:
         return data, place.head_bytes
 
     def frames(self, segment: int, offset: int = 0) -> Iterator[Frame]:
-        """Yield every whole frame from an offset on, up to a torn one, which only the newest segment may have."""
-        end = self.size(segment)
-        if offset == 0:
-            if self._disk.read(_name(segment), 0, len(MAGIC)) != MAGIC:
-                if segment != self.newest or end > len(MAGIC):
-                    raise self._damaged(segment, 0)
-                return
-            offset = len(MAGIC)
+        """Yield every whole frame from an offset on, passing over what is damaged; a torn tail is never whole."""
+        end, offset = self.size(segment), max(offset, len(MAGIC))
         while offset < end:
             frame = self._frame_at(segment, offset, end)
-            if frame is None:
-                if segment != self.newest:
-                    raise self._damaged(segment, offset)
+            if frame is not None:
+                yield frame
+                offset = frame.place.end
+                continue
+            found = self._after_damage(segment, offset, end)
+            if found is None:
                 return
-            yield frame
-            offset = frame.place.end
+            log.warning("segment damaged number=%d from=%d to=%d", segment, offset, found)
+            offset = found
+
+    def damaged(self, place: SegmentPlace, reason: str) -> StoreCorrupt:
+        """Return the error that says what is wrong with a frame."""
+        where = f"{self._disk.path}/{_name(place.segment)}"
+        return StoreCorrupt(where, f"damaged at byte {place.offset}, {reason}", REMEDY)
+
+    def _after_damage(self, segment: int, offset: int, end: int) -> int | None:
+        """Where to go on behind a frame that does not check: where its header says that it ends, or at the next place
+        where a frame begins; None where it is the torn tail."""
+        header = self._disk.read(_name(segment), offset, _HEADER.size)
+        if _LIKE_HEADER.match(header):
+            _, _, head_len, content_len, _ = _HEADER.unpack(header)
+            told = int(offset + _HEADER.size + head_len + content_len)
+            if told >= end and segment == self.newest:
+                return None
+            if told < end and self._frame_at(segment, told, end) is not None:
+                return told
+        return self._next_frame(segment, offset + 1, end)
+
+    def _next_frame(self, segment: int, offset: int, end: int) -> int | None:
+        """Where the next whole frame begins: the first place that looks like a header and whose frame checks."""
+        while offset < end:
+            data = self._disk.read(_name(segment), offset, _LOOK_BYTES)
+            for match in _LIKE_HEADER.finditer(data):
+                if self._frame_at(segment, offset + match.start(), end) is not None:
+                    return offset + match.start()
+            offset += max(1, len(data) - _HEADER.size) if len(data) > _HEADER.size else end
+        return None
 
     def cut(self, segment: int, size: int) -> None:
-        """Cut a torn tail off, so that a segment ends at `size`."""
-        if self.size(segment) > size:
-            self.used_bytes -= self.size(segment) - size
-            self._disk.truncate(_name(segment), size)
+        """Cut a tail off the newest segment, so that it ends at `size`; refused, it is cut before the next write."""
+        if (before := self.size(segment)) > size:
+            self.used_bytes -= before - size
+            self._torn_at = size
+            self.mend()
+
+    def mend(self) -> None:
+        """Cut off what a refused write left behind; raises MachineRefuses where that is refused, too."""
+        if self._torn_at is not None:
+            if self.size(self.newest) > self._torn_at:
+                self._disk.truncate(_name(self.newest), self._torn_at)
+            self._torn_at = None
+
+    def probe(self) -> None:
+        """Raise MachineRefuses unless a small file can be written, synced and deleted."""
+        self.mend()
+        self._disk.append(PROBE, bytes(PROBE_BYTES))
+        self._disk.sync(PROBE)
+        self._disk.delete(PROBE)
 
     def delete(self, segment: int) -> None:
         """Delete a segment that holds nothing alive."""
@@ -183,9 +240,6 @@ class Segments:
             return data
         small = squeeze(data, self._level)
         return small if len(small) < len(data) else data
-
-    def _damaged(self, segment: int, offset: int) -> StoreCorrupt:
-        return StoreCorrupt(f"{self._disk.path}/{_name(segment)}", f"damaged at byte {offset}", REMEDY)
 
 
 def _name(segment: int) -> str:

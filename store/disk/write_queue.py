@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TypeVar
 
-from dht import LocalError
+from dht import FaultSite, LocalError, LocalFaults, MachineRefuses
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.errors import StoreCorrupt
@@ -32,9 +32,10 @@ class _Batch:
 class WriteQueue:
     """Runs commits and jobs one after the other in the writer thread; once the store is damaged it writes no more."""
 
-    def __init__(self, ledger: Ledger, recent: RecentRecords, on_done: Callable[[], None]) -> None:
+    def __init__(self, ledger: Ledger, recent: RecentRecords, faults: LocalFaults, on_done: Callable[[], None]) -> None:
         """`on_done` is called on the event loop after each job, as something may have changed."""
-        self._ledger, self._recent, self._on_done = ledger, recent, on_done
+        self._ledger, self._recent, self._faults, self._on_done = ledger, recent, faults, on_done
+        self.refusal: MachineRefuses | None = None  # of the last write, where the disk did not take it
         self._thread = ThreadPoolExecutor(1, thread_name_prefix="store-writer")
         self._turn = asyncio.Lock()
         self._waiting: deque[_Batch] = deque()
@@ -45,21 +46,44 @@ class WriteQueue:
         self._thread.shutdown(wait=True)
 
     async def put(self, records: Sequence[Record]) -> int:
-        """Commit the newer ones of records and return how many were new. Raises DiskFull or StoreCorrupt."""
+        """Commit the newer ones of records and return how many were new. Raises MachineRefuses or
+        StoreCorrupt."""
         batch = _Batch(records)
         self._waiting.append(batch)
         while batch.outcome is None:
             async with self._turn:
                 if batch.outcome is None:
-                    await self._in_thread(self._commit_waiting)
+                    await self._settle(batch)
         if isinstance(batch.outcome, LocalError):
             raise batch.outcome
         return batch.outcome
+
+    def note_refusal(self, error: MachineRefuses) -> None:
+        """Take note that the disk refused something; `probe` finds out when that is over."""
+        self.refusal = error
+        self._faults.begin(FaultSite.STORE, error)
+
+    async def probe(self) -> None:
+        """Find out whether a disk that refused takes something again: nothing else ends a refusal."""
+        try:
+            await self.run(self._ledger.probe)
+        except MachineRefuses:
+            return
+        self.refusal = None
+        self._faults.end(FaultSite.STORE)
 
     async def run(self, job: Callable[[], T]) -> T:
         """Run a job in the writer thread between commits."""
         async with self._turn:
             return await self._in_thread(job)
+
+    async def _settle(self, batch: _Batch) -> None:
+        """Commit what waits; whoever waits for it learns his own outcome."""
+        try:
+            await self._in_thread(self._commit_waiting)
+        except LocalError:
+            if batch.outcome is None:
+                raise
 
     async def _in_thread(self, job: Callable[[], T]) -> T:
         """Run in the writer thread; a cancelled caller leaves the job running, and followers still hear of it."""
@@ -73,6 +97,9 @@ class WriteQueue:
             raise self._broken
         try:
             return job()
+        except MachineRefuses as error:
+            self.note_refusal(error)
+            raise
         except StoreCorrupt as error:
             self._broken = error
             raise
@@ -91,9 +118,7 @@ class WriteQueue:
         except LocalError as error:
             for batch in batches:
                 batch.outcome = error
-            if isinstance(error, StoreCorrupt):
-                self._broken = error
-            return
+            raise
         for record in records:
             if fresh.get((record.kind, record.id)) == record.version:
                 self._recent.keep(record)

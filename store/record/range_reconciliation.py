@@ -242,8 +242,8 @@ def _checked(ranges: Sequence[Range]) -> Iterable[tuple[bytes, Range]]:
         for entry in r.entries:
             if entry.place <= before or not first <= entry.place < r.end:
                 raise BadReplica("reconciliation", "an entry is out of order or out of its range")
-            if entry.place[20] not in Kind._value2member_map_:
-                raise BadReplica("reconciliation", f"unknown kind {entry.place[20]}")
+            if not entry.place[20]:
+                raise BadReplica("reconciliation", "an entry of kind 0; kinds begin with 1")
             before = entry.place
         yield first, r
         first = r.end

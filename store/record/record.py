@@ -15,15 +15,27 @@ import msgspec
 
 from dht import DocumentId, Key
 
+MOST_KIND = 255  # one byte in leaves, marks and groups
 SHORT_BYTES = 8  # of a digest; it only decides between versions of the same millisecond and lease
 
 
 class Kind(IntEnum):
-    """What a record is about; the number is on the wire and on disk."""
+    """What a record is about; the number is on the wire and on disk.
+
+    Numbers up to MOST_KIND that are not named here are kinds of newer versions: their records are kept, proved, copied
+    and handed out as any other's, byte for byte, and nobody here looks inside."""
 
     DOCUMENT = 1  # body: store.record.document.Document; content: the fetched bytes
     VISIT = 2  # body: crawl.visits.Visit; no content
     HOST = 3  # body: store.record.host_record.HostRecord; no content; always in its site's home slot
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Kind | None":
+        if not isinstance(value, int) or not 0 < value <= MOST_KIND:
+            return None
+        kind = int.__new__(cls, value)
+        kind._name_, kind._value_ = f"KIND_{value}", value
+        return cls._value2member_map_.setdefault(value, kind)  # type: ignore[return-value]
 
 
 class Version(NamedTuple):

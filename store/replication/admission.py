@@ -6,7 +6,7 @@ so a record's author says nothing about who may bring it. From other members com
 that has fallen out of the candidates still has to hand over: both at a bounded rate. Who is no member brings nothing.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, placement_key, slot_of
 from store.record.package import MAX_RECORDS, url_of
@@ -19,22 +19,27 @@ BURST_S = 4.0  # of the rate: a page's links come together
 class Admission:
     """Decides whose records one node takes."""
 
-    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards) -> None:
-        self._overlay, self._places = overlay, places
+    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards, serves: Callable[[bytes], bool]) -> None:
+        """`serves(key)`: whether this node answers for the slot of a key, which may be another's by now."""
+        self._overlay, self._places, self._serves = overlay, places, serves
         self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
-    def objections(self, now: Now, peer: NodeId, records: Sequence[Record]) -> list[str]:
-        """Say why each record is not taken from this peer, "" where it is."""
+    def objections(self, now: Now, peer: NodeId, records: Sequence[Record], *, is_hint: bool = False) -> list[str]:
+        """Say why each record is not taken from this peer, "" where it is. A candidate takes what is left with it for
+        owners (`is_hint`), whomever it believes to be live, and from each peer at a bounded rate."""
         view = self._overlay.view
         bits, owned = view.strategy.slot_bits, view.owned()
         reasons, foreign = [""] * len(records), list[int]()
         for n, record in enumerate(records):
             slot = slot_of(record.key, bits)
-            if slot not in owned:
+            is_ours = slot in owned or self._serves(record.key)
+            if not is_ours and not (is_hint and view.node_id in view.candidates(slot)):
                 reasons[n] = f"slot {slot} is not mine"
             elif peer not in view.candidates(slot):
                 reasons[n] = self._of_another(now, peer, record, slot)
                 foreign.extend(() if reasons[n] else (n,))
+            elif not is_ours:
+                foreign.append(n)
         if foreign and not self._foreign.take(peer, now.steady, len(foreign)):
             for n in foreign:
                 reasons[n] = "too many records for slots that are not yours; send them again later"

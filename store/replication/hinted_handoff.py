@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
-from dht import DocumentId, Key, NodeId
+from dht import DocumentId, Key, MachineRefuses, NodeId
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.record.package import open_package, pack
@@ -35,7 +35,7 @@ class HintedHandoff:
     def __init__(self, store: RecordStore, config: StoreConfig) -> None:
         self._store, self._config = store, config
         query = "SELECT peer, count(*), sum(size) FROM owed GROUP BY peer"
-        rows = store.reader.execute(query).fetchall()
+        rows = store.query(query)
         self._counts = {NodeId(peer): int(count) for peer, count, _ in rows}
         self._bytes = sum(int(size) for *_, size in rows)
 
@@ -56,51 +56,58 @@ class HintedHandoff:
             size += row_bytes
             rows.append((peer, r.kind, r.id, r.key, r.version.at_ms, now, row_bytes, body))
 
-        def write(database: Connection) -> None:
+        def write(database: Connection) -> list[tuple[NodeId, int]]:
+            changed: list[tuple[NodeId, int]] = []
             for row in rows:  # one by one: a package may hold several versions of one record
-                self._strike(database, row[0], row[1], row[2], row[4])
+                changed += _strike(database, row[0], row[1], row[2], row[4])
                 query = "INSERT INTO owed VALUES (?,?,?,?,?,?,?,?) ON CONFLICT DO NOTHING"
                 if database.execute(query, row).rowcount:
-                    self._counts[peer] = self._counts.get(peer, 0) + 1
-                    self._bytes += row[6]
+                    changed.append((peer, row[6]))
+            return changed
 
-        if rows:
-            await self._store.change(write)
+        try:
+            self._count(await self._store.change(write) if rows else [])
+        except MachineRefuses:  # nothing was noted, so all of it is given up
+            return [OwedCopy(peer, r.kind, r.id, r.key, r.version.at_ms) for r in records]
         return refused
 
     def owed_to(self, peer: NodeId, limit: int) -> list[tuple[OwedCopy, Record | None]]:
         """Return up to `limit` copies owed to a peer with their records as they are now, None where one is gone."""
         query = "SELECT kind, id, key, at_ms, body FROM owed WHERE peer = ? ORDER BY kind, id LIMIT ?"
         found = []
-        for kind, id, key, at_ms, body in self._store.reader.execute(query, (peer, limit)).fetchall():
+        for kind, id, key, at_ms, body in self._store.query(query, (peer, limit)):
             copy = OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
             record = open_package(body)[0] if body else self._store.find(copy.kind, copy.id)
             found.append((copy, record))
         return found
 
     async def delivered(self, owed_copies: Sequence[OwedCopy]) -> None:
-        """Strike out copies that were delivered, unless a newer version is owed by now."""
+        """Strike out copies that were delivered, unless a newer version is owed by now. Raises MachineRefuses."""
 
-        def write(database: Connection) -> None:
-            for copy in owed_copies:
-                self._strike(database, copy.peer, copy.kind, copy.id, copy.at_ms)
+        def write(database: Connection) -> list[tuple[NodeId, int]]:
+            return [gone for c in owed_copies for gone in _strike(database, c.peer, c.kind, c.id, c.at_ms)]
 
         if owed_copies:
-            await self._store.change(write)
+            self._count(await self._store.change(write))
 
     async def give_up_old(self, now: float) -> list[OwedCopy]:
         """Strike out some of what is owed for too long, and return it."""
         if not any(self._counts.values()):
             return []
         query = "SELECT peer, kind, id, key, at_ms FROM owed WHERE since < ? LIMIT 1000"
-        rows = self._store.reader.execute(query, (now - self._config.outbox_hours * 3600,)).fetchall()
+        rows = self._store.query(query, (now - self._config.outbox_hours * 3600,))
         old = [OwedCopy(NodeId(p), Kind(kind), DocumentId(id), Key(key), at_ms) for p, kind, id, key, at_ms in rows]
         await self.delivered(old)
         return old
 
-    def _strike(self, database: Connection, peer: NodeId, kind: Kind, id: DocumentId, at_ms: int) -> None:
-        """Strike out what is owed of a record unless it is a newer version."""
-        query = "DELETE FROM owed WHERE peer = ? AND kind = ? AND id = ? AND at_ms <= ? RETURNING size"
-        for (size,) in database.execute(query, (peer, kind, id, at_ms)).fetchall():
-            self._counts[peer] -= 1
-            self._bytes -= size
+    def _count(self, changed: Sequence[tuple[NodeId, int]]) -> None:
+        """Take in what was committed: for each row its peer and its bytes, which are negative where it went."""
+        for peer, size in changed:
+            self._counts[peer] = self._counts.get(peer, 0) + (1 if size > 0 else -1)
+            self._bytes += size
+
+
+def _strike(database: Connection, peer: NodeId, kind: Kind, id: DocumentId, at_ms: int) -> list[tuple[NodeId, int]]:
+    """Strike out what is owed of a record unless it is a newer version; returns peer and bytes, negative, of each."""
+    query = "DELETE FROM owed WHERE peer = ? AND kind = ? AND id = ? AND at_ms <= ? RETURNING size"
+    return [(peer, -size) for (size,) in database.execute(query, (peer, kind, id, at_ms)).fetchall()]

@@ -15,8 +15,10 @@ from store.record.range_reconciliation import FORM, MAX_RANGES, Range
 from store.record.record import Kind
 
 MAX_WANTED = 256  # records asked for in one message
-FETCH_BYTES = 4 << 20  # an answer stops after so many bytes of records, but holds at least one
+# An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
+FETCH_BYTES = 1 << 20
 MAX_SLOTS = 65_536
+MAX_HINTED = 256  # owners for whom one package is kept
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
@@ -24,9 +26,12 @@ _Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
 class PutPackage(Message, frozen=True, array_like=True):
-    """Asks to keep these records, with their contents; it is answered when all that were not refused are durable."""
+    """Asks to keep these records, with their contents; it is answered when all that were not refused are durable.
+
+    `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
+    hinted_for: Annotated[tuple[_Id, ...], Meta(max_length=MAX_HINTED)] = ()
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -56,8 +61,15 @@ class Wanted(msgspec.Struct, frozen=True, array_like=True):
 class FetchRecords(Message, frozen=True, array_like=True):
     """Asks for these records, with or without their contents."""
 
+    in_packets = True
+
     wanted: Annotated[tuple[Wanted, ...], Meta(max_length=MAX_WANTED)]
     content: bool
+
+    @property
+    def is_long(self) -> bool:
+        """Whether contents are asked for, too."""
+        return self.content
 
 
 class FetchReply(Message, frozen=True, array_like=True):

@@ -1,13 +1,18 @@
 """Which slots this node may answer for, and whom it must compare itself with to become or stay so.
 
-Pure: decisions only; `ReplicaRepair` looks, carries them out and reports back. A slot that is gained is not ready until
-it was reconciled once with every live peer that announces it ready, or where nobody does with every live owner; alone,
-at once. A slot that is lost is still served until all its owners are ready and have everything that lies here; then it
-is let go. A starting node that expects others first waits to hear of them, and for a while doubts a slot that it
-thought ready when another holder shows up.
+Pure: decisions only; `ReplicaRepair` looks, carries them out and reports back. *Ready* means: written to, and compared
+since it last was not. A slot that is gained is not ready until it was reconciled once with every live peer that
+announces it ready, or where nobody does with every live owner; alone, at once. A starting node that expects others
+first waits to hear of them, and for a while doubts a slot that it thought ready when another holder shows up.
 
-Who stands in for silent owners is no owner: it takes what is written meanwhile, is ready only if it was before, and
-hands over what it took when they are back. Owners that sleep at night thus move no data.
+A gap (this node stood still, or no other owner lived) ends readiness wherever somebody else is ready. Where nobody is,
+the slot is served and *unconfirmed* until it was compared anew; so it is while a check with an owner that came back is
+due.
+
+A slot that is lost is served, and written to, until two of its live owners are ready and have everything that lies
+here. It stays on disk until all have. Who stands in for silent owners is no owner: it takes what is written meanwhile,
+is ready only if it was before, and hands over what it took when they are back. Owners that sleep at night thus move no
+data.
 """
 
 from collections.abc import Callable, Iterable, Sequence, Set
@@ -18,6 +23,8 @@ from dht import NodeId, Slot, resize_inside
 from store.config import StoreConfig
 
 FAILURES = 3  # sessions with a peer that fail in a row before its share may be done without it
+GAP_S = 10.0  # after so long without a step, or without another owner, something may have been missed
+SERVING_LEAST = 2  # live owners that have everything before a former owner serves no more
 
 
 class SyncPurpose(Enum):
@@ -57,30 +64,41 @@ class StartupGate:
         self._members: tuple[NodeId, ...] = ()
         self._quiet_since = started_at
 
-    def refresh(self, now: float, members: tuple[NodeId, ...], live_others: int) -> bool:
-        """Tell whether the node may start: for good once somebody is live and all is quiet, or nobody came in time."""
+    def refresh(self, now: float, members: tuple[NodeId, ...], live_others: int, *, is_apart: bool = False) -> bool:
+        """Tell whether the node may start: for good once somebody is live and all is quiet, or nobody came in time.
+        A node that is apart may not, however long nobody comes."""
+        if is_apart:
+            self._started_at = now
         if members != self._members:
             self._members, self._quiet_since = members, now
         settled = live_others > 0 and now - self._quiet_since >= self._config.view_settle_s
         patience_s = self._config.join_wait_s * (2 if live_others else 1)
-        self.is_open = self.is_open or settled or now - self._started_at >= patience_s
+        self.is_open = self.is_open or (not is_apart and (settled or now - self._started_at >= patience_s))
         return self.is_open
 
 
 class Readiness:
     """Tracks the slots of this node, and how far each has come."""
 
-    def __init__(self, config: StoreConfig, started_at: float) -> None:
-        self._config = config
+    def __init__(self, config: StoreConfig, me: NodeId, started_at: float) -> None:
+        self._config, self._me = config, me
         self._doubt_until = started_at + config.start_window_s
         self.owned: frozenset[Slot] = frozenset()
         self.ready: set[Slot] = set()
         self.former: set[Slot] = set()  # held, served perhaps, and to be handed over
-        self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was last gained
+        self._met: dict[Slot, set[NodeId]] = {}  # reconciled with, since the slot was gained or had its last gap
+        self._interrupted: set[Slot] = set()  # ready, and not compared since the last gap
+        self._alone: dict[Slot, float] = {}  # no other sticky owner lives, and since when
         self._handed: dict[Slot, set[NodeId]] = {}  # owners that have everything that lies here
         self._failures: dict[NodeId, int] = {}
         self._checks: dict[NodeId, set[Slot]] = {}  # to be compared soon
+        self._doubts: dict[NodeId, set[Slot]] = {}  # of these, in which something may lack here
         self._letting_go: dict[Slot, float] = {}  # no longer announced, and since when
+
+    @property
+    def unconfirmed(self) -> set[Slot]:
+        """The ready slots in which something may be missing here, as far as this node can tell."""
+        return self._interrupted.union(*self._doubts.values()) & self.ready
 
     def owns(
         self, owned: frozenset[Slot], occupied: Iterable[Slot], standing_in: frozenset[Slot] = frozenset()
@@ -89,25 +107,50 @@ class Readiness:
         only stands in for silent owners it takes what is written, and asks for nothing that was there before."""
         for slot in (owned - self.owned) | standing_in:
             self.former.discard(slot)
-            self._handed.pop(slot, None)
-            self._letting_go.pop(slot, None)
+            self._keep(slot)
         for slot in owned - self.owned:
             self._met[slot] = set()
         self.former |= (set(occupied) | self.ready) - owned - standing_in
         self.owned = owned
 
+    def took(self, slot: Slot) -> None:
+        """Take note that a copy is left here for owners who do not answer: the slot does not go before they have it."""
+        self._keep(slot)
+
+    def alone(self, now: float, slots: Iterable[Slot]) -> None:
+        """Take note of the slots of which this node hears no other owner, though there are some."""
+        self._alone = {slot: self._alone.get(slot, now) for slot in slots}
+
+    def interrupted(self, slots: Iterable[Slot]) -> None:
+        """Take note that this node may have missed something in these slots: what it was compared with is void."""
+        for slot in slots:
+            self._met[slot] = set()
+            if slot in self.ready:
+                self._interrupted.add(slot)
+
+    def stood_still(self) -> None:
+        """Take note that this node did nothing for a while, which it learns only now."""
+        self.interrupted(self.owned | self.ready)
+
     def update(self, now: float, replicas_of: ReplicasOf) -> None:
         """Recompute which slots are ready; those ready for long are passed over, so a settled node does nothing."""
-        doubtful = self.ready & self.owned if now < self._doubt_until else set()
-        for slot in sorted((self.owned - self.ready) | doubtful):
-            if self._missing(slot, replicas_of(slot)):
-                self.ready.discard(slot)
-            else:
-                self.ready.add(slot)
+        lonely = {slot for slot, since in self._alone.items() if now - since >= GAP_S}
+        self.interrupted((lonely & self.ready) - self._interrupted)
+        is_young = now < self._doubt_until
+        doubtful = self.ready if is_young else self._interrupted
+        for slot in sorted((self.owned - self.ready) | (self.owned & doubtful)):
+            self._judge(slot, replicas_of(slot), is_young=is_young)
+        for slot in sorted(self._interrupted - self.owned):
+            replicas = replicas_of(slot)
+            if set(replicas.ready) & set(replicas.owners):
+                self._withdraw(slot)
         for slot in sorted(self.former - self._letting_go.keys()):
-            owners = replicas_of(slot).owners
-            if owners and set(owners) <= self._handed.get(slot, set()):
-                self.ready.discard(slot)
+            replicas, handed = replicas_of(slot), self._handed.get(slot, set())
+            live = set(replicas.owners) & set(replicas.live_owners)
+            if live and len(live & handed & set(replicas.ready)) >= min(SERVING_LEAST, len(live)):
+                self._withdraw(slot)
+            if replicas.owners and set(replicas.owners) <= handed:
+                self._withdraw(slot)
                 self._letting_go[slot] = now
 
     def jobs(
@@ -121,8 +164,24 @@ class Readiness:
         `under_way`: slots that change hands in the sessions of this moment; the bound holds for them and the new ones.
         """
         room = self._config.handover_slots - under_way
+        chosen: dict[NodeId, SyncJob] = {}
+        for (peer, purpose), slots in self._wishes(
+            replicas_of, choose, busy
+        ).items():  # join before handoff before check
+            most = self._config.reconcile_slots
+            if purpose != SyncPurpose.CHECK and peer not in chosen:
+                most = min(most, room)
+                room -= min(most, len(slots))
+            if most > 0:
+                chosen.setdefault(peer, SyncJob(peer, purpose, tuple(slots[:most])))
+        return list(chosen.values())
+
+    def _wishes(
+        self, replicas_of: ReplicasOf, choose: Callable[[Sequence[NodeId]], NodeId], busy: set[NodeId]
+    ) -> dict[tuple[NodeId, SyncPurpose], list[Slot]]:
+        """All that is to be compared, by peer and purpose, the most urgent first."""
         wishes: dict[tuple[NodeId, SyncPurpose], list[Slot]] = {}
-        for slot in sorted(self.owned - self.ready):
+        for slot in sorted((self.owned - self.ready) | (self._interrupted & self.owned)):
             if peers := [p for p in self._missing(slot, replicas_of(slot)) if p not in busy]:
                 wishes.setdefault((choose(peers), SyncPurpose.JOIN), []).append(slot)
         for slot in sorted(self.former - self._letting_go.keys()):
@@ -133,21 +192,15 @@ class Readiness:
             if slots := sorted(self._checks[peer] & self.ready & self.owned):
                 wishes.setdefault((peer, SyncPurpose.CHECK), []).extend(slots)
             else:
-                del self._checks[peer]
-        chosen: dict[NodeId, SyncJob] = {}
-        for (peer, purpose), slots in wishes.items():  # join before handoff before check
-            most = self._config.reconcile_slots
-            if purpose != SyncPurpose.CHECK and peer not in chosen:
-                most = min(most, room)
-                room -= min(most, len(slots))
-            if most > 0:
-                chosen.setdefault(peer, SyncJob(peer, purpose, tuple(slots[:most])))
-        return list(chosen.values())
+                self._checked(peer, self._checks[peer])
+        return wishes
 
-    def check(self, peer: NodeId, slots: Iterable[Slot]) -> None:
-        """Take note that slots are to be compared with a peer soon."""
+    def check(self, peer: NodeId, slots: Iterable[Slot], *, in_doubt: bool = False) -> None:
+        """Take note that slots are to be compared with a peer soon; `in_doubt`: it may have what lacks here."""
         if found := set(slots) & self.owned:
             self._checks.setdefault(peer, set()).update(found)
+            if in_doubt:
+                self._doubts.setdefault(peer, set()).update(found)
 
     def done(self, job: SyncJob, slots: Iterable[Slot]) -> None:
         """Take note that a session ended well for these of its slots."""
@@ -157,21 +210,29 @@ class Readiness:
                 self._handed.setdefault(slot, set()).add(job.peer)
             elif slot in self.owned:
                 self._met.setdefault(slot, set()).add(job.peer)
-        if job.purpose == SyncPurpose.CHECK and job.peer in self._checks:
-            self._checks[job.peer] -= set(job.slots)
+        if job.purpose != SyncPurpose.HANDOFF:
+            self._checked(job.peer, job.slots)
 
     def failed(self, job: SyncJob) -> int:
         """Take note that a session failed, and return how many did in a row with this peer."""
         self._failures[job.peer] = self._failures.get(job.peer, 0) + 1
-        if job.purpose == SyncPurpose.CHECK and job.peer in self._checks:
-            self._checks[job.peer] -= set(job.slots)  # the next round of checks finds it again
+        if job.purpose == SyncPurpose.CHECK:
+            self._checked(job.peer, job.slots)  # the next round of checks finds it again
         return self._failures[job.peer]
+
+    def _checked(self, peer: NodeId, slots: Iterable[Slot]) -> None:
+        for pending in (self._checks, self._doubts):
+            if left := pending.get(peer, set()).difference(slots):
+                pending[peer] = left
+            else:
+                pending.pop(peer, None)
 
     def incomplete(self, slot: Slot, replicas_of: ReplicasOf) -> None:
         """Take note that this node refused a record of the slot: it is not ready any more, unless nobody else is."""
-        if slot in self.ready and slot in self.owned and replicas_of(slot).ready:
-            self.ready.discard(slot)
-            self._met[slot] = set()
+        if slot in self.ready:
+            self.interrupted([slot])
+            if replicas_of(slot).ready:
+                self._withdraw(slot)
 
     def gone(self, now: float) -> list[Slot]:
         """Return the former slots that may leave the disk: handed over, and unannounced for long enough."""
@@ -180,8 +241,7 @@ class Readiness:
     def dropped(self, slot: Slot) -> None:
         """Take note that a former slot left the disk."""
         self.former.discard(slot)
-        self._handed.pop(slot, None)
-        self._letting_go.pop(slot, None)
+        self._keep(slot)
         self._met.pop(slot, None)
 
     def resize(self, old_bits: int, new_bits: int) -> None:
@@ -192,10 +252,42 @@ class Readiness:
             return resize_inside(slots, old_bits, new_bits)
 
         self.owned, self.ready, self.former = parts(self.owned), set(parts(self.ready)), set(parts(self.former))
+        self._interrupted = set(parts(self._interrupted))
+        self._alone = {part: since for slot, since in self._alone.items() for part in parts({slot})}
         self._met = {part: set(met) for slot, met in self._met.items() for part in parts({slot})}
         self._handed = {part: set(owners) for slot, owners in self._handed.items() for part in parts({slot})}
         self._checks = {peer: set(parts(slots)) for peer, slots in self._checks.items()}
+        self._doubts = {peer: set(parts(slots)) for peer, slots in self._doubts.items()}
         self._letting_go = {part: since for slot, since in self._letting_go.items() for part in parts({slot})}
+
+    def _judge(self, slot: Slot, replicas: SlotReplicas, *, is_young: bool) -> None:
+        """Decide whether an own slot is ready, and whether anybody confirms it."""
+        if self._missing(slot, replicas):
+            if is_young or slot not in self._interrupted or not self._goes_on(replicas):
+                self._withdraw(slot)
+            return
+        self.ready.add(slot)
+        is_compared = bool(self._met[slot]) and slot not in self._alone
+        if is_compared or set(replicas.owners) <= {self._me}:
+            self._interrupted.discard(slot)
+        else:
+            self._interrupted.add(slot)
+
+    def _goes_on(self, replicas: SlotReplicas) -> bool:
+        """Whether a slot with a gap is served until it is compared: nobody else is ready, or just one who had the same
+        gap perhaps and is further down the owners."""
+        if len(replicas.ready) != 1 or replicas.ready[0] not in replicas.owners:
+            return not replicas.ready
+        return replicas.owners.index(self._me) < replicas.owners.index(replicas.ready[0])
+
+    def _withdraw(self, slot: Slot) -> None:
+        self.ready.discard(slot)
+        self._interrupted.discard(slot)
+
+    def _keep(self, slot: Slot) -> None:
+        """Forget that a slot was handed over."""
+        self._handed.pop(slot, None)
+        self._letting_go.pop(slot, None)
 
     def _missing(self, slot: Slot, replicas: SlotReplicas) -> list[NodeId]:
         """Peers without whom the slot is not ready; one that keeps failing is done without if another one sufficed."""

@@ -7,7 +7,8 @@ hedged with the next one. What a ready replica does not have does not exist.
 import asyncio
 import logging
 import random
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
+from math import inf
 
 from dht import DocumentId, Key, NodeId, Overlay, RemoteError, slot_of
 from store.config import StoreConfig
@@ -78,12 +79,10 @@ class ReplicaReader:
                     for start in range(0, len(wants), MAX_WANTED):
                         part = wants[start : start + MAX_WANTED]
                         asking.append(tasks.create_task(self._ask(peer, part, content, open_, found)))
+                await _settled(asking, open_, self._config.hedge_after_s)
                 if not asking or not open_:
                     break
-                await asyncio.wait(asking, timeout=self._config.hedge_after_s)
-            while open_ and any(not task.done() for task in asking):
-                await asyncio.wait(asking, return_when=asyncio.FIRST_COMPLETED)
-                asking = [task for task in asking if not task.done()]
+            await _settled(asking, open_)
             for task in asking:
                 task.cancel()
 
@@ -121,3 +120,13 @@ class ReplicaReader:
         ready = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(ready)
         return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
+
+
+async def _settled(asking: Sequence[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:
+    """Wait until nothing is open, all have answered, or the time is over."""
+    ends = asyncio.get_running_loop().time() + most_s
+    while open_ and (left := [task for task in asking if not task.done()]):
+        rest_s = ends - asyncio.get_running_loop().time()
+        if rest_s <= 0:
+            return
+        await asyncio.wait(left, timeout=rest_s if rest_s < inf else None, return_when=asyncio.FIRST_COMPLETED)

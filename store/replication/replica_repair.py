@@ -8,20 +8,22 @@ import asyncio
 import logging
 import math
 import random
+from collections.abc import Mapping, Set
+from types import MappingProxyType
 
-from dht import Clock, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
+from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, Slot, resize_inside, slot_of, slot_range
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import DiskFull
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import PeerSync, batches, unthrottled
-from store.replication.readiness import Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
+from store.replication.readiness import GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
 from store.replication.throttle import Throttle
 
 log = logging.getLogger(__name__)
 _FAILED_REST_S = 2.0  # before a peer that failed is tried again, doubled each time up to
 _LONGEST_REST_S = 60.0
 _DEBT_BATCHES = 16  # for one peer before the next one gets its turn
+_DEBTS_AT_ONCE = 8  # peers
 VIEWS_AGREE_S = 10.0  # after a change of members everybody writes to the new owners by then; what was missed is fetched
 
 
@@ -44,9 +46,11 @@ class ReplicaRepair:
         self._sync, self._handoff, self._clock, self._rng = sync, handoff, clock, rng
         now = clock().steady
         self._gate = StartupGate(config, now, expects_others=expects_others)
-        self._readiness = Readiness(config, now)
+        self._readiness = Readiness(config, overlay.view.node_id, now)
         self._slot_bits = overlay.view.strategy.slot_bits
         self._announced: frozenset[Slot] = frozenset()
+        self._refilling: set[Slot] = set()  # slots that lost records to the disk, until they are ready again
+        self._level_at: Mapping[Slot, int] = MappingProxyType({})
         self._ours: frozenset[Slot] | None = None  # as the view said last, and what of it is not just for silent owners
         self._owned: frozenset[Slot] = frozenset()
         self._members: tuple[NodeId, ...] = ()
@@ -55,9 +59,10 @@ class ReplicaRepair:
         self._throttle = Throttle(config.handover_bytes_s)
         self._rest_until: dict[NodeId, float] = {}
         self._recheck_at = math.inf
-        self._agreed_at = now  # from then on all number their slots alike
+        self._agreed_at = self._looked_at = now  # from then on all number their slots alike; the last look ended
         self._next_check = now + config.reconcile_every_s * rng.random()
         self._stir = asyncio.Event()
+        self._delivering = asyncio.Semaphore(_DEBTS_AT_ONCE)
         self.ready_changed = asyncio.Event()
 
     @property
@@ -68,8 +73,24 @@ class ReplicaRepair:
         bits = self._overlay.view.strategy.slot_bits
         return self._announced if bits == self._slot_bits else resize_inside(self._announced, self._slot_bits, bits)
 
+    @property
+    def level_at(self) -> Mapping[Slot, int]:
+        """The number of the store's last change when each ready slot became ready; the same object while it holds."""
+        bits = self._overlay.view.strategy.slot_bits
+        return self._level_at if bits == self._slot_bits else _since_newest(self.ready, self._level_at)
+
+    @property
+    def unconfirmed(self) -> frozenset[Slot]:
+        """The ready slots in which something may be missing here, as far as this node can tell."""
+        stands_still = self._clock().steady - self._looked_at >= GAP_S
+        if stands_still or self._overlay.view.strategy.slot_bits != self._slot_bits:
+            return self.ready
+        return frozenset(self._readiness.unconfirmed)
+
     def is_ready(self, key: bytes) -> bool:
         """Tell whether this node answers for the slot of a key."""
+        if self._store.is_unreadable(key):
+            return False
         return slot_of(key, self._overlay.view.strategy.slot_bits) in self.ready
 
     @property
@@ -82,12 +103,19 @@ class ReplicaRepair:
         """How many slots lie here and belong to others."""
         return len(self._readiness.former)
 
+    def left_here(self, slots: Set[Slot]) -> None:
+        """Take note that copies are about to be left here for the owners of these slots."""
+        for slot in slots:
+            self._readiness.took(slot)
+
     def not_kept(self, slot: Slot, peer: NodeId) -> None:
         """Take note that an owner, this node or a peer, lacks a copy of which the hinted hand-off does not know."""
         if peer == self._overlay.view.node_id:
             self.incomplete(slot)
-        else:
+        elif slot in self._readiness.owned:
             self._readiness.check(peer, [slot])
+        else:
+            self._readiness.former.add(slot)
 
     def incomplete(self, slot: Slot) -> None:
         """Take note that a record of the slot could not be kept here."""
@@ -99,7 +127,7 @@ class ReplicaRepair:
         async with asyncio.TaskGroup() as tasks:
             while True:
                 self._stir.clear()
-                for job in await self._plan_sessions():
+                for job in await self._plan():
                     self._busy[job.peer] = job
                     tasks.create_task(self._hold(job), name=f"store-{job.purpose.value}")
                 try:
@@ -110,21 +138,28 @@ class ReplicaRepair:
 
     async def deliver_owed(self) -> None:
         """Deliver what is owed, some batches to each live peer that is owed anything; give up what is too old."""
-        for peer in list(self._handoff.counts()):
-            if self._overlay.view.is_live(peer):
-                try:
-                    for _ in range(_DEBT_BATCHES):
-                        if not await self._deliver_batch(peer):
-                            break
-                except RemoteError as error:
-                    log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
+        async with asyncio.TaskGroup() as tasks:  # one that is silent keeps nobody waiting
+            for peer in self._handoff.counts():
+                if self._overlay.view.is_live(peer):
+                    tasks.create_task(self._deliver_to(peer), name="store-deliver")
         for copy in await self._handoff.give_up_old(self._clock().wall):
             self._readiness.check(copy.peer, [slot_of(copy.key, self._slot_bits)])
 
+    async def _deliver_to(self, peer: NodeId) -> None:
+        try:
+            async with self._delivering:
+                for _ in range(_DEBT_BATCHES):
+                    if not await self._deliver_batch(peer):
+                        break
+        except RemoteError as error:
+            log.debug("debt not paid peer=%s reason=%s", peer.hex(), error)
+
     async def _deliver_batch(self, peer: NodeId) -> bool:
-        """One batch, False where nothing is owed; who owns a slot no more is owed nothing, its new owners reconcile."""
+        """One batch, False where nothing is owed; who neither owns nor serves a slot any more is owed nothing, its new
+        owners reconcile."""
         view, due = self._overlay.view, self._handoff.owed_to(peer, self._config.flush_records)
-        owns = [peer in view.owners(slot_of(d.key, self._slot_bits)) for d, _ in due]
+        slots = [slot_of(d.key, self._slot_bits) for d, _ in due]
+        owns = [peer in view.owners(slot) or peer in view.ready(slot) for slot in slots]
         alive = [r for (_, r), owner in zip(due, owns, strict=True) if r is not None and owner]
         batch = next(batches(alive, self._config), [])
         pushed = await self._sync.push(peer, batch, self._slot_bits) if batch else set()
@@ -136,21 +171,35 @@ class ReplicaRepair:
         await self._handoff.delivered(moot + [d for d, _ in due if (d.kind, d.id) in sent])
         return bool(due)
 
+    async def _plan(self) -> list[SyncJob]:
+        """The sessions to start, none while this machine refuses to say what lies here."""
+        try:
+            return await self._plan_sessions()
+        except MachineRefuses as error:
+            log.debug("no sessions planned reason=%s", error)
+            return []
+
     async def _plan_sessions(self) -> list[SyncJob]:
         """One look at the view; returns the sessions to start."""
         now, view, readiness = self._clock().steady, self._overlay.view, self._readiness
+        if now - self._looked_at >= GAP_S and readiness.ready:
+            readiness.stood_still()
+            log.info("slots are compared anew because this node stood still seconds=%.0f", now - self._looked_at)
+        self._looked_at = now
         members = view.members()
         live = view.live().intersection(members) - {view.node_id}
-        if not self._gate.refresh(now, members, len(live)):
+        if not self._gate.refresh(now, members, len(live), is_apart=bool(view.why_apart())):
             return []
         if view.strategy.slot_bits != self._slot_bits:
             self._resize(now, view.strategy.slot_bits)
         self._notice(now, members, live)
+        await self._notice_damage()
         readiness.update(now, self._replicas_of)
         self._announce()
-        for slot in readiness.gone(now):
-            await self._store.drop_range(*slot_range(slot, self._slot_bits))
-            readiness.dropped(slot)
+        while gone := readiness.gone(now):  # looked up anew each time: a copy may be left here meanwhile
+            await self._store.drop_range(*slot_range(gone[0], self._slot_bits))
+            readiness.dropped(gone[0])
+            self._looked_at = self._clock().steady
         away = {p for p, until in self._rest_until.items() if until > now} | (set(members) - live)
         room = self._config.reconcile_parallel - len(self._busy)
         if room <= 0 or now < self._agreed_at:
@@ -163,7 +212,9 @@ class ReplicaRepair:
         with everybody once more."""
         old_bits, self._slot_bits = self._slot_bits, slot_bits
         self._readiness.resize(old_bits, slot_bits)
+        self._refilling = set(resize_inside(self._refilling, old_bits, slot_bits))
         self._announced = resize_inside(self._announced, old_bits, slot_bits)
+        self._level_at = _since_newest(self._announced, self._level_at)
         self._agreed_at = self._recheck_at = now + VIEWS_AGREE_S
         log.info("slots renumbered slot_bits=%d before=%d", slot_bits, old_bits)
 
@@ -179,11 +230,12 @@ class ReplicaRepair:
         owned = self._owned
         if owned != readiness.owned or members != self._members or live != self._live or now >= self._next_check:
             readiness.owns(owned, map(Slot, self._store.occupied(self._slot_bits)), ours - owned)
+            readiness.alone(now, [s for s in sorted(owned | readiness.ready) if self._is_alone(s, live)])
         if members != self._members:
             self._recheck_at = now + VIEWS_AGREE_S
         is_agreed = now >= self._recheck_at
         for peer in sorted(live if is_agreed else live - self._live):
-            readiness.check(peer, self._shared(peer))
+            readiness.check(peer, self._shared(peer), in_doubt=peer not in self._live)
         self._recheck_at = math.inf if is_agreed else self._recheck_at
         self._level_after(self._live - live, live)
         self._members, self._live = members, live
@@ -193,6 +245,16 @@ class ReplicaRepair:
                 others = [p for p in self._overlay.view.owners(slot) if p in live]
                 if others:
                     readiness.check(self._rng.choice(others), [slot])
+
+    async def _notice_damage(self) -> None:
+        """Slots that lost records to the disk are compared with their owners again before they count as ready."""
+        for slot in sorted({slot_of(key, self._slot_bits) for key in await self._store.judge_unreadable()}):
+            self.incomplete(slot)
+            if slot not in self._readiness.ready:
+                self._refilling.add(slot)
+        for slot in sorted(self._refilling & self._readiness.ready):
+            self._refilling.discard(slot)
+            self._store.settle_unreadable(*slot_range(slot, self._slot_bits))
 
     def _level_after(self, dead: frozenset[NodeId], live: frozenset[NodeId]) -> None:
         """What a peer was writing when it died reached some owners, perhaps, and nobody owes it to the others.
@@ -204,6 +266,11 @@ class ReplicaRepair:
             for other in self._overlay.view.owners(slot):
                 if other in live and other > me:
                     self._readiness.check(other, [slot])
+
+    def _is_alone(self, slot: Slot, live: frozenset[NodeId]) -> bool:
+        """Whether a slot has other owners, and none of them lives."""
+        others = set(self._overlay.view.owners(slot)) - {self._overlay.view.node_id}
+        return bool(others) and not others & live
 
     def _is_owner(self, slot: Slot) -> bool:
         return self._overlay.view.node_id in self._overlay.view.owners(slot)
@@ -217,7 +284,7 @@ class ReplicaRepair:
         slot_bits, pacing = self._slot_bits, unthrottled if job.purpose == SyncPurpose.CHECK else self._rest
         try:
             pull = job.purpose != SyncPurpose.HANDOFF
-            push = {s for s in job.slots if job.peer in self._replicas_of(s).owners + self._replicas_of(s).live_owners}
+            push = {s for s in job.slots if self._is_given(job, self._replicas_of(s))}
             done = await self._sync.reconcile(job.peer, job.slots, slot_bits, pull=pull, push=push, pacing=pacing)
             if slot_bits == self._slot_bits:  # else nobody knows these numbers any more: the parts are compared anew
                 self._readiness.done(job, done.level)
@@ -232,12 +299,18 @@ class ReplicaRepair:
             rest_s = min(_LONGEST_REST_S, _FAILED_REST_S * 2 ** min(failures - 1, 10))
             self._rest_until[job.peer] = self._clock().steady + rest_s
             log.info("slots not reconciled purpose=%s peer=%s reason=%s", job.purpose.value, job.peer.hex(), error)
-        except DiskFull as error:
+        except MachineRefuses as error:
             self._rest_until[job.peer] = self._clock().steady + _LONGEST_REST_S
-            log.warning("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
+            log.debug("slots not reconciled peer=%s reason=%s", job.peer.hex(), error)
         finally:
             del self._busy[job.peer]
             self._stir.set()
+
+    def _is_given(self, job: SyncJob, replicas: SlotReplicas) -> bool:
+        """Whether a peer gets what it lacks of a slot: one that answers for it, or owns it. Who checks leaves an owner
+        that becomes ready to fetch at its own pace, and nobody gives a stand-in what was there before."""
+        is_owner = job.purpose != SyncPurpose.CHECK and job.peer in replicas.owners
+        return is_owner or job.peer in replicas.ready
 
     async def _rest(self, moved_bytes: int) -> None:
         """Keep slots that change hands below their share of the line."""
@@ -246,7 +319,9 @@ class ReplicaRepair:
     def _announce(self) -> None:
         ready = frozenset(self._readiness.ready)
         if ready != self._announced:
+            before, sequence = self._level_at, self._store.log.sequence
             self._announced = ready
+            self._level_at = MappingProxyType({slot: before.get(slot, sequence) for slot in ready})
             self.ready_changed.set()
 
     def _replicas_of(self, slot: Slot) -> SlotReplicas:
@@ -257,3 +332,8 @@ class ReplicaRepair:
             tuple(p for p in view.live_owners(slot) if p != me),
             tuple(p for p in view.ready(slot) if p != me),
         )
+
+
+def _since_newest(slots: frozenset[Slot], level_at: Mapping[Slot, int]) -> Mapping[Slot, int]:
+    """Slots that were renumbered became ready at the latest when the last of them did."""
+    return MappingProxyType(dict.fromkeys(slots, max(level_at.values(), default=0)))

@@ -7,22 +7,22 @@ Peers are hostile until a record proves itself: bounds are the messages' own, wh
 import logging
 from collections.abc import Sequence
 
-from dht import Clock, DocumentId, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
+from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
-from store.errors import BadReplica, DiskFull
+from store.errors import BadReplica
 from store.record.package import RecordCheck, open_package, pack, size_of, url_of
 from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
 from store.replication import messages
 from store.replication.admission import Admission
-from store.replication.cooldown import Cooldown
+from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
 
 log = logging.getLogger(__name__)
 
-DISK_FULL = "not ready: disk full"
+NOT_KEPT = "not ready: the disk takes nothing"
 
 
 class ReplicaServer:
@@ -34,6 +34,7 @@ class ReplicaServer:
         overlay: Overlay,
         proofs: ProofThread,
         repair: ReplicaRepair,
+        handoff: HintedHandoff,
         check: RecordCheck,
         admission: Admission,
         clock: Clock,
@@ -42,7 +43,7 @@ class ReplicaServer:
         self._admission, self._places = admission, places
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
-        self._clock, self._complaints = clock, Cooldown()
+        self._clock, self._handoff = clock, handoff
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
         overlay.serve(messages.ReconcileStep, self.on_step)
@@ -56,25 +57,37 @@ class ReplicaServer:
             raise BadReplica("package", "its sender is no member that this node has heard of; send it again later")
         size = len(message.package)
         records = await self._proofs.run(lambda: open_package(message.package), size)
-        reasons = self._admission.objections(self._clock(), peer, records)
+        hinted_for = tuple(map(NodeId, message.hinted_for))
+        reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(hinted_for))
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
         fresh = [records[n] for n in news]
         flaws = await self._proofs.run(lambda: self._check(fresh), size)
         for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
             reasons[n] = flaw or refusal
         good = [records[n] for n in news if not reasons[n]]
+        if hinted_for:
+            self._repair.left_here(
+                {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
+            )
         try:
             await self._store.put(good)
-        except DiskFull as error:
-            if self._complaints.allows(self._clock().steady):  # a full disk refuses every try
-                log.warning("replica not kept from=%s records=%d reason=%s", peer.hex(), len(good), error)
+            await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
+        except MachineRefuses:
             for slot in sorted({self._slot(r.key) for r in good}):
                 self._repair.incomplete(slot)
-            reasons = [reason or DISK_FULL for reason in reasons]
+            reasons = [reason or NOT_KEPT for reason in reasons]
         refused = tuple(messages.RefusedRecord(n, reason[:300]) for n, reason in enumerate(reasons) if reason)
-        if refused and len(refused) > sum(reason == DISK_FULL for reason in reasons):
+        if refused and len(refused) > sum(reason == NOT_KEPT for reason in reasons):
             log.info("records refused from=%s count=%d first=%s", peer.hex(), len(refused), refused[0].reason)
         return messages.PutReply(refused, self._astray(records, reasons))
+
+    async def _keep_for(self, owners: Sequence[NodeId], records: Sequence[Record]) -> None:
+        """Owe the owners that a writer did not reach what it left here for them."""
+        view = self._overlay.view
+        for owner in owners:
+            owed = [r for r in records if owner in view.owners(self._slot(r.key)) and owner != view.node_id]
+            for copy in await self._handoff.keep_for(owner, owed, is_here=True, now=self._clock().wall):
+                self._repair.not_kept(self._slot(copy.key), owner)
 
     def _astray(self, records: Sequence[Record], reasons: Sequence[str]) -> tuple[int, ...]:
         """Those that were taken and will move on, because their site lies elsewhere by now."""

@@ -2,26 +2,28 @@
 
 Drafts of all callers gather until a package is full, or a short time has passed since the last one left, the longer the
 more peers that one went to: a message costs both its ends some 2 ms, whatever it holds. Then they are signed together
-and every owner gets its part of them, whatever the slots. So whoever writes alone does not wait, and a crawl's records
-share signatures, messages, commits and syncs. A draft is acknowledged as soon as
-min(min_acks, r_eff) owners have it durably; owners that did not take it by the end are owed it.
+and every owner gets its part of them, whatever the slots; so does a former owner that still answers. So whoever writes
+alone does not wait, and a crawl's records share signatures, messages, commits and syncs. A draft is acknowledged as
+soon as min(min_acks, r_eff) owners have it durably; owners that did not take it by the end are owed it. Where owners
+are late, the slot's next candidates keep copies for them.
 """
 
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass, field
 
-from dht import Clock, NodeId, Overlay, RemoteError, SiteShards, Slot, site_of, slot_of
+from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, SiteShards, Slot, site_of, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import BadDraft, DiskFull, TooFewCopies
+from store.errors import BadDraft, TooFewCopies
 from store.record.package import Signer, draft_flaw, pack, sign_package, url_of
 from store.record.record import Draft, Record
-from store.replication.cooldown import Cooldown
 from store.replication.hinted_handoff import HintedHandoff
-from store.replication.messages import PutPackage, PutReply
+from store.replication.messages import MAX_HINTED, PutPackage, PutReply
+from store.replication.put_times import PutTimes
+from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
 LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
@@ -45,6 +47,7 @@ class _Pending:
     since: float  # steady time
     size: int
     copies: set[NodeId] = field(default_factory=set)
+    asked: set[NodeId] = field(default_factory=set)  # to keep one for owners that do not answer
     is_settled: bool = False
 
     def settle(self, error: RemoteError | None = None) -> None:
@@ -55,16 +58,6 @@ class _Pending:
             self.ticket.error = self.ticket.error or error
             if (not self.ticket.left or error) and not self.ticket.done.done():
                 self.ticket.done.set_result(None)
-
-
-@dataclass(frozen=True, slots=True)
-class _Team:
-    """A slot's live owners at one moment. `needed`: copies that make a record safe; as many of them as there can be
-    must lie with `older`, who did not come just now."""
-
-    live: tuple[NodeId, ...]
-    needed: int
-    older: frozenset[NodeId]
 
 
 class ReplicaWriter:
@@ -79,14 +72,15 @@ class ReplicaWriter:
         signer: Signer,
         clock: Clock,
         refused: Callable[[Slot, NodeId], None],
+        left_here: Callable[[Set[Slot]], None],
         places: SiteShards,
     ) -> None:
-        """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold; `places` of
-        sites that owners say lie elsewhere."""
-        self._places = places
+        """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
+        `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
+        lie elsewhere."""
+        self._places, self._left_here, self._times = places, left_here, PutTimes()
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused = signer, clock, refused
-        self._complaints = Cooldown()
         self._queue: deque[_Pending] = deque()
         self._queued_bytes = 0
         self._flying = 0  # packages under way
@@ -167,70 +161,112 @@ class ReplicaWriter:
     async def _flush(self, batch: list[_Pending]) -> None:
         """Sign a package and see it through."""
         try:
-            records = sign_package([p.draft for p in batch], self._signer)
-            await self._spread(batch, records)
+            async with asyncio.TaskGroup() as sends:
+                try:
+                    records = sign_package([p.draft for p in batch], self._signer)
+                    await self._spread(batch, records, sends)
+                finally:  # the peers that have not answered yet hold up nobody else
+                    self._flying -= 1
+                    self._stir.set()
             await self._owe(batch, records)
         finally:
-            self._flying -= 1
             self._held_bytes -= sum(p.size for p in batch)
             self._room.set()
-            self._stir.set()
 
-    async def _spread(self, batch: list[_Pending], records: list[Record]) -> None:
-        """Send to live owners, again and again, until every record has its copies or time is up."""
-        started = min(p.since for p in batch)
+    async def _spread(self, batch: list[_Pending], records: list[Record], sends: asyncio.TaskGroup) -> None:
+        """Send to live owners, again and again, and where they are late to the next candidates as well, until every
+        record has its copies or time is up."""
+        started, is_late = min(p.since for p in batch), False
+        under_way: dict[asyncio.Task[None], NodeId] = {}
         while True:
-            parts: dict[NodeId, list[int]] = {}
-            for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
-                for peer in () if pending.is_settled else team.live:  # stand-ins among them
-                    if peer not in pending.copies:
-                        parts.setdefault(peer, []).append(n)
-            self._peers = len(parts.keys() - {self._overlay.view.node_id})
-            async with asyncio.TaskGroup() as tasks:
-                for peer, numbers in sorted(parts.items()):
-                    tasks.create_task(self._send(peer, [batch[n] for n in numbers], [records[n] for n in numbers]))
+            parts = self._parts(batch, set(under_way.values()), is_late=is_late)
+            for (peer, is_hint), numbers in sorted(parts.items()):
+                part = [batch[n] for n in numbers], [records[n] for n in numbers]
+                under_way[sends.create_task(self._send(peer, *part, is_hint=is_hint))] = peer
+            self._peers = len({*under_way.values()} - {self._overlay.view.node_id})
+            await self._settle(batch, under_way)
             waited = self._clock().steady - started
             short = [p for p in batch if not p.is_settled]
             if not short:
                 return
             if waited >= self._config.write_deadline_s:
-                for p in short:
-                    slot = self._slot(p.draft)
-                    p.settle(TooFewCopies(slot, len(p.copies), self._team(slot).needed, waited))
-                log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited)
+                self._give_up(short, waited)
                 return
-            await asyncio.sleep(self._config.retry_s)
+            if is_late and not under_way:
+                await asyncio.sleep(self._config.retry_s)
+            is_late = True
 
-    async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record]) -> None:
-        """Give one owner its part; whoever has enough copies then is told at once."""
-        refused = await (self._keep(records) if peer == self._overlay.view.node_id else self._ask(peer, records))
+    def _parts(
+        self, batch: list[_Pending], busy: set[NodeId], *, is_late: bool
+    ) -> dict[tuple[NodeId, bool], list[int]]:
+        """Which drafts go to whom now; the peers marked True only keep them for owners that are late."""
+        parts: dict[tuple[NodeId, bool], list[int]] = {}
+        for n, (pending, team) in enumerate(zip(batch, self._teams(batch), strict=True)):
+            if pending.is_settled:
+                continue
+            for peer in team.all:  # stand-ins among them
+                if peer not in pending.copies and peer not in busy:
+                    parts.setdefault((peer, False), []).append(n)
+            if is_late:
+                for peer in next_candidates(self._overlay.view, team, pending.copies, pending.asked | busy):
+                    pending.asked.add(peer)
+                    parts.setdefault((peer, True), []).append(n)
+        return parts
+
+    async def _settle(self, batch: list[_Pending], under_way: dict[asyncio.Task[None], NodeId]) -> None:
+        """Wait until all drafts are safe, nobody is left to answer, or who is left is late."""
+        ends = self._clock().steady + self._times.patience_s(under_way.values())
+        while under_way and not all(p.is_settled for p in batch) and (left := ends - self._clock().steady) > 0:
+            done, _ = await asyncio.wait(under_way, timeout=left, return_when=asyncio.FIRST_COMPLETED)
+            for task in done:
+                del under_way[task]
+
+    def _give_up(self, short: list[_Pending], waited_s: float) -> None:
+        for pending, team in zip(short, self._teams(short), strict=True):
+            pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s))
+        log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
+
+    async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record], *, is_hint: bool) -> None:
+        """Give one peer its part; whoever has enough copies then is told at once."""
+        lacking = self._lacking(batch) if is_hint else ()
+        is_here = peer == self._overlay.view.node_id
+        refused = await (self._keep(records, lacking) if is_here else self._ask(peer, records, lacking))
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
         unsettled = [pending for pending in taken if not pending.is_settled]
         for pending, team in zip(unsettled, self._teams(unsettled), strict=True):
-            if self._is_safe(pending.copies, team):
+            if is_safe(self._overlay.view, team, pending.copies):
                 pending.settle()
 
-    async def _keep(self, records: list[Record]) -> set[int]:
+    def _lacking(self, batch: list[_Pending]) -> tuple[NodeId, ...]:
+        """The owners who have not taken all of these drafts; all owners where none lacks any."""
+        view, owners, found = self._overlay.view, set[NodeId](), set[NodeId]()
+        for pending, team in zip(batch, self._teams(batch), strict=True):
+            owners.update(view.owners(team.slot))
+            found.update(peer for peer in view.owners(team.slot) if peer not in pending.copies)
+        return tuple(sorted(found or owners))[:MAX_HINTED]
+
+    async def _keep(self, records: list[Record], lacking: tuple[NodeId, ...]) -> set[int]:
+        if lacking:
+            self._left_here({slot_of(r.key, self._slot_bits) for r in records})
         try:
             await self._store.put(records)
-        except DiskFull as error:
-            if self._complaints.allows(self._clock().steady):  # a full disk refuses every try
-                log.warning("own copy not kept reason=%s", error)
+        except MachineRefuses:
             for slot in sorted({slot_of(r.key, self._slot_bits) for r in records}):
                 self._refused(slot, self._overlay.view.node_id)
             return set(range(len(records)))
         return {n for n, reason in enumerate(self._store.refusals(records)) if reason}
 
-    async def _ask(self, peer: NodeId, records: list[Record]) -> set[int]:
+    async def _ask(self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...]) -> set[int]:
         """What a peer did not take; everything where it does not answer."""
-        message = PutPackage(pack(records))
+        message, began = PutPackage(pack(records), lacking), self._clock().steady
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
         except RemoteError as error:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return set(range(len(records)))
+        self._times.note(peer, self._clock().steady - began)
         self._wonder(records, reply.astray)
         return {r.index for r in reply.refused}
 
@@ -240,7 +276,7 @@ class ReplicaWriter:
             self._places.hosts.doubt(site_of(url))
 
     async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
-        """Remember for every owner that lacks a record that it should get it."""
+        """Remember for everybody who owns or serves a record's slot and lacks it that it should get it."""
         view, bits = self._overlay.view, self._slot_bits
         me, owners = view.node_id, dict[Slot, tuple[NodeId, ...]]()
         owed_copies: dict[tuple[NodeId, bool], list[Record]] = {}
@@ -248,7 +284,7 @@ class ReplicaWriter:
             if pending.copies:
                 slot = slot_of(record.key, bits)
                 if slot not in owners:
-                    owners[slot] = tuple(view.owners(slot))
+                    owners[slot] = tuple(dict.fromkeys(view.owners(slot) + view.ready(slot)))
                 for peer in owners[slot]:
                     if peer not in pending.copies and peer != me:
                         owed_copies.setdefault((peer, me in pending.copies), []).append(record)
@@ -256,31 +292,14 @@ class ReplicaWriter:
             for copy in await self._handoff.keep_for(peer, owed, is_here=is_here, now=self._clock().wall):
                 self._refused(slot_of(copy.key, self._slot_bits), peer)
 
-    def _is_safe(self, copies: set[NodeId], team: _Team) -> bool:
-        """Enough copies, and of them as many as there can be with owners who did not come just now."""
-        if len(copies) < team.needed:
-            return False
-        counted = sum(peer in team.older or peer == self._overlay.view.node_id for peer in copies)
-        return not team.older or counted >= min(team.needed, len(team.older))
-
-    def _teams(self, batch: Sequence[_Pending]) -> list[_Team]:
+    def _teams(self, batch: Sequence[_Pending]) -> list[WriteTeam]:
         """The team of each record's slot as it is now; a package has few slots and many records."""
-        bits, found = self._slot_bits, dict[Slot, _Team]()
+        bits, found = self._slot_bits, dict[Slot, WriteTeam]()
         slots = [slot_of(pending.draft.key, bits) for pending in batch]
         for slot in slots:
             if slot not in found:
-                found[slot] = self._team(slot)
+                found[slot] = write_team(self._overlay.view, slot)
         return [found[slot] for slot in slots]
-
-    def _team(self, slot: Slot) -> _Team:
-        view = self._overlay.view
-        live = view.live_owners(slot)
-        ready = [peer for peer in live if peer == view.node_id or view.is_ready(peer, slot)]
-        needed = max(1, min(view.strategy.min_acks, len(view.owners(slot))))
-        return _Team(live, needed, frozenset(view.seasoned(ready)))
-
-    def _slot(self, draft: Draft) -> Slot:
-        return slot_of(draft.key, self._slot_bits)
 
     @property
     def _slot_bits(self) -> int:

@@ -8,13 +8,12 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, Overlay, SiteShards, Slot
+from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import DiskFull
 from store.record.package import Signer, checker
 from store.record.record import Draft, Kind, Record
 from store.replication.admission import Admission
@@ -29,6 +28,8 @@ from store.replication.replica_writer import ReplicaWriter
 from store.replication.shard_mover import ShardMover
 
 log = logging.getLogger(__name__)
+
+TRY_AGAIN_S = 10.0  # between two tries of a disk that refused a write
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +75,12 @@ class Replicator:
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
-        self._writer = ReplicaWriter(config, store, overlay, handoff, signer, clock, repair.not_kept, places)
+        self._writer = ReplicaWriter(
+            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places
+        )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync)
-        admission = Admission(overlay, config.stranger_records_s, places)
-        self._server = ReplicaServer(store, overlay, proofs, repair, check, admission, clock, places)
+        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready)
+        self._server = ReplicaServer(store, overlay, proofs, repair, handoff, check, admission, clock, places)
         self._shard_mover = ShardMover(
             config, store, overlay, places, clock, self._writer.write, self._reader.read_many
         )
@@ -89,6 +92,7 @@ class Replicator:
             tasks.create_task(self._repair.run(), name="store-repair")
             tasks.create_task(self._deliver(), name="store-handoff")
             tasks.create_task(self._tend(), name="store-tend")
+            tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
@@ -118,6 +122,16 @@ class Replicator:
         """Return the slots that this node holds reconciled, whether it owns them or has yet to hand them over."""
         return self._repair.ready
 
+    def level_at(self) -> Mapping[Slot, int]:
+        """Return for each ready slot the number of the store's last change when it became ready: who follows the log
+        so far has all that makes it so. The same object until that changes."""
+        return self._repair.level_at
+
+    def unconfirmed_slots(self) -> frozenset[Slot]:
+        """Return the ready slots in which something may be missing here: nobody was there to compare with since this
+        node stood still or was alone, or who has come back was not compared with yet."""
+        return self._repair.unconfirmed
+
     def slot_states(self, slots: Sequence[Slot]) -> list[SlotState]:
         """Return what lies here in each of these slots."""
         bits = self._overlay.view.strategy.slot_bits
@@ -141,9 +155,17 @@ class Replicator:
             writing_bytes=self._writer.held_bytes,
         )
 
+    async def _try_again(self) -> None:
+        while True:
+            await asyncio.sleep(TRY_AGAIN_S)
+            await self._store.try_again()
+
     async def _deliver(self) -> None:
         while True:
-            await self._repair.deliver_owed()
+            try:
+                await self._repair.deliver_owed()
+            except MachineRefuses as error:
+                log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)
 
     async def _tend(self) -> None:
@@ -151,6 +173,6 @@ class Replicator:
             try:
                 await self._store.expire(self._store.today)
                 await self._store.compact()
-            except DiskFull as error:
-                log.warning("store not tidied reason=%s", error)
+            except MachineRefuses as error:
+                log.debug("store not tidied reason=%s", error)
             await asyncio.sleep(self._config.tend_every_s)

@@ -18,6 +18,7 @@ from dht import (
     SITE_BYTES,
     Clock,
     Key,
+    MachineRefuses,
     Overlay,
     RemoteError,
     SiteShards,
@@ -29,7 +30,7 @@ from dht import (
 )
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import BadDraft, DiskFull
+from store.errors import BadDraft
 from store.record.package import depth_of, size_of, url_of
 from store.record.record import Draft, Kind, Record
 from store.replication.replica_reader import Records, Wants
@@ -83,7 +84,10 @@ class ShardMover:
     async def run(self) -> None:
         """Move what lies astray, again and again."""
         while True:
-            await self.step()
+            try:
+                await self.step()
+            except MachineRefuses as error:
+                log.debug("no records moved reason=%s", error)
             await asyncio.sleep(self._config.move_every_s)
 
     async def step(self) -> None:
@@ -178,7 +182,7 @@ class ShardMover:
         mine = [r for r in lacking if self._is_first(r)]
         try:
             await self._write_all(mine, strays)
-        except (RemoteError, BadDraft, DiskFull) as error:
+        except (RemoteError, BadDraft, MachineRefuses) as error:
             log.debug("records not moved count=%d reason=%s", len(mine), error)
             return 0
         return len(mine)

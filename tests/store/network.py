@@ -80,6 +80,9 @@ class FakeOverlay:
     def strategy(self) -> Strategy:
         return self.net.strategy
 
+    def why_apart(self) -> str:
+        return ""
+
     def former_strategies(self) -> tuple[Strategy, ...]:
         return ()
 
@@ -192,6 +195,7 @@ class Node:
     identity: Identity
     disk: MemoryDisk | FolderDisk = field(default_factory=MemoryDisk)
     history: list[State] = field(default_factory=list)
+    slept_s: float = 0.0  # by how much its clocks went on while it did not
 
     def __post_init__(self) -> None:
         self.id = self.identity.node_id
@@ -201,7 +205,7 @@ class Node:
     def start(self, *, expects_others: bool = True) -> None:
         self.overlay = FakeOverlay(self.net, self.id, up=True)
         loop = asyncio.get_running_loop()
-        clock = lambda: Now(WALL + loop.time(), loop.time())  # noqa: E731
+        clock = lambda: Now(WALL + loop.time() + self.slept_s, loop.time() + self.slept_s)  # noqa: E731
         self.store = RecordStore(self.disk, self.config, clock)
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
@@ -255,6 +259,7 @@ class Net:
         self.slow: dict[NodeId, float] = {}  # seconds by which a node's answers come later
         self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
+        self.frozen: set[NodeId] = set()  # take what is sent and answer nothing; nobody has noticed
         self.strategy = Strategy(
             network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas, min_acks=2,
             slot_bits=slot_bits,
@@ -267,7 +272,8 @@ class Net:
         return 0.0 if observer == subject else self._lag_s * sha256(observer + subject).digest()[0] / 255
 
     def reachable(self, a: NodeId, b: NodeId) -> bool:
-        return self.nodes[a].overlay.up and self.nodes[b].overlay.up and (a in self.cut) == (b in self.cut)
+        answers = not {a, b} & self.frozen
+        return answers and self.nodes[a].overlay.up and self.nodes[b].overlay.up and (a in self.cut) == (b in self.cut)
 
     def running(self) -> list[Node]:
         return [n for n in self.list if n.overlay.up]

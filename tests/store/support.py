@@ -27,15 +27,22 @@ class StillClock:
         return Now(self.wall, self.steady)
 
 
-def url(number: int) -> str:
-    return f"http://host{number % 7}.example/page/{number}"
+def url(number: int, hosts: int = 7) -> str:
+    return f"http://host{number % hosts}.example/page/{number}"
 
 
 def draft(
-    number: int, *, at: float = 0.0, epoch: int = 1, kind: Kind = Kind.DOCUMENT, size: int = 300, days: int = 30
+    number: int,
+    *,
+    at: float = 0.0,
+    epoch: int = 1,
+    kind: Kind = Kind.DOCUMENT,
+    size: int = 300,
+    days: int = 30,
+    hosts: int = 7,
 ) -> Draft:
     """A draft about URL `number`, written `at` seconds after the clock's start."""
-    where = url(number)
+    where = url(number, hosts)
     if kind == Kind.DOCUMENT:
         body = encode_document(Document(where, WALL + at, 200, text=f"text {number} " * 3))
     else:

@@ -4,6 +4,7 @@ import sqlite3
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -15,6 +16,7 @@ from store.disk.cell_sums import keys_of
 from store.disk.file_system import Disk, FolderDisk
 from store.disk.row_table import CatalogRow
 from store.disk.segments import SegmentPlace
+from store.errors import StoreCorrupt
 from store.record.record import ShortVersion
 from tests.store.support import CONFIG, StillClock, draft, records
 
@@ -153,3 +155,24 @@ async def test_an_index_of_an_older_program_is_made_anew_from_the_segments(tmp_p
     store = RecordStore(FolderDisk(tmp_path), CONFIG, StillClock())
     assert [store.find(r.kind, r.id) for r in made] == made
     store.close()
+
+
+async def test_an_index_damaged_under_a_running_store_is_rebuilt_by_the_next_start(tmp_path: Path) -> None:
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    made = records(*(draft(n) for n in range(200)))
+    await store.put(made)
+    store.close()
+    store = RecordStore.open(tmp_path, CONFIG, StillClock())
+    index = tmp_path / "catalog.sqlite"
+    data = bytearray(index.read_bytes())
+    data[4096:] = b"\x5a" * (len(data) - 4096)
+    index.write_bytes(data)
+    with pytest.raises(StoreCorrupt, match="rebuilt from the segments"):
+        for record in made:
+            store.find(record.kind, record.id)
+    with pytest.raises(StoreCorrupt):
+        await store.try_again()  # whoever met it first, the node hears of it
+    store.close()
+    again = RecordStore.open(tmp_path, CONFIG, StillClock())
+    assert [again.find(r.kind, r.id) for r in made] == made
+    again.close()

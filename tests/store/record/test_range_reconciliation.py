@@ -113,7 +113,7 @@ def test_an_empty_node_learns_of_everything_in_bounded_messages() -> None:
 def test_malformed_messages_are_refused() -> None:
     entry = made(1, 1).entry
     low, high = bytes(41), b"\xff" * 41
-    odd = RangeEntry(entry.place[:20] + b"\x77" + entry.place[21:], 1, 1, bytes(8))
+    odd = RangeEntry(entry.place[:20] + b"\0" + entry.place[21:], 1, 1, bytes(8))
     for ranges in (
         [Range(b"\x20", RangeMode.SKIP), Range(b"\x10", RangeMode.SKIP)],
         [Range(b"", RangeMode.SKIP)],

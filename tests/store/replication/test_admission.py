@@ -19,8 +19,10 @@ def found(number: int) -> Draft:
     return replace(draft(number, kind=Kind.VISIT), epoch=0, at_ms=3)
 
 
-async def put(net: Net, sender: Node, victim: Node, drafts: list[Draft]) -> dict[int, str]:
-    package = PutPackage(pack(records(*drafts, signer=sender.identity)))
+async def put(
+    net: Net, sender: Node, victim: Node, drafts: list[Draft], hinted_for: tuple[NodeId, ...] = ()
+) -> dict[int, str]:
+    package = PutPackage(pack(records(*drafts, signer=sender.identity)), hinted_for)
     reply = await sender.overlay.ask(victim.id, package, PutReply, timeout_s=5)
     return {r.index: r.reason for r in reply.refused}
 
@@ -121,3 +123,33 @@ def test_writers_that_were_not_heard_of_try_again_until_they_are() -> None:
         await net.list[4].replicator.write([found(n) for n in range(50)])
 
     network(5, story, lag_s=6.0)
+
+
+def test_a_candidate_takes_what_is_left_with_it_for_owners_at_a_bounded_rate_and_nobody_else_does() -> None:
+    async def story(net: Net) -> None:
+        net.candidates = 4
+        net.config(stranger_records_s=20.0)
+        for node in net.list:
+            node.start()
+        await net.all_ready()
+        sender, bits = net.list[0], net.strategy.slot_bits
+        view = sender.overlay
+        drafts = [draft(n, hosts=300) for n in range(6000)]
+        for victim in net.list[1:]:
+            of = {d.id: slot_of(d.key, bits) for d in drafts}
+            written = [d for d in drafts if sender.id in view.candidates(of[d.id])]
+            foreign = [d for d in written if victim.id not in view.owners(of[d.id])]
+            near = [d for d in foreign if victim.id in view.candidates(of[d.id])]
+            far = [d for d in foreign if victim.id not in view.candidates(of[d.id])]
+            if near and far:
+                break
+        owner = view.owners(slot_of(near[0].key, bits))[0]
+        refused = await put(net, sender, victim, near[:5] + far[:5])
+        assert len(refused) == 10, "nothing of others is taken unless it is left for them"
+        refused = await put(net, sender, victim, near[:5] + far[:5], (owner,))
+        assert sorted(refused) == list(range(5, 10)) and "not mine" in refused[5]
+        many = near[:400]
+        refusals = [await put(net, sender, victim, many, (owner,)) for _ in range(3)]
+        assert not refusals[0] and len(refusals[2]) == len(many) == 400 and "again later" in refusals[2][0]
+
+    network(6, story)

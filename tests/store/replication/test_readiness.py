@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Slot
 from store import StoreConfig
-from store.replication.readiness import FAILURES, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
+from store.replication.readiness import FAILURES, GAP_S, Readiness, SlotReplicas, StartupGate, SyncJob, SyncPurpose
 
-A, B, C, D = (NodeId(bytes([n]) * 20) for n in range(4))
+A, B, C, D, ME = (NodeId(bytes([n]) * 20) for n in range(5))
 CONFIG = StoreConfig()
 LATE = CONFIG.start_window_s + 100  # long after the start
 SLOT, OTHER = Slot(1), Slot(2)
@@ -36,7 +36,7 @@ def jobs(readiness: Readiness, world: World, busy: set[NodeId] | None = None) ->
 
 
 def owning(*slots: Slot, started_at: float = 0.0) -> Readiness:
-    readiness = Readiness(CONFIG, started_at)
+    readiness = Readiness(CONFIG, ME, started_at)
     readiness.owns(frozenset(slots), ())
     return readiness
 
@@ -139,7 +139,7 @@ def test_a_new_owner_must_have_everything_too_before_a_lost_slot_goes() -> None:
 
 
 def test_records_found_in_slots_of_others_are_handed_over_and_not_served() -> None:
-    readiness, world = Readiness(CONFIG, 0), World((A,), (A,), (A,))
+    readiness, world = Readiness(CONFIG, ME, 0), World((A,), (A,), (A,))
     readiness.owns(frozenset(), [OTHER])
     readiness.update(LATE, world)
     assert not readiness.ready and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]
@@ -194,7 +194,7 @@ def test_a_former_slot_is_served_on_in_its_parts() -> None:
 
 def test_only_so_many_slots_change_hands_at_once() -> None:
     config = replace(CONFIG, handover_slots=3)
-    readiness, world = Readiness(config, 0.0), World()
+    readiness, world = Readiness(config, ME, 0.0), World()
     readiness.owns(frozenset(Slot(n) for n in range(10)), ())
     world.owners = world.live = world.ready = (A, B)
     found = readiness.jobs(world, lambda peers: peers[0], set())
@@ -214,3 +214,101 @@ def test_the_gate_waits_for_company_and_quiet_but_not_for_ever() -> None:
     lonely = StartupGate(CONFIG, 0, expects_others=True)
     assert not lonely.refresh(CONFIG.join_wait_s - 0.1, (A, D), 0)
     assert lonely.refresh(CONFIG.join_wait_s, (A, D), 0)
+
+
+def settled(*slots: Slot) -> tuple[Readiness, World]:
+    """Ready beside B, long after the start."""
+    readiness, world = owning(*slots), World((ME, B, C), (B,), ready=(B,))
+    for slot in slots:
+        meet(readiness, B, slot=slot)
+    readiness.update(LATE, world)
+    assert readiness.ready == set(slots) and not readiness.unconfirmed
+    return readiness, world
+
+
+def test_who_stood_still_gives_way_to_who_did_not_and_comes_back_by_comparing() -> None:
+    readiness, world = settled(SLOT)
+    readiness.stood_still()
+    world.live = world.ready = (B, C)
+    readiness.update(LATE, world)
+    assert not readiness.ready and not readiness.unconfirmed
+    for peer in (B, C):
+        assert jobs(readiness, world) == [(peer, SyncPurpose.JOIN)]
+        meet(readiness, peer)
+        readiness.update(LATE, world)
+    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+
+
+def test_who_stood_still_serves_unconfirmed_where_nobody_else_is_ready() -> None:
+    readiness, world = settled(SLOT)
+    readiness.stood_still()
+    world.live = world.ready = ()
+    readiness.update(LATE, world)
+    assert readiness.ready == readiness.unconfirmed == {SLOT} and not jobs(readiness, world)
+    world.live = (B,)  # it woke, too, and is not ready
+    readiness.update(LATE, world)
+    assert readiness.ready == readiness.unconfirmed == {SLOT} and jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
+    meet(readiness, B)
+    readiness.update(LATE, world)
+    assert readiness.ready == {SLOT} and not readiness.unconfirmed
+
+
+def test_of_two_with_a_gap_the_first_owner_goes_on() -> None:
+    for owners, goes_on in (((ME, B), True), ((B, ME), False)):
+        readiness, world = settled(SLOT)
+        readiness.stood_still()
+        world.owners = owners
+        readiness.update(LATE, world)
+        assert (SLOT in readiness.ready) is (SLOT in readiness.unconfirmed) is goes_on
+        assert jobs(readiness, world) == [(B, SyncPurpose.JOIN)]
+
+
+def test_an_owner_whose_fellows_are_silent_is_unconfirmed_after_a_while() -> None:
+    readiness, world = settled(SLOT)
+    world.live = world.ready = ()
+    readiness.alone(LATE, [SLOT])
+    readiness.update(LATE + GAP_S - 0.1, world)
+    assert not readiness.unconfirmed
+    readiness.update(LATE + GAP_S, world)
+    assert readiness.ready == readiness.unconfirmed == {SLOT}
+    world.live = (D,)  # stands in: it is compared with, and confirms nothing
+    assert jobs(readiness, world) == [(D, SyncPurpose.JOIN)]
+    meet(readiness, D)
+    readiness.update(LATE + 20, world)
+    assert readiness.unconfirmed == {SLOT} and not jobs(readiness, world)
+
+
+def test_an_owner_that_came_back_leaves_a_doubt_until_it_was_compared_with() -> None:
+    readiness, world = settled(SLOT, OTHER)
+    readiness.check(C, [SLOT], in_doubt=True)
+    readiness.check(B, [OTHER])
+    assert readiness.unconfirmed == {SLOT} and readiness.ready == {SLOT, OTHER}
+    meet(readiness, C, SyncPurpose.CHECK)
+    assert not readiness.unconfirmed
+    assert jobs(readiness, world) == [(B, SyncPurpose.CHECK)]
+
+
+def test_a_former_owner_serves_until_two_live_owners_have_everything_and_keeps_it_for_the_dead() -> None:
+    readiness, world = owning(SLOT), World()
+    readiness.update(LATE, world)
+    readiness.owns(frozenset(), ())
+    world.owners, world.live, world.ready = (A, B, C), (A, B), (A, B)
+    for peer, serves in ((A, True), (B, False)):
+        meet(readiness, peer, SyncPurpose.HANDOFF)
+        readiness.update(LATE, world)
+        assert (SLOT in readiness.ready) is serves
+    assert readiness.former == {SLOT} and readiness.gone(LATE + 1e6) == []
+    world.live = world.ready = (A, B, C)
+    assert jobs(readiness, world) == [(C, SyncPurpose.HANDOFF)]
+    meet(readiness, C, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    assert readiness.gone(LATE + CONFIG.handoff_settle_s) == [SLOT]
+
+
+def test_what_was_left_here_meanwhile_is_not_dropped_with_what_was_handed_over() -> None:
+    readiness, world = Readiness(CONFIG, ME, 0), World((A,), (A,), (A,))
+    readiness.owns(frozenset(), [SLOT])
+    meet(readiness, A, SyncPurpose.HANDOFF)
+    readiness.update(LATE, world)
+    readiness.took(SLOT)
+    assert readiness.gone(LATE + 1e6) == [] and jobs(readiness, world) == [(A, SyncPurpose.HANDOFF)]

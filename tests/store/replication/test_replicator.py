@@ -11,7 +11,7 @@ from dht import BadMessage, NodeId, Slot, slot_of
 from store import Draft, Kind, Record, TooFewCopies
 from store.disk.file_system import FolderDisk
 from store.errors import BadDraft
-from store.record.package import pack, sign_package
+from store.record.package import open_package, pack, sign_package
 from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
 from store.replication.replica_writer import gathering_s
@@ -545,3 +545,91 @@ def test_a_draft_about_the_wrong_url_is_refused_at_once() -> None:
             await net.list[0].replicator.write([replace(draft(1), id=draft(2).id)])
 
     network(1, story)
+
+
+def test_records_of_a_kind_of_the_future_are_kept_and_copied_byte_for_byte() -> None:
+    """Only the newest program knows what they are: the others keep them, hand them out, and repair them."""
+
+    async def story(net: Net) -> None:
+        await started(net, 4)
+        future = [replace(draft(n, kind=Kind(77)), content=b"inside %d" % n) for n in range(12)]
+        known = [draft(n) for n in range(12)]
+        await net.list[0].replicator.write([*future, *known])
+        await net.until(lambda: complete(net, [*future, *known]))
+        net.list[1].kill()
+        net.list[1].wipe()
+        net.list[1].start()
+        await net.until(lambda: complete(net, [*future, *known]), 600)
+        for node in net.list:
+            await readable(node, [*future, *known])
+
+    network(4, story)
+
+
+def test_one_record_of_a_number_that_is_none_spoils_its_package_alone() -> None:
+    good = pack(records(draft(1, kind=Kind(255))))
+    assert open_package(good)[0].kind == 255
+    for number in (0, 256, -1):
+        with pytest.raises(ValueError):
+            Kind(number)
+
+
+async def seconds_to_write(node: Node, drafts: list[Draft]) -> float:
+    began = asyncio.get_running_loop().time()
+    await node.replicator.write(drafts)
+    return asyncio.get_running_loop().time() - began
+
+
+@pytest.mark.parametrize(("replicas", "frozen"), [(3, 1), (2, 1), (3, 2), (2, 2)])
+def test_a_write_is_answered_in_time_while_peers_are_frozen(replicas: int, frozen: int) -> None:
+    async def story(net: Net) -> None:
+        await started(net, 6)
+        await net.list[0].replicator.write([draft(n) for n in range(20)])
+        net.frozen = {n.id for n in net.list[-frozen:]}
+        for first in range(100, 300, 10):
+            drafts = [draft(n, hosts=50) for n in range(first, first + 10)]
+            assert await seconds_to_write(net.list[0], drafts) < 2
+            for d in drafts:
+                assert len(holders(net, d) - net.frozen) >= 2, "safe though one that took it dies"
+        net.frozen = set()
+        drafts = [draft(n, hosts=50) for n in range(100, 300)]
+        await net.until(lambda: complete(net, drafts), 10)
+        await net.until(net.is_level, 60)
+
+    network(6, story, replicas=replicas)
+
+
+def test_a_copy_left_with_a_candidate_reaches_the_owner_though_all_others_that_had_it_die() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 6)
+        frozen, writer = net.list[5], net.list[0]
+        net.frozen = {frozen.id}
+        drafts = [d for d in (draft(n, hosts=60) for n in range(400)) if frozen.id in owners(net, d)]
+        await writer.replicator.write(drafts)
+        for node in net.list[1:5]:
+            node.kill(lose_database=True)
+            node.start()
+        writer.kill()
+        lacking = [d for d in drafts if writer.id not in owners(net, d)]
+        assert len(lacking) > 20
+        net.frozen = set()
+        await net.until(lambda: all(frozen.id in holders(net, d) for d in lacking), 60)
+
+    network(6, story, replicas=2)
+
+
+def test_a_candidate_keeps_what_is_left_with_it_though_it_let_the_slot_go_just_now() -> None:
+    async def story(net: Net) -> None:
+        net.config(reconcile_every_s=5)
+        await started(net, 6)
+        net.frozen = {net.list[5].id}
+        for first in range(0, 200, 10):
+            await net.list[0].replicator.write([draft(n, hosts=50) for n in range(first, first + 10)])
+            await asyncio.sleep(0.7)
+            for d in (draft(n, hosts=50) for n in range(first + 10)):
+                assert len(holders(net, d) - net.frozen) >= 2
+            if first % 50 == 0:  # somebody comes and goes: what lies here is looked at again
+                net.list[4].kill()
+                net.list[4].start()
+
+    network(6, story, replicas=2)

@@ -1,0 +1,35 @@
+"""How long peers take to store a package, and so when one that has not answered is late.
+
+Pure: times in, times out. Source of the estimate: RFC 6298, section 2.
+"""
+
+from collections.abc import Iterable
+
+from dht import NodeId
+
+LEAST_S, MOST_S = (
+    0.3,
+    4.0,
+)  # below the 5 s after which a put fails; peers that are slow always are no reason to copy more
+UNKNOWN_S = 0.5
+REMEMBERED = 1024  # peers; the one heard of first gives way
+
+
+class PutTimes:
+    """Remembers how long each peer took, as a smoothed time and how far it varies."""
+
+    def __init__(self) -> None:
+        self._seen: dict[NodeId, tuple[float, float]] = {}
+
+    def note(self, peer: NodeId, took_s: float) -> None:
+        """Take note that a peer answered after so long."""
+        mean, spread = self._seen.pop(peer, (took_s, took_s / 2))
+        spread += (abs(took_s - mean) - spread) / 4
+        self._seen[peer] = mean + (took_s - mean) / 8, spread
+        if len(self._seen) > REMEMBERED:
+            del self._seen[next(iter(self._seen))]
+
+    def patience_s(self, peers: Iterable[NodeId]) -> float:
+        """Return after how many seconds without an answer the slowest of some peers is late."""
+        usual = [mean + 4 * spread for mean, spread in (self._seen.get(peer, (UNKNOWN_S, 0.0)) for peer in peers)]
+        return min(max([LEAST_S, *usual]), MOST_S)

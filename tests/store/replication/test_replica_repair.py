@@ -1,0 +1,219 @@
+"""Who says that it is ready has what was acknowledged, whoever dies, joins, sleeps or is cut off meanwhile."""
+
+import asyncio
+import random
+from dataclasses import dataclass, field
+
+import pytest
+from msgspec.structs import replace
+
+from dht import NodeId, Slot, slot_of
+from store import Draft, TooFewCopies
+from tests.store.network import Net, Node, network
+from tests.store.support import draft
+
+BEHIND_S = 12.0  # a put to a peer that is silent fails after 5 s; what it owes then is brought as soon as it answers
+
+
+def page(number: int) -> Draft:
+    """A document; many hosts, so that something lies in every slot."""
+    return draft(number, hosts=97)
+
+
+@dataclass
+class Ledger:
+    """What was acknowledged, and when."""
+
+    net: Net
+    safe: list[tuple[float, Draft]] = field(default_factory=list)
+
+    async def write(self, writer: Node, drafts: list[Draft]) -> None:
+        await writer.replicator.write(drafts)
+        now = asyncio.get_running_loop().time()
+        self.safe += [(now, d) for d in drafts]
+
+    async def write_slowly(self, writer: Node, drafts: list[Draft], pause_s: float = 0.25) -> None:
+        for d in drafts:
+            try:
+                await self.write(writer, [d])
+            except TooFewCopies:
+                continue
+            await asyncio.sleep(pause_s)
+
+    def behind(self, *, older_s: float = BEHIND_S, confirmed: bool = False) -> dict[tuple[Slot, NodeId], int]:
+        """How many acknowledged documents lack at nodes that answer for their slots, as some running node sees it."""
+        ends, wanted = asyncio.get_running_loop().time() - older_s, dict[Slot, list[Draft]]()
+        for at, d in self.safe:
+            if at <= ends:
+                wanted.setdefault(slot_of(d.key, self.net.strategy.slot_bits), []).append(d)
+        lacking = {}
+        for node in self.net.running():
+            said = {slot for n in self.net.running() for slot in wanted if n.overlay.is_ready(node.id, slot)}
+            sure = node.replicator.ready_slots() - (node.replicator.unconfirmed_slots() if confirmed else set())
+            for slot in said & sure:
+                missing = sum(node.store.find_version(d.kind, d.id) is None for d in wanted[slot])
+                lacking |= {(slot, node.id): missing} if missing else {}
+        return lacking
+
+    async def watch(self, seconds: float, *, confirmed: bool = False) -> None:
+        """Nobody who answers lacks anything for as long."""
+        ends = asyncio.get_running_loop().time() + seconds
+        while asyncio.get_running_loop().time() < ends:
+            await asyncio.sleep(1.0)
+            assert not self.behind(confirmed=confirmed)
+
+
+async def started(net: Net, count: int) -> None:
+    for node in net.list[:count]:
+        node.start()
+    await net.all_ready()
+    await asyncio.sleep(16)
+
+
+def formers(net: Net) -> set[tuple[Slot, NodeId]]:
+    """Who answers for a slot that is another's."""
+    slots = map(Slot, range(1 << net.strategy.slot_bits))
+    view = net.running()[0].overlay
+    return {(slot, peer) for slot in slots for peer in view.ready(slot) if peer not in view.owners(slot)}
+
+
+def test_a_former_owner_does_not_stay_behind_while_sticky_owners_are_dead() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 5)
+        ledger = Ledger(net)
+        await ledger.write(net.list[0], [page(n) for n in range(100)])
+        for node in net.list[3:5]:
+            node.kill()
+        net.list[5].start()
+        await asyncio.sleep(1)
+        await ledger.write(net.list[0], [page(n) for n in range(100, 400)])
+        await ledger.watch(40)
+        await asyncio.sleep(60)
+        assert not ledger.behind()
+        two_live = {
+            s for s, _ in formers(net) if sum(map(net.list[0].overlay.is_live, net.list[0].overlay.owners(s))) > 1
+        }
+        assert not two_live, "two live owners have everything: nobody else is asked"
+
+    network(6, story)
+
+
+def test_while_a_slot_changes_hands_both_are_written_to() -> None:
+    async def story(net: Net) -> None:
+        net.config(handover_bytes_s=8000)  # the handover takes a minute
+        await started(net, 4)
+        ledger = Ledger(net)
+        await ledger.write(
+            net.list[0], [replace(page(n), content=random.Random(n).randbytes(2000)) for n in range(200)]
+        )
+        await asyncio.sleep(2)
+        net.list[4].start()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(ledger.write_slowly(net.list[1], [page(n) for n in range(200, 320)]))
+            tasks.create_task(ledger.watch(40))
+            await asyncio.sleep(2)
+            assert formers(net), "the former owners answer while the newcomer learns"
+
+    network(5, story, replicas=2)
+
+
+def test_a_former_owner_that_stands_in_is_not_behind() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 5)
+        ledger = Ledger(net)
+        await ledger.write(net.list[0], [page(n) for n in range(100)])
+        net.list[4].kill()
+        net.list[5].start()
+        await asyncio.sleep(1)
+        await ledger.write(net.list[0], [page(n) for n in range(100, 300)])
+        await asyncio.sleep(30)
+        net.list[3].kill()  # now former owners stand in
+        net.list[2].kill()
+        await ledger.write(net.list[0], [page(n) for n in range(300, 360)])
+        await ledger.watch(40)
+
+    network(6, story)
+
+
+@pytest.mark.parametrize("away_s", [40.0, 100.0])
+def test_a_node_that_was_cut_off_does_not_answer_for_what_it_missed(away_s: float) -> None:
+    async def story(net: Net) -> None:
+        net.delay_s = 0.2
+        await started(net, 5)
+        ledger = Ledger(net)
+        await ledger.write(net.list[0], [page(n) for n in range(60)])
+        net.cut = {net.list[4].id}
+        await ledger.write(net.list[0], [page(n) for n in range(60, 300)])
+        await asyncio.sleep(away_s)
+        assert net.list[4].replicator.unconfirmed_slots() == net.list[4].replicator.ready_slots()
+        net.cut = set()
+        async with asyncio.timeout(60):
+            while ledger.behind():
+                assert not ledger.behind(confirmed=True)
+                await asyncio.sleep(0.05)
+        await net.all_ready()
+        await net.until(lambda: not any(n.replicator.unconfirmed_slots() for n in net.list))
+
+    network(5, story)
+
+
+def test_a_node_that_slept_compares_before_it_answers() -> None:
+    async def story(net: Net) -> None:
+        net.delay_s = 0.2
+        await started(net, 4)
+        ledger, sleeper = Ledger(net), net.list[3]
+        net.cut = {sleeper.id}
+        sleeper.slept_s += 8 * 3600.0  # its lid was closed: for itself no time passed
+        await ledger.write(net.list[0], [page(n) for n in range(200)])
+        net.cut = set()
+        await asyncio.sleep(net.list[3].config.step_s + 0.05)
+        assert not sleeper.replicator.ready_slots() - sleeper.replicator.unconfirmed_slots()
+        assert any(sleeper.id not in net.list[0].overlay.ready(Slot(s)) for s in range(16))
+        await net.until(lambda: sleeper.own_ready, 30)
+        assert not ledger.behind(older_s=0)
+
+    network(4, story)
+
+
+@pytest.mark.parametrize(("count", "unserved_s"), [(2, 0.0), (3, 1.0), (5, 1.0)])
+def test_who_slept_together_goes_on_serving(count: int, unserved_s: float) -> None:
+    async def story(net: Net) -> None:
+        await started(net, count)
+        ledger = Ledger(net)
+        await ledger.write(net.list[0], [page(n) for n in range(60)])
+        for node in net.list:
+            node.slept_s += 3600.0
+        unserved = 0
+        for _ in range(100):
+            await asyncio.sleep(0.05)
+            unserved += not all(net.list[0].overlay.ready(Slot(s)) for s in range(16))
+        assert unserved * 0.05 <= unserved_s, "somebody answers (nearly) all the while"
+        assert all(n.own_ready and not n.replicator.unconfirmed_slots() for n in net.list)
+
+    network(count, story)
+
+
+def test_who_is_left_alone_serves_and_says_that_nobody_confirms_it() -> None:
+    async def story(net: Net) -> None:
+        await started(net, 3)
+        ledger, last = Ledger(net), net.list[0]
+        await ledger.write(last, [page(n) for n in range(60)])
+        for node in net.list[1:]:
+            node.kill()
+        await asyncio.sleep(5)
+        assert not last.replicator.unconfirmed_slots()
+        await asyncio.sleep(10)
+        assert last.own_ready and last.replicator.unconfirmed_slots() == last.overlay.owned()
+        net.list[1].start()
+        await net.until(lambda: net.list[1].own_ready and not last.replicator.unconfirmed_slots(), 30)
+
+    network(3, story)
+
+
+def test_a_network_of_one_needs_nobody_to_confirm_it() -> None:
+    async def story(net: Net) -> None:
+        net.list[0].start(expects_others=False)
+        await asyncio.sleep(60)
+        assert net.list[0].own_ready and not net.list[0].replicator.unconfirmed_slots()
+
+    network(1, story)
