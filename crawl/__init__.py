@@ -11,7 +11,7 @@ from crawl.canonical_url import canonical_url, is_canonical
 from crawl.config import CrawlConfig
 from crawl.content.page import Page
 from crawl.content.parse_task import Parsers, ParseTask
-from crawl.content.similarity import different_bits
+from crawl.content.similarity import different_bits, signature
 from crawl.errors import (
     AddressRefused,
     BadHostsFile,
@@ -105,5 +105,6 @@ __all__ = [
     "refusal_reason",
     "scope_after_redirect",
     "scope_for",
+    "signature",
     "span",
 ]

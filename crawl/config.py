@@ -67,7 +67,6 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     allow_private: bool = False  # contact loopback and private addresses: for intranets and tests only
     hosts_file: str = ""  # names and addresses that come before DNS, in the form of /etc/hosts
     dns: bool = True  # ask the system's resolver for names that hosts_file does not have
-    families: tuple[Literal[4, 6], ...] = (4, 6)  # IP versions to use towards sites
 
     refuse: tuple[str, ...] = ()  # hosts, "*.suffix" or "/RE2 pattern/" that this node fetches for nobody; others may
 
@@ -107,8 +106,6 @@ class CrawlConfig(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
             raise ValueError(f"agent: {self.agent!r} is no product token: letters, digits, - and _")
         if not self.info_url.isascii() or not self.info_url.isprintable():
             raise ValueError("info_url: holds characters that a header field must not")
-        if not self.families:
-            raise ValueError("families: is empty, but a crawler needs 4, 6 or both")
         try:
             OperatorBlocklist(self.refuse)
         except ValueError as error:

@@ -71,13 +71,14 @@ class AddressRefused(RemoteError):
 
 @dataclass(eq=False)
 class FamilyMissing(RemoteError):
-    """A host has only addresses of an IP version which this node does not use; another node may fetch it."""
+    """A host has only addresses of a family that does not work on this machine: no fault of the host, and another node
+    may fetch it."""
 
     host: str
     family: int  # 4 or 6: the version that the host has
 
     def __str__(self) -> str:
-        return f"{self.host} has only IPv{self.family} addresses, which this node cannot reach"
+        return f"{self.host} is reached by IPv{self.family} alone, which no node that is there now has"
 
 
 @dataclass(eq=False)
@@ -88,17 +89,6 @@ class ParserUnavailable(LocalError):
 
     def __str__(self) -> str:
         return f"the parser process does not start: {self.reason}; crawl.parser_processes = 0 parses without processes"
-
-
-@dataclass(eq=False)
-class SeenUnwritable(LocalError):
-    """The folder of the URL-seen test, which remembers the URLs handed over, cannot be written."""
-
-    folder: str
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{self.folder} cannot be written: {self.reason}; free some space, or make the data directory writable"
 
 
 class PageUnreadable(UrlFailed):

@@ -83,7 +83,10 @@ class Connections:
 
     async def _exchange(self, request: aiohttp.ClientRequest, head: bytes) -> Response:
         """Make one request, up to the end of the response's head; raises _Swallowed where it never arrived."""
-        connection = await self._connector.connect(request, [], self._timeout)
+        try:
+            connection = await self._connector.connect(request, [], self._timeout)
+        except TimeoutError as error:
+            raise aiohttp.ConnectionTimeoutError from error
         was_idle = connection.protocol in self._served
         try:
             protocol, transport = connection.protocol, connection.transport

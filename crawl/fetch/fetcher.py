@@ -6,6 +6,7 @@ own time limits end earlier what is plainly dead.
 """
 
 import asyncio
+import errno
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -21,12 +22,25 @@ from crawl.fetch.bandwidth_limit import BandwidthLimit
 from crawl.fetch.connections import READ_BYTES, Connections
 from crawl.fetch.content_codings import OFFERED, BadCoding, check_codings
 from crawl.fetch.hosts_file import parse_hosts
-from crawl.fetch.resolver import Resolver, usable_addresses
+from crawl.fetch.resolver import Resolver
 from crawl.fetch.response import Fetched, broken_coding
-from dht import Clock, split_url
+from dht import (
+    Address,
+    Clock,
+    FaultSite,
+    LocalFaults,
+    MachineRefuses,
+    WorkingFamilies,
+    refused,
+    small_packet_socket,
+    split_url,
+)
 
 ACCEPT = "text/html,application/xhtml+xml;q=0.9,text/plain;q=0.8,application/pdf;q=0.7,*/*;q=0.1"
 ATTEMPT_EVERY_S = 0.25  # RFC 8305, 5: then the next address is tried beside the one that has not answered
+NO_WAY = (errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENETDOWN)  # out of this machine
+NO_HANDLES = (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM)  # left on this machine
+HANDLE_AGAIN_S = 1.0  # until one is asked for again
 _MAX_REASON_CHARS = 200
 _STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte that is no UTF-8
 
@@ -34,31 +48,74 @@ _STRAY = re.compile("[\udc80-\udcff]")  # how "surrogateescape" writes a byte th
 class HttpFetcher:
     """Fetches URLs over connections that are kept; `open_fetcher` makes one."""
 
-    def __init__(self, config: CrawlConfig, connections: Connections, resolver: Resolver, clock: Clock) -> None:
+    def __init__(
+        self,
+        config: CrawlConfig,
+        connections: Connections,
+        resolver: Resolver,
+        families: WorkingFamilies,
+        clock: Clock,
+        faults: LocalFaults,
+    ) -> None:
+        self._faults = faults
         self._config, self._connections, self._resolver, self._clock = config, connections, resolver, clock
+        self._families = families
         self._bandwidth = BandwidthLimit(config.max_bytes_s)
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """GET a canonical URL; raises FetchFailed (BodyUnreadable where the host did answer), AddressRefused or
-        FamilyMissing."""
-        self._check_literal(url)
-        started = self._clock().steady
+        FamilyMissing. Where this machine has no handle left it waits for one, which is no fault of the site's."""
+        while True:
+            try:
+                fetched = await self._fetch(url, headers, max_bytes)
+            except MachineRefuses as error:
+                self._faults.begin(FaultSite.HANDLES, error)
+                await asyncio.sleep(HANDLE_AGAIN_S)
+                continue
+            self._faults.end(FaultSite.HANDLES)
+            return fetched
+
+    async def _fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
+        host, started = split_url(url).host, self._clock().steady
+        if _is_literal(host):
+            await self._resolver.usable(host)  # it never reaches the resolver by itself
         try:
             async with asyncio.timeout(self._config.total_timeout_s) as deadline:
                 return await self._get(url, headers, max_bytes, deadline, started)
         except TimeoutError as error:
+            if isinstance(error, aiohttp.ConnectionTimeoutError):
+                await self._blame(host, error)
             waited = self._clock().steady - started
             raise FetchFailed(url, f"time: nothing usable within {waited:.0f} s") from error
         except BadCoding as error:
             raise BodyUnreadable(url, broken_coding(error)) from error
+        except aiohttp.ClientConnectorError as error:
+            if error.errno in NO_HANDLES:
+                raise refused("connections to sites", error) from error
+            await self._blame(host, error)
+            raise FetchFailed(url, _reason(error)) from error
         except (aiohttp.ClientError, HttpProcessingError, OSError, ValueError, EOFError) as error:
             raise FetchFailed(url, _reason(error)) from error
+
+    async def _blame(self, host: str, error: OSError) -> None:
+        """Learn from a connection that did not come about; raises FamilyMissing where it was for want of a way out."""
+        if isinstance(error, aiohttp.ClientConnectorDNSError):
+            return
+        addresses, now = await self._resolver.usable(host), self._clock().steady
+        tried = {Address(address, 0).family for address in addresses}
+        if len(tried) > 1:
+            return
+        (family,) = tried
+        if error.errno in NO_WAY and not self._families.is_proven(family, now):
+            raise FamilyMissing(host, family)
+        if isinstance(error, aiohttp.ConnectionTimeoutError) or error.errno == errno.ETIMEDOUT:
+            self._families.silent(addresses[0], now)
 
     async def locate(self, url: str) -> str:
         """Return the literal address that a fetch of this URL will try first, "" where none is known; never raises."""
         host = split_url(url).host
         try:
-            return await self._resolver.first(host)
+            return (await self._resolver.usable(host))[0]
         except (OSError, AddressRefused, FamilyMissing):  # the fetch will say so
             return ""
 
@@ -66,6 +123,8 @@ class HttpFetcher:
         self, url: str, headers: Mapping[str, str], max_bytes: int, deadline: asyncio.Timeout, started: float
     ) -> Fetched:
         response = await self._connections.get(url, headers)
+        if response.address:
+            self._families.answered(response.address, self._clock().steady)
         try:
             body, cut, held_s = await self._read(response.body, max_bytes, deadline)
         except BaseException:
@@ -107,35 +166,44 @@ class HttpFetcher:
         """Return the seconds until the bandwidth limit lets another fetch begin."""
         return self._bandwidth.late_s(self._clock().steady)
 
-    def _check_literal(self, url: str) -> None:
-        """Judge an address in a URL, which never reaches the resolver."""
-        host = split_url(url).host
-        if ":" not in host and not host[-1:].isdigit():  # a name: the last label of an IPv4 address is a number
-            return
-        try:
-            address = str(ip_address(host))
-        except ValueError:
-            return
-        usable_addresses(host, [address], self._config)
-
 
 @asynccontextmanager
-async def open_fetcher(config: CrawlConfig, version: str, clock: Clock) -> AsyncIterator[HttpFetcher]:
-    """Open a fetcher and its connections, closed at the end. `version`: ours, for User-Agent. Raises BadHostsFile."""
-    resolver = Resolver(config, _hosts(config.hosts_file), clock)
+async def open_fetcher(
+    config: CrawlConfig,
+    version: str,
+    clock: Clock,
+    families: WorkingFamilies | None = None,
+    faults: LocalFaults | None = None,
+) -> AsyncIterator[HttpFetcher]:
+    """Open a fetcher and its connections, closed at the end. `version`: ours, for User-Agent; `families`: those that
+    work on this machine, by default both; `faults`: who is told when no handles are left. Raises BadHostsFile."""
+    families = families or WorkingFamilies((4, 6))
+    resolver = Resolver(config, _hosts(config.hosts_file), families, clock)
     connector = aiohttp.TCPConnector(
         resolver=resolver,
         use_dns_cache=False,  # the resolver has its own, behind the address filter
         limit=0,  # the crawler bounds open fetches, `node/delegation/` those for peers
         keepalive_timeout=config.keepalive_s,
         happy_eyeballs_delay=ATTEMPT_EVERY_S,
+        socket_factory=small_packet_socket,
     )
     fields = {"User-Agent": config.user_agent(version), "Accept": ACCEPT, "Accept-Encoding": OFFERED}
     try:
-        yield HttpFetcher(config, Connections(config, connector, fields), resolver, clock)
+        yield HttpFetcher(
+            config, Connections(config, connector, fields), resolver, families, clock, faults or LocalFaults(clock)
+        )
     finally:
         await connector.close()
         await resolver.close()
+
+
+def _is_literal(host: str) -> bool:
+    if ":" not in host and not host[-1:].isdigit():  # a name: the last label of an IPv4 address is a number
+        return False
+    try:
+        return bool(ip_address(host))
+    except ValueError:
+        return False
 
 
 def _kept(headers: Mapping[str, str]) -> tuple[tuple[str, str], ...]:

@@ -18,7 +18,7 @@ from aiohttp.abc import AbstractResolver, ResolveResult
 from crawl.config import CrawlConfig
 from crawl.errors import AddressRefused, FamilyMissing
 from crawl.fetch.address_filter import refuse_address
-from dht import Clock
+from dht import Clock, WorkingFamilies
 
 MAX_NAMES = 20_000  # kept at once; 300 bytes each
 MAX_ADDRESSES = 16  # of one name; more are never tried
@@ -30,8 +30,10 @@ _FAMILIES = {4: socket.AF_INET, 6: socket.AF_INET6}
 class Resolver(AbstractResolver):
     """Finds the addresses of names for aiohttp. Raises AddressRefused, FamilyMissing, and OSError for unknown names."""
 
-    def __init__(self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], clock: Clock) -> None:
-        self._config, self._hosts, self._clock = config, hosts, clock
+    def __init__(
+        self, config: CrawlConfig, hosts: Mapping[str, Sequence[str]], families: WorkingFamilies, clock: Clock
+    ) -> None:
+        self._config, self._hosts, self._families, self._clock = config, hosts, families, clock
         self._kept: OrderedDict[str, tuple[float, tuple[str, ...]]] = OrderedDict()  # name: (until, addresses)
         self._asking: dict[str, asyncio.Future[tuple[str, ...] | None]] = {}
         self._threads = ThreadPoolExecutor(config.dns_threads, "crawl-dns")
@@ -39,17 +41,16 @@ class Resolver(AbstractResolver):
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_UNSPEC
     ) -> list[ResolveResult]:
-        """Return the addresses of a name in the families that this node uses, IPv6 first where the system says so."""
-        usable = usable_addresses(host, await self._addresses(host), self._config)
-        return [_result(host, address, port) for address in usable]
+        """Return the addresses of a name in the families that work here, IPv6 first where the system says so."""
+        return [_result(host, address, port) for address in await self.usable(host)]
 
-    async def first(self, host: str) -> str:
-        """Return the address that is tried first, of a name or of a literal; raises as `resolve`."""
+    async def usable(self, host: str) -> list[str]:
+        """Return the addresses that may be tried, best first, of a name or of a literal; raises as `resolve`."""
         try:
             addresses: Sequence[str] = [str(ip_address(host))]
         except ValueError:
             addresses = await self._addresses(host)
-        return usable_addresses(host, addresses, self._config)[0]
+        return usable_addresses(host, addresses, self._families, allow_private=self._config.allow_private)
 
     async def close(self) -> None:
         self._threads.shutdown(wait=False, cancel_futures=True)
@@ -89,16 +90,18 @@ class Resolver(AbstractResolver):
             self._kept.popitem(last=False)
 
 
-def usable_addresses(host: str, addresses: Sequence[str], config: CrawlConfig) -> list[str]:
-    """Return those of a host's addresses that may be contacted, in the families that this node uses.
+def usable_addresses(
+    host: str, addresses: Sequence[str], families: WorkingFamilies, *, allow_private: bool
+) -> list[str]:
+    """Return those of a host's addresses that may be contacted, and that this machine has a way to.
 
     Raises AddressRefused where none may be contacted, FamilyMissing where only other families remain."""
-    reasons = {address: refuse_address(address, allow_private=config.allow_private) for address in addresses}
+    reasons = {address: refuse_address(address, allow_private=allow_private) for address in addresses}
     allowed = [address for address, reason in reasons.items() if not reason]
     if not allowed:
         address, reason = next(iter(reasons.items()))
         raise AddressRefused(host, address, reason)
-    usable = [address for address in allowed if ip_address(address).version in config.families]
+    usable = [address for address in allowed if families.reaches(address)]
     if not usable:
         raise FamilyMissing(host, ip_address(allowed[0]).version)
     return usable

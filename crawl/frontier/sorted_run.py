@@ -4,6 +4,7 @@ A file is a row of blocks: 512 hashes of 8 bytes, then their depths, 1 byte each
 reads the one block that the index in memory names, and compares all blocks of a batch at once.
 """
 
+import errno
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -19,6 +20,10 @@ BLOCK = 512  # hashes: a page of memory, and what a disk reads at no extra cost
 BLOCK_BYTES = 9 * BLOCK
 BATCH = 512  # blocks read before they are compared: 2 MB
 PART = 65_536  # hashes of the longer run that are merged at once
+
+
+class UnreadableRun(OSError):
+    """A run's file cannot be read: the disk fails, or the file is shorter than what was written."""
 
 
 class SortedRun(Protocol):
@@ -73,6 +78,14 @@ class RunFile:
     @classmethod
     def write(cls, path: Path, parts: Iterator[tuple[Hashes, Depths]]) -> "RunFile":
         """Write a run part by part; raises OSError where the disk does not take it."""
+        try:
+            return cls._write(path, parts)
+        except OSError:
+            path.unlink(missing_ok=True)  # room for a later try
+            raise
+
+    @classmethod
+    def _write(cls, path: Path, parts: Iterator[tuple[Hashes, Depths]]) -> "RunFile":
         length, index = 0, []
         left: tuple[Hashes, Depths] = (np.empty(0, dtype=np.uint64), np.empty(0, dtype=np.uint8))
         with path.open("wb") as file:
@@ -102,8 +115,9 @@ class RunFile:
         last = min(last, self._length)
         block = first // BLOCK
         count = -(-last // BLOCK) - block
-        data = os.pread(self._file, count * BLOCK_BYTES, block * BLOCK_BYTES)
-        hashes, depths = _columns(np.frombuffer(data, dtype=np.uint8).reshape(-1, BLOCK_BYTES))
+        data = np.empty(count * BLOCK_BYTES, dtype=np.uint8)
+        self._read_into(data, block * BLOCK_BYTES)
+        hashes, depths = _columns(data.reshape(-1, BLOCK_BYTES))
         inside = slice(first - block * BLOCK, last - block * BLOCK)
         return hashes.reshape(-1)[inside], depths.reshape(-1)[inside]
 
@@ -116,11 +130,19 @@ class RunFile:
         os.close(self._file)
         self._path.unlink(missing_ok=True)
 
+    def _read_into(self, buffer: NDArray[np.uint8], offset: int) -> None:
+        try:
+            size = os.preadv(self._file, (buffer.data,), offset)
+        except OSError as error:
+            raise UnreadableRun(error.errno, error.strerror) from error
+        if size < len(buffer):
+            raise UnreadableRun(errno.EIO, "shorter than what was written")
+
     def _depths_of(self, asked: Hashes) -> NDArray[np.int16]:
         blocks = np.maximum(np.searchsorted(self._index, asked, side="right") - 1, 0)
         rows = self._buffer[: len(asked)]
         for row, block in zip(rows, blocks.tolist(), strict=True):
-            os.preadv(self._file, (row,), block * BLOCK_BYTES)
+            self._read_into(row, block * BLOCK_BYTES)
         hashes, depths = _columns(rows)
         inside = (hashes < asked[:, None]).sum(axis=1)
         is_here = (inside < BLOCK) & (blocks * BLOCK + inside < self._length)

@@ -5,7 +5,8 @@ New ones gather in memory; when there are enough they become a *run*, a sorted f
 A run is merged with the one before it once it is an eighth as long, so there are few. With 10⁸ URLs the expected
 number of two with one hash is 3·10⁻⁴, and the key, drawn at every start, keeps a site from choosing such URLs. Files
 last as long as the process: after a start everything is sent once more, which heals what owners have lost. In a
-simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent twice as many.
+simulated crawl of 1,000 sites at once, a memory of the last 200,000 URLs sent twice as many. Where the disk takes no
+file, runs stay in memory up to a bound, and a run that cannot be read is forgotten: both cost only a second sending.
 """
 
 from collections.abc import Sequence
@@ -15,30 +16,37 @@ from pathlib import Path
 
 import numpy as np
 
-from crawl.errors import SeenUnwritable
-from crawl.frontier.sorted_run import MemoryRun, RunFile, SortedRun, merged
+from crawl.frontier.sorted_run import MemoryRun, RunFile, SortedRun, UnreadableRun, merged
+from dht import FaultSite, LocalFaults, refused, system_clock
 
 GATHERED = 32_768  # new URLs in memory: about 4 MB
 IN_MEMORY = 1_048_576  # a run up to here stays there: 9.4 MB
 MERGE_RATIO = 8
+MOST_RUNS = 64  # while the disk refuses: some 60 MB; the oldest is forgotten then
 REMEMBERED = 8_192  # hashes: the links of a site's pages are mostly the same; about 2 MB
 MAX_DEPTH = 255  # what one byte holds
 
 
 class UrlSeenTest:
     """Remembers hashes of URLs with the rank each was sent with, here called depth. `folder`: for the runs, emptied
-    first; None keeps all in memory, for simulators and tests."""
+    first; None keeps all in memory, for simulators and tests. `faults`: who is told what the disk refuses."""
 
-    def __init__(self, folder: Path | None, key: bytes, gathered: int = GATHERED, in_memory: int = IN_MEMORY) -> None:
+    def __init__(
+        self,
+        folder: Path | None,
+        key: bytes,
+        gathered: int = GATHERED,
+        in_memory: int = IN_MEMORY,
+        faults: LocalFaults | None = None,
+    ) -> None:
         self._folder, self._key, self._gathered, self._in_memory = folder, key, gathered, in_memory
+        self._faults = faults or LocalFaults(system_clock)
         self._hash = lru_cache(REMEMBERED)(self._hashed)
         self._new: dict[int, int] = {}
         self._runs: list[SortedRun] = []
         self._number = 0
         if folder is not None:
-            folder.mkdir(parents=True, exist_ok=True)
-            for old in folder.glob("*.run"):
-                old.unlink()
+            self._empty(folder)
 
     def close(self) -> None:
         """Close and delete the files."""
@@ -68,21 +76,21 @@ class UrlSeenTest:
         asked = np.array(hashes, dtype=np.uint64)
         wanted = np.array([min(depth, MAX_DEPTH) for _, depth in found], dtype=np.int16)
         known = np.array([self._new.get(each, -1) for each in hashes], dtype=np.int16)
-        for run in self._runs:
+        for run in list(self._runs):
             open_ones = np.flatnonzero(known < wanted)
-            known[open_ones] = np.maximum(known[open_ones], run.depths(asked[open_ones]))
+            try:
+                known[open_ones] = np.maximum(known[open_ones], run.depths(asked[open_ones]))
+            except OSError as error:
+                self._forget([run], error)
         return [bool(each) for each in known < wanted]
 
     def add(self, sent: Sequence[tuple[str, int]]) -> None:
-        """Remember URLs that the owners have acknowledged, each with its depth; raises SeenUnwritable."""
+        """Remember URLs that the owners have acknowledged, each with its depth."""
         for url, depth in sent:
             each = self._hash(url)
             self._new[each] = max(min(depth, MAX_DEPTH), self._new.get(each, -1))
         if len(self._new) >= self._gathered:
-            try:
-                self._write()
-            except OSError as error:
-                raise SeenUnwritable(str(self._folder), str(error)) from error
+            self._write()
 
     def _hashed(self, url: str) -> int:
         return int.from_bytes(blake2b(url.encode(), digest_size=8, key=self._key).digest(), "little")
@@ -94,8 +102,41 @@ class UrlSeenTest:
         self._runs.append(MemoryRun(hashes[order], depths[order]))
         self._new = {}
         while len(self._runs) > 1 and len(self._runs[-1]) * MERGE_RATIO >= len(self._runs[-2]):
-            later, earlier = self._runs.pop(), self._runs.pop()
-            self._runs.append(self._merge(earlier, later))
+            if (run := self._try_merge(*self._runs[-2:])) is None:
+                break
+            self._runs[-2:] = [run]
+        if len(self._runs) > MOST_RUNS:
+            self._runs.pop(0).close()
+
+    def _try_merge(self, earlier: SortedRun, later: SortedRun) -> SortedRun | None:
+        """One run of two; None where the disk refuses, and they stay, or are forgotten if they cannot be read."""
+        try:
+            run = self._merge(earlier, later)
+        except UnreadableRun as error:
+            self._forget([earlier, later], error)
+            return None
+        except OSError as error:
+            self._faults.begin(FaultSite.SEEN, refused(self._folder, error))
+            return None
+        self._faults.end(FaultSite.SEEN)
+        earlier.close()
+        later.close()
+        return run
+
+    def _forget(self, runs: Sequence[SortedRun], error: OSError) -> None:
+        """Go on without runs that cannot be read: their URLs are sent once more."""
+        self._faults.begin(FaultSite.SEEN, refused(self._folder, error))
+        for run in runs:
+            self._runs.remove(run)
+            run.close()
+
+    def _empty(self, folder: Path) -> None:
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            for old in folder.glob("*.run"):
+                old.unlink()
+        except OSError as error:
+            self._faults.begin(FaultSite.SEEN, refused(folder, error))
 
     def _merge(self, earlier: SortedRun, later: SortedRun) -> SortedRun:
         parts = merged(earlier, later)
@@ -105,6 +146,4 @@ class UrlSeenTest:
         else:
             self._number += 1
             run = RunFile.write(self._folder / f"{self._number}.run", parts)
-        earlier.close()
-        later.close()
         return run

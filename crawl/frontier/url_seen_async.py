@@ -27,7 +27,7 @@ class AsyncUrlSeenTest:
         return await self._in_thread(lambda: self._seen.are_new(found))
 
     async def add(self, sent: Sequence[tuple[str, int]]) -> None:
-        """Remember acknowledged URLs, as `UrlSeenTest.add` does, but off the event loop; raises SeenUnwritable."""
+        """Remember acknowledged URLs, as `UrlSeenTest.add` does, but off the event loop."""
         if self._sent == self._done and self._seen.has_room(len(sent)):
             self._seen.add(sent)
         else:

@@ -37,7 +37,7 @@ from crawl.politeness.site_delays import SiteDelays
 from crawl.schedule.lastmod import Lastmods
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit
-from dht import Clock, Slot
+from dht import Clock, LocalFaults, Slot
 
 log = logging.getLogger(__name__)
 
@@ -53,8 +53,10 @@ class Crawler:
         clock: Clock,
         rng: Random,
         seen_folder: Path | None = None,
+        faults: LocalFaults | None = None,
     ) -> None:
-        """Make the stages and what they share. `seen_folder` is emptied for the URL-seen test; None: in memory."""
+        """Make the stages and what they share. `seen_folder` is emptied for the URL-seen test; None: in memory.
+        `faults`: who is told what this machine refuses."""
         self._config, self._control, self._clock = config, control, clock
         self._site_tokens, self._late = ports.site_tokens, ports.late
         self._counters, self._listings, revisits = CrawlCounters(), SitemapListings(), RevisitStatistics(config)
@@ -62,7 +64,7 @@ class Crawler:
         addresses = AddressLimits(config.max_open_per_address, delay_s)
         self._queues = queues = SiteQueues(addresses)
         self._frontier = frontier = Frontier(config.max_frontier_urls, queues, revisits)
-        self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16)))
+        self._seen = AsyncUrlSeenTest(UrlSeenTest(seen_folder, rng.randbytes(16), faults=faults))
         self._sites = sites = SiteKnowledge(
             RobotsCache(config, ports.fetcher, clock),
             SiteDelays(config, Random(rng.random())),

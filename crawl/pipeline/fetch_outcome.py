@@ -27,6 +27,7 @@ _FOR_GOOD = frozenset((301, 308, 401, 402, 451))  # no page any more, by the sit
 _NO_PAGE = (VisitState.REDIRECT, VisitState.REFUSED)
 RETRIED = frozenset((408, 425, 429))  # and all from 500 on: the page is tried again
 _MAX_REASON_CHARS = 200
+FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
@@ -145,6 +146,11 @@ def declined(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visi
     It never counts as hopeless: others may hold the slot next."""
     fails = min(visit.fails, config.max_fails - 1)
     return failed(replace(visit, fails=fails, status=0), reason, now, config, DECLINED_S)
+
+
+def lacking_family(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
+    """Return the outcome where no node that is there now has the host's family of address; nobody's failure."""
+    return failed(replace(visit, fails=0, status=0), reason, now, config, FAMILY_S)
 
 
 def keep_again(visit: Visit, now: float) -> bool:

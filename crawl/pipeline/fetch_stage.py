@@ -18,6 +18,7 @@ from crawl.frontier.fetch_task import FetchTask
 from crawl.frontier.site_queues import SiteQueues
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import (
+    FAMILY_S,
     RETRIED,
     FetchOutcome,
     FollowUp,
@@ -26,6 +27,7 @@ from crawl.pipeline.fetch_outcome import (
     idle_parameters,
     judge,
     keep_again,
+    lacking_family,
     outcome_of_sparing,
     refused,
     validators,
@@ -66,6 +68,13 @@ class FetchStage:
 
     async def fetch(self, task: FetchTask) -> FetchResult:
         """Make a task's request, or none; never raises for what a site does."""
+        try:
+            return await self._fetch(task)
+        except FamilyMissing as error:
+            outcome = lacking_family(task.visit, f"family: {error}", self.clock().wall, self.config)
+            return FetchResult(FAMILY_S, outcome=FetchOutcome(outcome), is_declined=True)
+
+    async def _fetch(self, task: FetchTask) -> FetchResult:
         visit, now = task.visit, self.clock().wall
         decision = self.ports.decide(visit.url)
         if reason := refusal_reason(visit.url, decision, now) or self._trap(task):
@@ -175,7 +184,7 @@ class FetchStage:
         try:
             most = self.config.max_body_bytes
             fetched = (await self.ports.fetcher.fetch(url, {}, most)).opened(most)
-        except (AddressRefused, FamilyMissing):  # a hint lost until robots.txt is read anew
+        except AddressRefused:  # a hint lost until robots.txt is read anew
             return FetchResult()
         except FetchFailed as error:
             return FetchResult(self._after_silence(task.site, error.reason, decision))
@@ -192,8 +201,6 @@ class FetchStage:
             fetched = fetched.opened(most_bytes) if visit.is_sitemap else fetched
         except AddressRefused as error:
             return self._without(refused(visit, f"address: {error.reason}", self.clock().wall, config))
-        except FamilyMissing as error:
-            return self._without(failed(visit, f"family: {error}", self.clock().wall, config))
         except FetchDeclined as error:
             return self._declined(visit, error.reason)
         except BodyUnreadable as error:

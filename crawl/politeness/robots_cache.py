@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from crawl.canonical_url import find_url
 from crawl.config import CrawlConfig
-from crawl.errors import AddressRefused, FamilyMissing, FetchFailed
+from crawl.errors import AddressRefused, FetchFailed
 from crawl.fetch.response import Fetched, Fetcher
 from crawl.politeness.robots import ALLOW_ALL, Robots, parse_robots
 from crawl.schedule.due_times import due_after_failure
@@ -84,7 +84,8 @@ class RobotsCache:
         return redirect.url if redirect else f"{origin}/robots.txt"
 
     async def ask(self, url: str) -> RobotsAnswer:
-        """Make one request for the robots.txt of a URL's site, and keep what it says; never raises."""
+        """Make one request for the robots.txt of a URL's site, and keep what it says. Raises FamilyMissing, which says
+        nothing of the site."""
         origin = _origin(url)
         before = self._kept.get(origin, (0.0, None))[1]
         redirect = self._redirects.pop(origin, None) or _Redirect(f"{origin}/robots.txt", 0)
@@ -116,9 +117,8 @@ class RobotsCache:
             response = (await self._fetcher.fetch(url, {}, most)).opened(most)
         except AddressRefused as error:
             return RobotsUnreachable(f"address: {error.reason}", 0.0, 0, for_good=True), None
-        except (FetchFailed, FamilyMissing) as error:
-            reason = error.reason if isinstance(error, FetchFailed) else str(error)
-            return RobotsUnreachable(f"robots.txt unreachable: {reason}", 0.0, 0), None
+        except FetchFailed as error:
+            return RobotsUnreachable(f"robots.txt unreachable: {error.reason}", 0.0, 0), None
         if response.status in _REDIRECTS:
             return None, response
         return await self._read(response), response

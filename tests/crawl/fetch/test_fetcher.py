@@ -1,6 +1,7 @@
 """One fetch against sites that misbehave: each must cost little and end soon, with a reason."""
 
 import asyncio
+import errno
 import gzip
 import socket
 import sys
@@ -13,9 +14,10 @@ import pytest
 from aiohttp import web
 from msgspec.structs import replace
 
-from crawl import AddressRefused, BadHostsFile, CrawlConfig, Fetched, Fetcher, FetchFailed, open_fetcher
+from crawl import AddressRefused, BadHostsFile, CrawlConfig, FamilyMissing, Fetched, Fetcher, FetchFailed, open_fetcher
 from crawl.canonical_url import find_url
-from dht import system_clock
+from crawl.fetch import fetcher as fetcher_module
+from dht import FaultSite, LocalFaults, WorkingFamilies, system_clock
 from tests.crawl.world import Web
 
 MIB = 1 << 20
@@ -216,6 +218,45 @@ async def test_a_host_whose_ipv6_is_dead_is_fetched_by_ipv4_without_waiting_for_
         deaf.close()
 
 
+@pytest.mark.parametrize("error", [errno.ENETUNREACH, errno.EHOSTUNREACH, errno.EADDRNOTAVAIL, errno.ENETDOWN])
+async def test_what_this_machine_lacks_is_not_the_sites_fault(
+    site: Web, config: CrawlConfig, monkeypatch: pytest.MonkeyPatch, error: int
+) -> None:
+    async def no_way(sock: socket.socket, address: object) -> None:
+        raise OSError(error, "as the system says it")
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "sock_connect", no_way)
+    families = WorkingFamilies((4, 6))
+    async with open_fetcher(config, "0", system_clock, families) as fetcher:
+        with pytest.raises(FamilyMissing) as missing:
+            await fetcher.fetch(site.url("a.test"), {}, 1000)
+        assert missing.value.family == 4
+        families.answered("9.0.0.1", system_clock().steady)
+        with pytest.raises(FetchFailed, match="as the system says it"):  # IPv4 works: it is the host that is away
+            await fetcher.fetch(site.url("a.test"), {}, 1000)
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="a full accept queue drops connections on Linux")
+async def test_sites_that_are_silent_in_one_family_show_that_it_leads_nowhere(
+    site: Web, config: CrawlConfig, tmp_path: Path
+) -> None:
+    hosts = tmp_path / "silent"
+    hosts.write_text("only.test ::1\n")
+    families, now, deaf = WorkingFamilies((4, 6)), system_clock().steady, Deaf(site.port)
+    families.answered("127.0.0.1", now)
+    for host in ("2001:db8::2", "2001:db8::3"):
+        families.silent(host, now)
+    config = replace(config, hosts_file=str(hosts), connect_timeout_s=0.3)
+    try:
+        async with open_fetcher(config, "0", system_clock, families) as fetcher:
+            with pytest.raises(FetchFailed):
+                await fetcher.fetch(site.url("only.test"), {}, 1000)
+            with pytest.raises(FamilyMissing):
+                await fetcher.fetch(site.url("only.test"), {}, 1000)
+    finally:
+        deaf.close()
+
+
 async def test_the_address_that_was_checked_is_the_one_that_is_used(
     site: Web, config: CrawlConfig, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -249,3 +290,28 @@ async def test_the_owners_bandwidth_is_kept_without_failing_what_it_slows_down(s
         assert max(job.result().latency_s for job in jobs) < took_s + 0.1
         await fetcher.fetch(site.url("a.test", "/0"), {}, 100_000)
         assert fetcher.late_s() == 0.0
+
+
+async def test_a_machine_without_handles_waits_and_blames_no_site(
+    config: CrawlConfig, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    left, faults = [2], LocalFaults(system_clock)
+    real = socket.socket
+
+    class NoHandles(real):  # type: ignore[misc,valid-type]
+        """A socket for which there is no handle, twice."""
+
+        def __init__(self, *given: object, **named: object) -> None:
+            if left[0] and "fileno" not in named and len(given) < 4:
+                left[0] -= 1
+                raise OSError(errno.EMFILE, "Too many open files")
+            super().__init__(*given, **named)
+
+    monkeypatch.setattr(fetcher_module, "HANDLE_AGAIN_S", 0.0)
+    served = raw(saying(OK + b"Content-Length: 2\r\n\r\nok"))
+    async with served as url, open_fetcher(config, "0", system_clock, faults=faults) as fetcher:
+        monkeypatch.setattr(socket, "socket", NoHandles)
+        fetched = await fetcher.fetch(url, {}, MIB)
+    assert fetched.body == b"ok" and left == [0]
+    (fault,) = faults.present()
+    assert fault.site == FaultSite.HANDLES and "ulimit -n" in fault.remedy

@@ -8,9 +8,10 @@ from msgspec.structs import replace
 
 from crawl import AddressRefused, CrawlConfig, FamilyMissing
 from crawl.fetch.resolver import BUSY_TTL_S, FAILURE_TTL_S, Resolver
-from dht import Now
+from dht import Now, WorkingFamilies
 
 CONFIG = replace(CrawlConfig(), allow_private=True, dns_ttl_s=300.0)
+BOTH = WorkingFamilies((4, 6))
 
 
 class Names:
@@ -43,7 +44,7 @@ async def addresses(resolver: Resolver, name: str) -> list[str]:
 
 
 async def test_a_name_is_asked_for_once_while_its_answer_holds(names: Names) -> None:
-    resolver = Resolver(CONFIG, {"own.test": ("192.0.2.9",)}, names.clock)
+    resolver = Resolver(CONFIG, {"own.test": ("192.0.2.9",)}, BOTH, names.clock)
     names.table["a.test"] = ["2001:4860::1", "8.8.8.8"]
     assert await addresses(resolver, "own.test") == ["192.0.2.9"]
     assert await addresses(resolver, "A.test") == ["2001:4860::1", "8.8.8.8"]
@@ -56,7 +57,7 @@ async def test_a_name_is_asked_for_once_while_its_answer_holds(names: Names) -> 
 
 
 async def test_an_unknown_name_is_soon_asked_for_again(names: Names) -> None:
-    resolver = Resolver(CONFIG, {}, names.clock)
+    resolver = Resolver(CONFIG, {}, BOTH, names.clock)
     for _ in range(2):
         with pytest.raises(OSError, match=r"no address is known for new\.test"):
             await addresses(resolver, "new.test")
@@ -68,7 +69,7 @@ async def test_an_unknown_name_is_soon_asked_for_again(names: Names) -> None:
 
 
 async def test_only_addresses_that_may_be_contacted_come_out(names: Names) -> None:
-    resolver = Resolver(replace(CONFIG, allow_private=False, families=(4,)), {}, names.clock)
+    resolver = Resolver(replace(CONFIG, allow_private=False), {}, WorkingFamilies((4,)), names.clock)
     names.table = {"mixed.test": ["10.0.0.1", "8.8.8.8", "2001:4860::1"], "inner.test": ["::ffff:10.0.0.1"]}
     names.table["six.test"] = ["2001:4860::1", "fd00::1"]
     assert await addresses(resolver, "mixed.test") == ["8.8.8.8"]
@@ -81,7 +82,7 @@ async def test_only_addresses_that_may_be_contacted_come_out(names: Names) -> No
 
 
 async def test_one_look_up_answers_all_who_ask_meanwhile_and_one_who_gives_up_ends_it_for_nobody(names: Names) -> None:
-    resolver = Resolver(CONFIG, {}, names.clock)
+    resolver = Resolver(CONFIG, {}, BOTH, names.clock)
     names.table["a.test"] = ["8.8.8.8"]
     async with asyncio.TaskGroup() as tasks:
         first = tasks.create_task(addresses(resolver, "a.test"))
@@ -94,7 +95,7 @@ async def test_one_look_up_answers_all_who_ask_meanwhile_and_one_who_gives_up_en
 
 
 async def test_where_the_name_server_is_silent_it_is_asked_again_sooner(names: Names) -> None:
-    resolver = Resolver(CONFIG, {}, names.clock)
+    resolver = Resolver(CONFIG, {}, BOTH, names.clock)
     names.fault = socket.EAI_AGAIN
     with pytest.raises(OSError, match="no address is known"):
         await addresses(resolver, "a.test")
@@ -104,10 +105,10 @@ async def test_where_the_name_server_is_silent_it_is_asked_again_sooner(names: N
 
 
 async def test_the_first_address_is_that_which_a_fetch_tries_first(names: Names) -> None:
-    resolver = Resolver(replace(CONFIG, allow_private=False), {}, names.clock)
+    resolver = Resolver(replace(CONFIG, allow_private=False), {}, BOTH, names.clock)
     names.table["a.test"] = ["10.0.0.1", "2001:4860::1", "8.8.8.8"]
-    assert await resolver.first("a.test") == "2001:4860::1"
-    assert await resolver.first("8.8.4.4") == "8.8.4.4"
+    assert (await resolver.usable("a.test"))[0] == "2001:4860::1"
+    assert await resolver.usable("8.8.4.4") == ["8.8.4.4"]
     with pytest.raises(AddressRefused):
-        await resolver.first("127.0.0.1")
+        await resolver.usable("127.0.0.1")
     await resolver.close()

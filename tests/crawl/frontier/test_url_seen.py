@@ -1,5 +1,6 @@
 """What was handed over is known exactly, whether it lies in memory or in files."""
 
+import os
 from contextlib import closing
 from pathlib import Path
 from random import Random
@@ -9,9 +10,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from crawl.errors import SeenUnwritable
+from crawl.frontier import url_seen
 from crawl.frontier.sorted_run import BLOCK, MemoryRun, RunFile, merged
 from crawl.frontier.url_seen import UrlSeenTest
+from dht import FaultSite, LocalFaults, Now
+from tests.faults.injection import filled, small_disk
 
 KEY = bytes(16)
 A, B = "http://a.test/a", "http://a.test/b"
@@ -74,9 +77,53 @@ def test_a_run_holds_any_hash_at_any_place_of_its_blocks(tmp_path: Path) -> None
         run.close()
 
 
-def test_a_disk_that_does_not_take_it_is_said_with_a_remedy(tmp_path: Path) -> None:
-    seen = UrlSeenTest(tmp_path / "seen", KEY, gathered=1, in_memory=0)
-    seen.add([(A, 1)])
-    (tmp_path / "seen").rmdir()
-    with pytest.raises(SeenUnwritable, match="free some space"):
-        seen.add([(B, 1)])
+def test_a_disk_that_takes_no_file_costs_memory_and_nothing_is_forgotten(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(url_seen, "MOST_RUNS", 4)
+    clock = _Steady()
+    faults = LocalFaults(clock)
+    with small_disk(tmp_path / "disk", 1_000_000) as folder:
+        seen = UrlSeenTest(folder / "seen", KEY, gathered=100, in_memory=0, faults=faults)
+        urls = [f"http://a.test/{n}" for n in range(1200)]
+        seen.add([(url, 1) for url in urls[:100]])
+        seen.add([(url, 1) for url in urls[100:200]])
+        with filled(folder):
+            for start in (200, 300, 400):
+                seen.add([(url, 1) for url in urls[start : start + 100]])
+            (fault,) = faults.present()
+            assert fault.site == FaultSite.SEEN and "free some space" in fault.remedy
+            assert not any(seen.are_new([(url, 1) for url in urls[:500]])), "what was sent is known"
+            for start in (500, 600, 700, 800):
+                seen.add([(url, 1) for url in urls[start : start + 100]])
+            assert len(seen) < 900, "memory is bounded: the oldest are sent once more"
+        seen.add([(url, 1) for url in urls[900:1000]])
+        assert not any(seen.are_new([(url, 1) for url in urls[700:1000]]))
+        clock.steady = 60.0
+        assert faults.present() == ()
+        seen.close()
+
+
+@pytest.mark.parametrize("how", ["torn", "gone"])
+def test_a_run_that_cannot_be_read_is_sent_once_more(tmp_path: Path, how: str) -> None:
+    faults = LocalFaults(_Steady())
+    seen = UrlSeenTest(tmp_path / "seen", KEY, gathered=100, in_memory=0, faults=faults)
+    urls = [f"http://a.test/{n}" for n in range(2000)]
+    for start in range(0, 1000, 100):
+        seen.add([(url, 1) for url in urls[start : start + 100]])
+    for run in (tmp_path / "seen").glob("*.run"):
+        os.truncate(run, 100 if how == "torn" else 0)
+    are_new = seen.are_new([(url, 1) for url in urls[:1000]])
+    assert any(are_new) and faults.present()[0].site == FaultSite.SEEN
+    seen.add([(url, 1) for url in urls[:1000]])
+    assert not any(seen.are_new([(url, 1) for url in urls[:1000]]))
+    seen.close()
+
+
+class _Steady:
+    """Both clocks, moved by the test."""
+
+    steady = 0.0
+
+    def __call__(self) -> Now:
+        return Now(1000.0 + self.steady, self.steady)

@@ -21,7 +21,7 @@ from crawl import (
 )
 from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
-from dht import system_clock
+from dht import WorkingFamilies, system_clock
 from tests.crawl.world import SLOT, Crawl, Web, answer, linked, seed, state
 
 
@@ -146,8 +146,7 @@ async def test_a_dead_host_costs_few_requests_and_each_of_its_urls_gets_a_reason
 async def test_private_addresses_and_missing_families_are_told_apart(
     site: Web, crawl: Crawl, config: CrawlConfig
 ) -> None:
-    narrow = replace(config, families=(4,))
-    async with open_fetcher(narrow, "0", system_clock) as fetcher:
+    async with open_fetcher(config, "0", system_clock, WorkingFamilies((4,))) as fetcher:
         with pytest.raises(FamilyMissing) as missing:
             await fetcher.fetch("http://six.test/", {}, 1000)
         assert missing.value.family == 6
