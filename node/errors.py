@@ -61,6 +61,16 @@ class BadDataDir(BrokenFile):
 
 
 @dataclass(eq=False)
+class NotJoined(LocalError):
+    """Says that a node which is apart from its network takes nothing for it."""
+
+    reason: str
+
+    def __str__(self) -> str:
+        return self.reason
+
+
+@dataclass(eq=False)
 class PortInUse(LocalError):
     """Says that a listener could not have its address."""
 

@@ -6,7 +6,7 @@ from pathlib import Path
 from random import Random
 
 from crawl import BandwidthWait, Fetcher, Locate, Parsers, nowhere
-from dht import Clock, Identity, Overlay, ShardPolicy
+from dht import Clock, Identity, LocalFaults, Overlay, ShardPolicy
 from node.crawling.machine_load import MachineReading
 from node.sites.mirror_finder import Sampling
 from store import RecordStore
@@ -28,8 +28,10 @@ class NodeEnvironment:
     index_path: Path | None  # None: in memory
     seen_path: Path | None  # where handed-over URLs are remembered, emptied at every start; None: in memory
     expects_others: bool  # the peer cache or the network file names somebody
+    faults: LocalFaults  # of this machine, told by whoever reads and writes files
     locate: Locate = nowhere  # where the fetcher will find a host
     late: BandwidthWait = lambda: 0.0  # until the fetcher's bandwidth limit lets another fetch begin
+    outage: Callable[[], str] = str  # why this machine reaches no site at all, "" where it does
     machine: Callable[[], MachineReading] = MachineReading  # how busy it is; by default nothing is told
     spreading: ShardPolicy = SHARDING  # which sites are big enough to be spread
     sampling: Sampling = SAMPLING  # how often aliases of hosts are looked for, and looked after

@@ -3,11 +3,13 @@
 Pure: two states of a node in, lines out. `node/process/run_node.py` compares every few seconds and logs the lines.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 COMPARE_EVERY_S = 2.0
 GOES_ON_EVERY_S = 60.0  # a long crawl says so once in a while
+FIGURES = re.compile(r"[0-9]+")
 BUSY = frozenset({"crawling", "waiting"})
 
 
@@ -27,24 +29,27 @@ class NodeState:
     failed: int = 0
     documents: int = 0
     is_settled: bool = False
+    warnings: tuple[str, ...] = ()  # to the operator
 
 
 class EventLog:
     """Compares a node's state with the one before it, and remembers what was said last."""
 
     def __init__(self, first: NodeState) -> None:
-        self._last = replace(first, live=frozenset(), ready=0, owned=0, crawl="", is_settled=False)
+        self._last = replace(first, live=frozenset(), warnings=(), ready=0, owned=0, crawl="", is_settled=False)
         self._went_on_at = first.at
         self._settled_with = -1  # documents when "settled" was last said
-
-    def is_curious(self, documents: int, crawl: str) -> bool:
-        """Tell whether to ask other owners if all is settled: something came since, and nothing comes just now."""
-        return documents != self._settled_with and documents == self._last.documents and crawl not in BUSY
 
     def lines(self, now: NodeState) -> list[str]:
         """Return what is new since the last state, in the form of log lines."""
         last, self._last = self._last, now
-        return [*_peers(last, now), *_slots(last, now), *self._crawl(last, now), *self._settled(now)]
+        return [
+            *_warnings(last, now),
+            *_peers(last, now),
+            *_slots(last, now),
+            *self._crawl(last, now),
+            *self._settled(now),
+        ]
 
     def _crawl(self, last: NodeState, now: NodeState) -> Iterator[str]:
         if now.pause_reason and now.pause_reason != last.pause_reason:
@@ -62,9 +67,16 @@ class EventLog:
             yield f"crawl goes on {figures}"
 
     def _settled(self, now: NodeState) -> Iterator[str]:
-        if now.is_settled and now.documents != self._settled_with:
+        if now.is_settled and now.crawl not in BUSY and now.documents != self._settled_with:
             self._settled_with = now.documents
             yield f"settled documents={now.documents}"
+
+
+def _warnings(last: NodeState, now: NodeState) -> Iterator[str]:
+    """Say each warning when it comes and when it is over; one whose figures alone differ is the same one."""
+    before, after = ({FIGURES.sub("", told): told for told in state.warnings} for state in (last, now))
+    yield from (f"to look at: {told}" for told in map(after.get, after.keys() - before.keys()))
+    yield from (f"over: {told}" for told in map(before.get, before.keys() - after.keys()))
 
 
 def _peers(last: NodeState, now: NodeState) -> Iterator[str]:

@@ -16,8 +16,10 @@ from dht import (
     document_id,
     parse_document,
     slot_of,
+    unknown_parts,
 )
 from index import SearchRequest
+from node.app.answer_cache import AnswerCache
 from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus
 from node.app.strategy_preview import StrategyPreview
@@ -36,16 +38,27 @@ class NodeService:
         self._core, self._overlay, self._strategies = node_core, overlay, overlay.strategies
         self._network, self._clock = network, clock
         self._status = NodeStatus(node_core, overlay, network, quota_bytes, clock)
+        self._answers = AnswerCache()
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
-        return await self._core.index.searcher.search(question)
+        if known := self._answers.get(question, self._clock().steady):
+            return known
+        answer = await self._core.index.searcher.search(question)
+        self._answers.put(question, answer, self._clock().steady)
+        return answer
+
+    async def suggest(self, typed: str) -> list[str]:
+        return await self._core.index.searcher.suggest(typed)
 
     async def status(self) -> Json:
         return await self._status.status()
 
     async def peers(self) -> list[Json]:
         return self._status.peers()
+
+    def warnings(self) -> list[str]:
+        return list(self._status.warnings())
 
     async def strategy(self, which: str = "") -> Json:
         in_force, newest = self._overlay.view.strategy.version, self._strategies.newest.version
@@ -59,6 +72,7 @@ class NodeService:
             **msgspec.to_builtins(strategy),
             "digest": signed.digest,
             "signed_by": [signature.key for signature in signed.signatures],
+            "not_understood": list(unknown_parts(signed.document)),
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 
@@ -183,4 +197,7 @@ def document_json(record: Record, document: Document, replicas: int) -> Json:
         "headings": list(document.headings),
         "text": document.text,
         "boilerplate": document.boilerplate,
+        "signature": document.signature.hex(),
+        "published_at": document.published_at,
+        "modified_at": document.modified_at,
     }

@@ -5,14 +5,12 @@ from typing import Any
 
 import msgspec
 
-from dht import Clock, Network, NodeId, OverlayService
+from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService
 from node.app.node_core import NodeCore
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 
 Json = dict[str, Any]
-
-SETTLED_FOR_S = 1.0  # a settled answer is kept for so long: it costs a message to every other owner
 
 
 class NodeStatus:
@@ -23,7 +21,6 @@ class NodeStatus:
     ) -> None:
         self._core, self._overlay, self._strategies = core, overlay, overlay.strategies
         self._network, self._quota_bytes, self._clock = network, quota_bytes, clock
-        self._settled: tuple[float, bool] = (-SETTLED_FOR_S, False)
 
     async def status(self) -> Json:
         """Return what this node is, holds and does."""
@@ -35,7 +32,11 @@ class NodeStatus:
             "members": len(view.members()),
             "role": "member" if self._overlay.takes_part else "client",
             "reachable": {
-                f"ipv{family}": {"state": found.verdict.value, "tried": found.tried, "text": found.shown}
+                f"ipv{family}": {
+                    "state": found.verdict.value,
+                    "tried": found.tried,
+                    "text": self._overlay.families.reason(family) or found.shown,
+                }
                 for family, found in self._overlay.reachability().items()
             },
             "clients": self._clients(),
@@ -48,14 +49,15 @@ class NodeStatus:
                 "leased": len(view.leases()),
             },
             "documents": self._core.index.local.documents,
-            "settled": await self._is_settled(),
+            "settled": self._core.levels.is_settled(),
             "under_replicated": kept.under_replicated,
             "owed": kept.owed,
             "crawl": self._crawl(),
             "balance": balance_json(self._overlay.balance()),
             "load": load_json(self._overlay.load),
             "strategy": self._strategy(),
-            "warnings": list(self._warnings()),
+            "warnings": list(self.warnings()),
+            "faults": list(map(_fault_json, self._core.faults.present())),
             "disk": {"used": kept.used_bytes, "quota": self._quota_bytes},
         }
 
@@ -115,8 +117,13 @@ class NodeStatus:
             "warnings": list(self._strategies.warnings(self._clock())),
         }
 
-    def _warnings(self) -> Iterator[str]:
-        if reason := self._core.fetching.pause.room_reason():
+    def warnings(self) -> Iterator[str]:
+        """Say what the operator should look at, the strategy aside, one sentence each."""
+        yield from self._overlay.warnings()
+        faults = self._core.faults.present()
+        yield from map(str, faults)
+        reason = self._core.fetching.pause.room_reason()
+        if reason and not any(fault.site == FaultSite.STORE for fault in faults):
             yield reason
         if self._overlay.view.node_id.hex() in self._overlay.view.strategy.blocked:
             yield "the strategy blocks this node: its members do not speak with it; ask the network's publishers why"
@@ -143,11 +150,16 @@ class NodeStatus:
             "refuses": len(told) // 4,
             "due": due,
             "load": load_json(load),
+            "clock_off_s": round(self._overlay.clock_off_s(peer), 1),
             "last_heard_s": round(view.silent_s(peer) or 0.0, 1),
         }
 
-    async def _is_settled(self) -> bool:
-        now = self._clock().steady
-        if now - self._settled[0] >= SETTLED_FOR_S:
-            self._settled = now, await self._core.settlement.is_settled()
-        return self._settled[1]
+
+def _fault_json(fault: LocalFault) -> Json:
+    return {
+        "site": fault.site.name.lower(),
+        "cause": fault.cause,
+        "since": fault.since,
+        "what_stops": fault.what_stops,
+        "remedy": fault.remedy,
+    }

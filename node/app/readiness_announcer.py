@@ -1,10 +1,11 @@
 """Announces to the network which slots this node is ready for, how much it has to fetch and how busy its machine is."""
 
 import asyncio
+from collections.abc import Mapping
 from contextlib import suppress
 
 from crawl import Crawler
-from dht import Slot, resize_inside
+from dht import Slot
 from index import LocalIndex
 from node.app.environment import NodeEnvironment
 from node.crawling.machine_load import LoadMeter
@@ -29,14 +30,14 @@ class ReadinessAnnouncer:
         self._replicator, self._index, self._crawler = replicator, index, crawler
         self._quota_bytes, self._meter = quota_bytes, LoadMeter()
         self._shown: frozenset[Slot] = frozenset()
-        self._shown_bits = env.overlay.view.strategy.slot_bits
+        self._shown_of: Mapping[Slot, int] | None = None  # all of which is shown
         self._load_at = 0.0  # steady
 
     async def run(self) -> None:
         """Announce what changes, until cancelled."""
         while True:
             self._replicator.ready_changed.clear()
-            self._show(self._replicator.ready_slots())
+            self._show({} if self._overlay.view.why_apart() else self._replicator.level_at())
             if (now := self._clock().steady) >= self._load_at:
                 self._load_at = now + LOAD_EVERY_S
                 self._announce(has_load=True)
@@ -44,14 +45,24 @@ class ReadinessAnnouncer:
                 async with asyncio.timeout(ANNOUNCE_EVERY_S):
                     await self._replicator.ready_changed.wait()
 
-    def _show(self, ready: frozenset[Slot]) -> None:
-        """A new slot waits until the index has caught up with it; one that is ready no more leaves at once."""
-        bits = self._overlay.view.strategy.slot_bits
-        self._shown, self._shown_bits = resize_inside(self._shown, self._shown_bits, bits), bits
-        shown = ready if self._index.is_current else ready & self._shown
+    def _show(self, level_at: Mapping[Slot, int]) -> None:
+        """A slot waits until the index has what made it ready, however much came since; one that is ready no more
+        leaves at once. While the index cannot take in changes, slots are left to replicas that can; while it is built
+        anew, all are."""
+        is_stuck = self._index.is_stuck
+        if level_at is self._shown_of and not is_stuck and self._index.is_answering:
+            return
+        shown = frozenset(slot for slot, sequence in level_at.items() if self._index.reached(sequence))
+        if is_stuck:
+            shown = frozenset(filter(self._is_alone, shown))
+        self._shown_of = level_at if len(shown) == len(level_at) else None
         if shown != self._shown:
             self._shown = shown
             self._announce(has_load=False)
+
+    def _is_alone(self, slot: Slot) -> bool:
+        view = self._overlay.view
+        return not any(peer != view.node_id for peer in view.ready(slot))
 
     def _announce(self, *, has_load: bool) -> None:
         load = None

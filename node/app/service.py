@@ -18,14 +18,20 @@ class Service(Protocol):
 
     async def search(self, question: SearchRequest) -> Json:
         """Answer a search: the body of /api/v1/search. Raises QueryError (an InputError with `position`) where the
-        query is none."""
+        cursor is not the query's."""
+
+    async def suggest(self, typed: str) -> list[str]:
+        """Return what somebody who typed this may be about to ask, by what is indexed on this node alone."""
 
     async def status(self) -> Json:
         """Return what the node is, holds and does: the body of /api/v1/status."""
 
     async def peers(self) -> list[Json]:
         """Return one object a member: node_id, self, endpoints, live, families, strategy_version, ready, leased,
-        refuses, due, load (percent: cpu, memory, disk, network), last_heard_s."""
+        refuses, due, load (percent: cpu, memory, disk, network), clock_off_s, last_heard_s."""
+
+    def warnings(self) -> list[str]:
+        """Say what keeps this node from doing all that it should, one sentence each; empty where nothing does."""
 
     async def strategy(self, which: str = "") -> Json:
         """Return the strategy in force, the "newest", or a version by its number, with its digest, signers and
@@ -56,7 +62,8 @@ class Service(Protocol):
     ) -> Json:
         """Hand seeds, and sitemaps whose pages are seeds, to their owners; a dry run writes nothing. Known URLs are
         accepted and not fetched anew. Returns {accepted, refused: [{url, reason}], seeds: [{url, scope, sitemap,
-        known}], behind, dry_run}; `known` says what is known of a seed, "" where it is new."""
+        known}], behind, following, dry_run}; `known` says what is known of a seed, "" where it is new, `behind` how
+        many addresses behind known seeds are handed in, too, and `following` that more may be found."""
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
         """Return what became of URLs, in order: {url, state, reason, found: [{url, depth, scope}]} each."""

@@ -18,7 +18,8 @@ NEXT_S = 180 * DAY_S  # when operators may expect the next version
 VALID_S = 366 * DAY_S  # an expired one stays in force, with a warning
 SLOTS_EACH = (16, 64)  # slots for each member: fewer leave some without any, more cost packets for nothing
 MAX_BITS = 16
-ABOUT = frozenset({"digest", "signed_by", "warnings"})  # what `strategy show` adds to the document's own fields
+# What `strategy show` adds to the fields of the document.
+ABOUT = frozenset({"digest", "signed_by", "not_understood", "warnings"})
 NOT_SET = {
     "network": "it is the network's id and never changes",
     "version": "it is the newest version's, plus one",
@@ -72,6 +73,13 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
     return strategy
 
 
+def check_understood(parts: Sequence[str]) -> None:
+    """Raise BadStrategy where the newest version has parts that this program would leave out of the next one."""
+    if parts:
+        names = ", ".join(str(part)[:40] for part in parts[:8])
+        raise BadStrategy("newest version", f"says what this dse-node does not know: {names}", "draft with a newer one")
+
+
 def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
     """Return the document that a draft means; raises BadStrategy.
 
@@ -87,6 +95,7 @@ def next_version(draft: bytes, now: int, source: str = "draft") -> Strategy:
         if name not in known and name not in ABOUT:
             near = difflib.get_close_matches(name, known, n=1)
             raise BadStrategy(name, "is no field of a strategy", f"did you mean {near[0]}?" if near else "remove it")
+    check_understood(fields.get("not_understood") or ())
     body = {name: value for name, value in fields.items() if name in known}
     if isinstance(fields.get("digest"), str):
         body["previous"] = fields["digest"]

@@ -12,9 +12,10 @@ from crawl import (
     Crawler,
     CrawlerPorts,
     OperatorBlocklist,
+    signature,
 )
 from dht import SiteShards
-from index import IndexConfig, LocalIndex, Searcher
+from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
@@ -122,7 +123,7 @@ class CrawlParts:
             env.locate,
             env.late,
         )
-        self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path)
+        self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
             self.crawler, env.store, env.overlay, store.shards, store.host_book, store.host_records.hear
         )
@@ -144,9 +145,10 @@ class SiteParts:
 class IndexParts:
     """Indexes what lies here, and searches through the whole network. Blocks while files are opened."""
 
-    def __init__(self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup) -> None:
-        self.local = LocalIndex.open(config, env.index_path, env.overlay, StoreChangeFeed(env.store))
-        self.searcher = Searcher(config, env.overlay, self.local, lookup.texts, env.clock, env.new_rng())
+    def __init__(self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup, agree: Agree) -> None:
+        feed = StoreChangeFeed(env.store)
+        self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults)
+        self.searcher = Searcher(config, env.overlay, self.local, lookup.texts, env.clock, env.new_rng(), signature)
 
 
 class JobParts:
@@ -158,6 +160,6 @@ class JobParts:
         self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
-        resubmission = Resubmission(self.progress.answer, clock)
-        self.submission = Submission(self.seed_publisher, decide, refusals, lookup, resubmission.find, clock)
+        self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)
+        self.submission = Submission(self.seed_publisher, decide, refusals, lookup, self.resubmission, clock)
         self.explanations = Explanations(overlay, store.shards, crawler, lookup, decide, refusals, clock)

@@ -174,6 +174,8 @@ def _add_networks(verbs: Verbs) -> None:
     about = "that work, 2^N hashes (default 0; open 20)"
     new.add_argument("--puzzle-bits", type=Between(0, 28), metavar="N", help=about)
     _json(new)
+    about = "make this node the first of its network: it starts though nobody answers"
+    _place(_verb(network, "begin", "networks:begin", about))
     show = _verb(network, "show", "networks:show", "check a network file and print what it says")
     show.add_argument("file", nargs="?", metavar="FILE", help="default: the node's own")
     _place(show, json=True)

@@ -3,6 +3,7 @@
 config.toml     settings            network.toml   the network file       format       the number below
 identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
 identity.puzzle its solved puzzle   keys/          publisher's keys
+founder         the node's id, where it is the first node of its network: it starts though nobody answers
 dht/  store/  index/                one directory a package
 """
 
@@ -28,6 +29,7 @@ class DataDir:
         self.network = root / "network.toml"
         self.identity = root / "identity.key"
         self.puzzle = root / "identity.puzzle"
+        self.founder = root / "founder"
         self.admin_token = root / "admin.token"
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
@@ -60,6 +62,19 @@ class DataDir:
                 f"format {found[:20]!r}, but this version reads {FORMAT}",
                 "use the version that made it, or another --data-dir",
             )
+
+    def found(self, node_id: str) -> None:
+        """Note that the node which lives here is the first of its network."""
+        self.founder.write_text(f"{node_id}\n")
+
+    def is_founded_by(self, node_id: str) -> bool:
+        """Tell whether this node is the first of its network; a note copied from another node's directory is none."""
+        try:
+            return self.founder.read_text().strip() == node_id
+        except FileNotFoundError:
+            return False
+        except (OSError, UnicodeDecodeError) as error:
+            raise BadDataDir(str(self.founder), str(error), "delete it, or run `dse-node network begin`") from None
 
     def read_token(self) -> str:
         """Return the administrator's token; raises BadDataDir where it cannot be read."""

@@ -20,6 +20,7 @@ from node.errors import ConfigError
 from store import StoreConfig
 
 LogLevel = Literal["debug", "info", "warning", "error"]
+WITHDRAWN = ("crawl.families",)  # what an earlier version could be told: its file still starts a node
 MAX_CONFIG_BYTES = 1 << 20  # a configuration is a few kilobytes; anything near this is another file
 
 
@@ -104,4 +105,4 @@ def load_config(path: Path) -> Config:
         text = raw.decode()
     except UnicodeDecodeError as error:
         raise ConfigError(str(path), f"not UTF-8 at byte {error.start}", "save it as UTF-8") from None
-    return parse_config(text, str(path), Config)
+    return parse_config(text, str(path), Config, WITHDRAWN)

@@ -1,10 +1,12 @@
 """Says why this node fetches nothing just now, and pauses the crawler meanwhile.
 
 Its operator's pause and hours stand against every fetch, also one that others order; where only room is lacking, those
-are still carried out. A pause with an end ends by itself; the hours are those of the clock on the wall.
+are still carried out. Without a network nothing is tried, since every site would seem to be down. A pause with an end
+ends by itself; the hours are those of the clock on the wall.
 """
 
 import asyncio
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
 from crawl import CrawlConfig, CrawlControl, FetchHours
@@ -19,10 +21,17 @@ class FetchPause:
     """Knows what stands against fetching, and tells the crawler by `control`."""
 
     def __init__(
-        self, crawl: CrawlConfig, room: StoreConfig, store: RecordStore, control: CrawlControl, clock: Clock
+        self,
+        crawl: CrawlConfig,
+        room: StoreConfig,
+        store: RecordStore,
+        control: CrawlControl,
+        clock: Clock,
+        outage: Callable[[], str] = str,
     ) -> None:
+        """`outage`: why this machine reaches nobody, "" where it does."""
         self._hours, self._last_room_bytes = FetchHours.parse(crawl.hours), last_room_bytes(crawl, room)
-        self._store, self._control, self._clock = store, control, clock
+        self._store, self._control, self._clock, self._outage = store, control, clock, outage
         self._paused_until: float | None = None  # steady; None: not paused
         self._ends = ""  # for people
 
@@ -34,7 +43,7 @@ class FetchPause:
 
     def step(self) -> None:
         """Tell the crawler what stands against fetching now."""
-        self._control.pause(self.operator_reason() or self.room_reason())
+        self._control.pause(self.operator_reason() or self._outage() or self.room_reason())
 
     def pause(self, for_s: float | None = None) -> None:
         """Fetch nothing for so many seconds or, where that is None, until `resume`."""
@@ -56,7 +65,7 @@ class FetchPause:
     def room_reason(self) -> str:
         """Say why there is no room for new pages, and what helps; "" where there is."""
         reason = self._store.no_room(self._last_room_bytes)
-        return f"no room for new pages: {reason}; raise store.quota_bytes or free some space" if reason else ""
+        return f"no room for new pages: {reason}" if reason else ""
 
     def _local(self) -> datetime:
         return datetime.fromtimestamp(self._clock().wall)

@@ -6,7 +6,7 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 from collections.abc import Sequence
 
 from index import DocumentChange, Text
-from store import Document, Kind, Record, RecordStore, decode_document
+from store import Document, Kind, Record, RecordChange, RecordStore, decode_document
 
 
 class StoreChangeFeed:
@@ -19,34 +19,34 @@ class StoreChangeFeed:
         """Tell whether nothing that the log has forgotten came after this cursor."""
         if not cursor:
             return True
-        return cursor[:16] == self._log.incarnation and self._sequence(cursor) >= self._log.horizon
+        return cursor[:16] == self._log.incarnation and self.sequence(cursor) >= self._log.horizon
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         """Return up to `limit` changes of documents after the cursor, and the next cursor."""
-        changed = self._log.changes(self._sequence(cursor), limit)
+        changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
-        documents = [change for change in changed if change.kind == Kind.DOCUMENT]
-        texts = [
-            DocumentChange(c.id, None if c.removed else text_of(self._store.find(c.kind, c.id, content=False)))
-            for c in documents
-        ]
-        return texts, self._cursor(changed[-1].sequence)
+        documents = [self._read(change) for change in changed if change.kind == Kind.DOCUMENT]
+        return documents, self._cursor(changed[-1].sequence)
+
+    def _read(self, change: RecordChange) -> DocumentChange:
+        record = None if change.removed else self._store.find(change.kind, change.id, content=False)
+        return DocumentChange(change.id, text_of(record), record.version.at_ms / 1000 if record else 0.0)
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes there are after the cursor, of any kind."""
-        return self._log.sequence - self._sequence(cursor)
+        return self._log.sequence - self.sequence(cursor)
+
+    def sequence(self, cursor: bytes) -> int:
+        """Return the number of the last change before the cursor."""
+        return int.from_bytes(cursor[16:], "big")
 
     async def wait(self, cursor: bytes) -> None:
         """Return when there is something after the cursor."""
-        await self._log.wait(self._sequence(cursor))
+        await self._log.wait(self.sequence(cursor))
 
     def _cursor(self, sequence: int) -> bytes:
         return self._log.incarnation + sequence.to_bytes(8, "big")
-
-    @staticmethod
-    def _sequence(cursor: bytes) -> int:
-        return int.from_bytes(cursor[16:], "big")
 
 
 def text_of(record: Record | None) -> Text | None:
@@ -71,4 +71,7 @@ def text_of_document(record: Record, document: Document) -> Text:
         fetched_at=document.fetched_at,
         boilerplate=document.boilerplate,
         max_snippet=document.max_snippet,
+        signature=document.signature,
+        published_at=document.published_at,
+        modified_at=document.modified_at,
     )

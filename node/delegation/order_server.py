@@ -45,16 +45,20 @@ class OrderServer:
                 got = (await self._fetcher.fetch(order.url, dict(order.headers), max_bytes)).opened(max_bytes)
             except FetchFailed as error:
                 return FetchAnswer(failure=error.reason[:300])
-            except (FamilyMissing, AddressRefused) as error:
+            except FamilyMissing as error:
+                raise BadMessage(peer.hex(), "orders a fetch from a host that this node does not reach") from error
+            except AddressRefused as error:
                 return FetchAnswer(failure=str(error)[:300])
         return FetchAnswer(got.status, got.headers, got.body, got.cut, got.latency_s, got.address)
 
     def _objection(self, peer: NodeId, order: FetchOrder) -> str:
-        """Say why an order is not carried out, "" where it is; robots.txt is read whatever the rules say of pages."""
+        """Say why an order is not carried out, "" where it is; robots.txt is read whatever the rules say of pages, and
+        for any member, because that of a site in its own slot may redirect to it."""
         if not is_canonical(order.url):
             return "orders a fetch of what is no canonical URL"
-        view = self._overlay.view
-        if peer not in view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits)):
+        view, is_robots = self._overlay.view, split_url(order.url).path == "/robots.txt"
+        entitled = view.live_owners(slot_of(self._place(order.url), view.strategy.slot_bits))
+        if peer not in entitled and not (is_robots and peer in view.members()):
             return "orders a fetch in a slot that is not its own"
         if reason := self._pause_reason():
             return f"orders a fetch of a node that rests: {reason}"
@@ -63,6 +67,6 @@ class OrderServer:
         if refused := self._refusals.reason(order.url):
             return f"orders a fetch that this node's operator refuses: {refused}"
         decision = self._decide(order.url)
-        if not decision.allowed and split_url(order.url).path != "/robots.txt":
+        if not decision.allowed and not is_robots:
             return f"orders a fetch that is not allowed: {decision.reason}"
         return ""

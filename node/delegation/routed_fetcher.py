@@ -61,8 +61,8 @@ class RoutedFetcher:
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
         """Fetch a URL, here or by another node.
 
-        Raises FetchFailed where no peer can reach the host either, FetchDeclined where this node must not fetch it and
-        no other owner did.
+        Raises FamilyMissing where no peer can reach the host either, FetchDeclined where this node must not fetch it
+        and no other owner did.
         """
         if got := await self._from_owner(url, headers, max_bytes):
             return got
@@ -128,7 +128,7 @@ class RoutedFetcher:
         for peer in self._carriers(url, missing.family):
             if got := await self._ordered(peer, order):
                 return got
-        raise FetchFailed(url, f"its host has IPv{missing.family} alone, and no peer with that family answered")
+        raise missing
 
     async def _ordered(self, peer: NodeId, order: FetchOrder) -> Fetched | None:
         """Have one peer fetch; None where it refused or was silent. Raises FetchFailed where the site failed."""

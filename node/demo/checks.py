@@ -16,6 +16,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 
+from crawl import signature
 from dht import DocumentId, InputError, Key
 from index import SearchOracle, Text
 from node.demo.judge import Fetches, judge_fetches, same_order
@@ -138,6 +139,9 @@ def text_of_row(row: dict[str, Any]) -> Text:
         language=row["language"],
         fetched_at=row["fetched_at"],
         boilerplate=row["boilerplate"],
+        signature=bytes.fromhex(row["signature"]),
+        published_at=row["published_at"],
+        modified_at=row["modified_at"],
     )
 
 
@@ -149,7 +153,7 @@ async def check_queries(
     report: DemoReport,
 ) -> None:
     """Ask every query at every node and compare each order with brute force."""
-    oracle = SearchOracle(texts)
+    oracle = SearchOracle(texts, signature)
     for query in queries:
         expected = [hit.text.url for hit in oracle.search(query.q).hits[:TOP]]
         if query.expect not in expected:
@@ -172,6 +176,7 @@ def query_row(query: ExpectedQuery, node: DemoNode, answer: dict[str, Any]) -> Q
         node=node.name,
         coverage=coverage_of(answer),
         exact=answer["exact"],
+        why=[each["reason"] for each in answer["why"]],
         took_ms=answer["took_ms"],
         results=[result["url"] for result in answer["results"]],
     )
@@ -183,7 +188,7 @@ def faults_of(row: QueryReport, query: ExpectedQuery, expected: Sequence[str]) -
     if row.coverage < 1:
         faults.append(f"coverage {row.coverage}")
     if not row.exact:
-        faults.append("says that its order is not exact")
+        faults.append(f"says that it is not exact: {', '.join(row.why)}")
     if query.expect not in row.results:
         faults.append(f"{query.expect} is missing")
     difference = same_order(row.results, expected)

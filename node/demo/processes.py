@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from node.demo.sample_web import ServedWeb, unpack_sample
-from node.process.run_node import has_ipv6
 
 STOP_WITHIN_S = 8.0
 
@@ -101,6 +100,16 @@ def free_ports(count: int, first: int) -> list[int]:
             if len(found) == count:
                 return found
     raise OSError(f"no {count} free ports from {first} on; try --port with another number")
+
+
+def has_ipv6() -> bool:
+    """Tell whether this machine has IPv6 on its loopback, where demos run."""
+    try:
+        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
+            probe.bind(("::1", 0))
+    except OSError:
+        return False
+    return True
 
 
 def _is_free(port: int, kind: socket.SocketKind) -> bool:

@@ -17,6 +17,7 @@ class QueryReport(msgspec.Struct):
     node: str
     coverage: float
     exact: bool
+    why: list[str]
     took_ms: float
     results: list[str]
 

@@ -23,10 +23,9 @@ from node.demo.checks import check_documents, check_fetches, check_kill, check_q
 from node.demo.layout import HOST_DELAY_S, DemoNode, config_text, plan_nodes
 from node.demo.network import write_network
 from node.demo.nodes import NodeClient
-from node.demo.processes import Children, free_ports, kill_group, start_web
+from node.demo.processes import Children, free_ports, has_ipv6, kill_group, start_web
 from node.demo.report import DemoReport, progress_line, summary
 from node.demo.sample_web import ServedWeb, check_root, start_urls
-from node.process.run_node import has_ipv6
 
 FORMED_WITHIN_S = 60.0
 SETTLED_WITHIN_S = 600.0

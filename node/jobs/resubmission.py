@@ -1,46 +1,96 @@
 """Finds what lies behind known pages, where a crawl that is handed in goes deeper, or wider, than those before it.
 
 A known URL is not fetched anew for a seed, so nobody would follow its links. They are in the store, as far as the pages
-are: from there the seeds are followed to what nobody knows yet, which is then handed in itself.
+are: from there the seeds are followed to what nobody knows yet, which is then handed in itself. Reading so many pages
+takes as long as the slowest of their owners, so nobody waits for more of it than a moment.
 """
 
+import asyncio
+import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Sequence
+from contextlib import suppress
 from typing import Any
 
 from crawl import Visit
-from dht import Clock
+from dht import Clock, LocalError, RemoteError
 from node.jobs.job_progress import MAX_ASKED, Followed
 
+log = logging.getLogger(__name__)
+
 Json = dict[str, Any]
+Publish = Callable[[Sequence[Visit]], Awaitable[None]]
 
 MAX_FOLLOWED = 10_000  # known URLs that are followed for one request
-WITHIN_S = 10.0  # of the time that a request may take
+WITHIN_S = 60.0  # so long is one request followed
+MOMENT_S = 0.3  # so long does whoever hands in wait for it
+MAX_WAITING = 64  # requests that are followed one after the other; who hands in more waits for room
 NEW = ("unknown", "waiting")  # what waits may have been found with fewer links left, and counts once
 
 
+class _Walk:
+    """One request, as far as it has been followed."""
+
+    def __init__(self, seeds: Sequence[Visit]) -> None:
+        self.heard = {visit.url for visit in seeds}
+        self.todo = deque(Followed(v.url, v.depth, v.scope) for v in seeds if v.depth or v.is_sitemap)
+        self.followed = self.found = 0
+        self.ended = asyncio.Event()
+
+
 class Resubmission:
-    """Follows known seeds to what is new behind them, by the answers of `progress` (`JobProgress.answer`)."""
+    """Follows known seeds to what is new behind them, by the answers of `progress` (`JobProgress.answer`), and hands
+    that in by `publish`."""
 
-    def __init__(self, progress: Callable[[Sequence[Followed]], Awaitable[list[Json]]], clock: Clock) -> None:
-        self._progress, self._clock = progress, clock
+    def __init__(self, progress: Callable[[Sequence[Followed]], Awaitable[list[Json]]], publish: Publish, clock: Clock):
+        self._progress, self._publish, self._clock = progress, publish, clock
+        self._waiting: asyncio.Queue[_Walk] = asyncio.Queue(MAX_WAITING)
 
-    async def find(self, seeds: Sequence[Visit]) -> list[Visit]:
-        """Return new URLs behind seeds that are known, nearest first, each with what is left of depth and scope."""
+    async def run(self) -> None:
+        """Follow what was handed in, one request after the other, until cancelled."""
+        while True:
+            walk = await self._waiting.get()
+            try:
+                await self._follow(walk, self._publish)
+            except (RemoteError, LocalError) as error:
+                log.warning("known pages are not followed any further found=%d reason=%s", walk.found, error)
+            finally:
+                walk.ended.set()
+
+    async def count(self, seeds: Sequence[Visit]) -> int:
+        """Count the new URLs behind seeds that are known, and hand in none of them."""
+
+        async def nothing(_: Sequence[Visit]) -> None:
+            """Hand in nothing."""
+
+        walk = _Walk(seeds)
+        await self._follow(walk, nothing)
+        return walk.found
+
+    async def follow(self, seeds: Sequence[Visit]) -> tuple[int, bool]:
+        """Have what is new behind known seeds handed in; return how much that is after a moment, and whether it is
+        all."""
+        walk = _Walk(seeds)
+        if not walk.todo:
+            return 0, True
+        await self._waiting.put(walk)
+        with suppress(TimeoutError):
+            async with asyncio.timeout(MOMENT_S):
+                await walk.ended.wait()
+        return walk.found, walk.ended.is_set()
+
+    async def _follow(self, walk: _Walk, publish: Publish) -> None:
         until = self._clock().steady + WITHIN_S
-        heard = {visit.url for visit in seeds}
-        todo = deque(
-            Followed(visit.url, visit.depth, visit.scope) for visit in seeds if visit.depth or visit.is_sitemap
-        )
-        new: list[Visit] = []
-        followed = 0
-        while todo and followed < MAX_FOLLOWED and self._clock().steady < until:
-            asked = [todo.popleft() for _ in range(min(MAX_ASKED, len(todo)))]
-            followed += len(asked)
+        while walk.todo and walk.followed < MAX_FOLLOWED and self._clock().steady < until:
+            asked = [walk.todo.popleft() for _ in range(min(MAX_ASKED, len(walk.todo)))]
+            walk.followed += len(asked)
+            new: list[Visit] = []
             for entry, answer in zip(asked, await self._progress(asked), strict=True):
                 if answer["state"] in NEW:
                     new.append(Visit(entry.url, entry.depth, scope=entry.scope))
-                found = [Followed(**each) for each in answer["found"] if each["url"] not in heard]
-                heard.update(each.url for each in found)
-                todo.extend(found)
-        return new
+                found = [Followed(**each) for each in answer["found"] if each["url"] not in walk.heard]
+                walk.heard.update(each.url for each in found)
+                walk.todo.extend(found)
+            if new:
+                await publish(new)
+                walk.found += len(new)

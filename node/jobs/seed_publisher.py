@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from crawl import MAX_SCOPE_CHARS, Decide, Visit, is_canonical
 from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
+from node.errors import NotJoined
 
 MAX_SEEDS = 256  # in one message
 MAX_DEPTH = 1000
@@ -49,8 +50,11 @@ class SeedPublisher:
         overlay.serve(HandSeeds, self._take)
 
     async def publish(self, seeds: Sequence[Visit]) -> None:
-        """Return when the seeds are safe with their owners; raises RemoteError where nobody takes them."""
+        """Return when the seeds are safe with their owners; raises RemoteError where nobody takes them, NotJoined where
+        this node is apart from its network."""
         view = self._overlay.view
+        if reason := view.why_apart():
+            raise NotJoined(reason)
         if view.node_id in view.members():
             await self._discover(seeds)
             return
@@ -73,8 +77,8 @@ class SeedPublisher:
 
     async def _take(self, peer: NodeId, message: HandSeeds) -> SeedsTaken:
         view = self._overlay.view
-        if view.node_id not in view.members():
-            raise BadMessage(peer.hex(), "this node is a client too")
+        if view.why_apart() or view.node_id not in view.members():
+            raise BadMessage(peer.hex(), "this node is a client too, or apart from its network")
         if message.ways and len(message.ways) != len(message.seeds):
             raise BadMessage(peer.hex(), "hands in seeds and scopes that are not as many")
         for url, _ in message.seeds:

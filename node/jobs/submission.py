@@ -2,7 +2,7 @@
 be done."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from crawl import (
@@ -20,6 +20,7 @@ from crawl import (
 )
 from dht import Clock
 from node.crawling.url_lookup import UrlLookup
+from node.jobs.resubmission import Resubmission
 from node.jobs.seed_publisher import SeedPublisher
 
 Json = dict[str, Any]
@@ -28,8 +29,7 @@ GIVE_URL = "give an http or https URL such as https://example.org/"
 
 
 class Submission:
-    """Takes seeds from people. `decide`: the network's rules; `refusals`: those of this node's operator; `behind`:
-    finds what is new behind seeds that are known."""
+    """Takes seeds from people. `decide`: the network's rules; `refusals`: those of this node's operator."""
 
     def __init__(
         self,
@@ -37,18 +37,18 @@ class Submission:
         decide: Decide,
         refusals: OperatorBlocklist,
         known: UrlLookup,
-        behind: Callable[[Sequence[Visit]], Awaitable[list[Visit]]],
+        resubmission: Resubmission,
         clock: Clock,
     ) -> None:
         self._seeds, self._decide, self._refusals, self._known, self._clock = seeds, decide, refusals, known, clock
-        self._behind = behind
+        self._resubmission = resubmission
 
     async def crawl(
         self, urls: Sequence[str], sitemaps: Sequence[str], depth: int, scope: ScopeKind, dry_run: bool
     ) -> Json:
         """Hand in pages and sitemaps; a dry run writes nothing. The shape of the answer is that of `Service.crawl`:
         `known` says what is known of a seed, which is then not fetched anew; `behind` counts addresses behind such
-        seeds that are handed in, too, since no crawl before went so far."""
+        seeds that are handed in, too, since no crawl before went so far, and `following` that more may be found."""
         if scope == "domain":
             await asyncio.to_thread(public_suffixes)  # read once; too slow for the loop
         found: dict[str, Visit] = {}
@@ -66,14 +66,19 @@ class Submission:
         seeds = list(found.values())
         known = await self._known.find(list(found))
         shown = [_seed(visit, known.get(visit.url)) for visit in seeds]
-        behind = await self._behind([visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]])
+        old = [visit for visit, seed in zip(seeds, shown, strict=True) if seed["known"]]
         if seeds and not dry_run:
-            await self._seeds.publish([*seeds, *behind])
+            await self._seeds.publish(seeds)
+        if dry_run:
+            behind, is_all = await self._resubmission.count(old), True
+        else:
+            behind, is_all = await self._resubmission.follow(old)
         return {
             "accepted": len(seeds),
             "refused": refused,
             "seeds": shown,
-            "behind": len(behind),
+            "behind": behind,
+            "following": not is_all,
             "dry_run": dry_run,
         }
 

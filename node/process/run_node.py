@@ -4,13 +4,13 @@ Everything is built by hand, in order, in `_open_core`; `run_node` holds the loo
 """
 
 import asyncio
-import gc
 import logging
 import resource
 import socket
 from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
+from dataclasses import replace
 from pathlib import Path
 from random import SystemRandom
 
@@ -21,6 +21,7 @@ from crawl import open_fetcher, open_parsers
 from dht import (
     Endpoint,
     Identity,
+    LocalFaults,
     Network,
     OverlayService,
     OverlaySettings,
@@ -39,24 +40,25 @@ from node.errors import ConfigError
 from node.joining.mdns import MdnsDiscovery, on_lan
 from node.joining.rejoin import Rejoiner
 from node.joining.upnp import UpnpMapping, listens_everywhere
+from node.process.memory_upkeep import keep_memory_small, spare_collector
+from node.process.reopening import reopening
 from node.version import VERSION
 from node.web import CrawlerIdentity, WebServer
 from store import RecordStore
 
 log = logging.getLogger(__name__)
 
-RARELY = (50_000, 20, 50)  # new objects before a look for garbage; such looks took 6 % of a crawl by default
 OPEN_FILES = 65_536  # peers, sites and segments together; many systems give a process 1,024 unless it asks for more
 
 
-def run_node(config: Config) -> int:
+def run_node(config: Config, faults: LocalFaults) -> int:
     """Run until SIGINT or SIGTERM; return 0 after a clean stop. Raises LocalError and InputError with a remedy each."""
     raise_open_files()
     data = DataDir(Path(config.node.data_dir))
     network = load_network(Path(config.node.network))
     config = with_contact(config, network.info_url)
     with data.lock(), asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
-        runner.run(_until_signalled(config, data, network))
+        runner.run(_until_signalled(config, data, network, faults))
     return 0
 
 
@@ -72,7 +74,7 @@ def raise_open_files() -> None:
         log.warning("open files stay at %d reason=%s; raise the limit with ulimit -n", soft, error)
 
 
-async def _until_signalled(config: Config, data: DataDir, network: Network) -> None:
+async def _until_signalled(config: Config, data: DataDir, network: Network, faults: LocalFaults) -> None:
     task = asyncio.current_task()
     assert task is not None
     stopped = False
@@ -84,15 +86,15 @@ async def _until_signalled(config: Config, data: DataDir, network: Network) -> N
 
     when_told_to_stop(stop)
     try:
-        await _serve(config, data, network)
+        await reopening(lambda: _serve(config, data, network, faults))
     except asyncio.CancelledError:
         if not stopped:
             raise
         log.info("stopped")
 
 
-async def _serve(config: Config, data: DataDir, network: Network) -> None:
-    async with _open_core(config, data, network) as (core, overlay):
+async def _serve(config: Config, data: DataDir, network: Network, faults: LocalFaults) -> None:
+    async with _open_core(config, data, network, faults) as (core, overlay):
         answers = NodeService(core, overlay, network, config.store.quota_bytes, system_clock)
         crawl = config.crawl
         identity = CrawlerIdentity(crawl.agent, crawl.user_agent(VERSION), network.name, crawl.info_url)
@@ -103,7 +105,8 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
             tasks.create_task(overlay.run(core.crawl.crawler), name="overlay")
             tasks.create_task(core.run(), name="core")
             tasks.create_task(web.run(), name="web")
-            tasks.create_task(_keep_event_log(core), name="event-log")
+            tasks.create_task(_keep_event_log(core, overlay), name="event-log")
+            tasks.create_task(keep_memory_small(), name="memory")
             rejoiner = Rejoiner(overlay, network, config.node.seed_url, system_clock)
             tasks.create_task(rejoiner.run(), name="rejoiner")
             if config.node.map_ports and config.node.mode != "client" and listens_everywhere(listening(config.node)):
@@ -114,38 +117,40 @@ async def _serve(config: Config, data: DataDir, network: Network) -> None:
                 tasks.create_task(lan.run(), name="lan")
 
 
-def spare_collector() -> None:
-    """Leave what is there now, which stays as long as the process, out of garbage collections, and have few of them."""
-    gc.collect()
-    gc.freeze()
-    gc.set_threshold(*RARELY)
-
-
-async def _keep_event_log(core: NodeCore) -> None:
+async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
     """Log what an operator would miss."""
-    events = EventLog(await core.state())
+    events = EventLog(core.state())
     while True:
         await asyncio.sleep(COMPARE_EVERY_S)
-        for line in events.lines(await core.state(events)):
+        core.faults.present()
+        for line in events.lines(replace(core.state(), warnings=overlay.warnings())):
             log.info("%s", line)
 
 
 @asynccontextmanager
-async def _open_core(config: Config, data: DataDir, network: Network) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
+async def _open_core(
+    config: Config, data: DataDir, network: Network, faults: LocalFaults
+) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
     settings = OverlaySettings(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
-        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files)
+        overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
         own = {endpoint.udp for endpoint in settings.listening}
         contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
         overlay.join(contacts)
-        fetcher = await stack.enter_async_context(open_fetcher(config.crawl, VERSION, system_clock))
+        expects_others = bool(contacts or network.seeds or config.node.seed_url)
+        store = RecordStore.open(data.store, config.store, system_clock, faults)
+        if expects_others and not (store.occupied(0) or data.is_founded_by(identity.node_id.hex())):
+            overlay.expect_others()
+        fetcher = await stack.enter_async_context(
+            open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults)
+        )
         environment = NodeEnvironment(
             identity=identity,
             overlay=overlay,
-            store=RecordStore.open(data.store, config.store, system_clock),
+            store=store,
             fetcher=fetcher,
             locate=fetcher.locate,
             late=fetcher.late_s,
@@ -154,8 +159,10 @@ async def _open_core(config: Config, data: DataDir, network: Network) -> AsyncIt
             rng=rng,
             index_path=data.index,
             seen_path=data.seen,
-            expects_others=bool(contacts or network.seeds or config.node.seed_url),
+            expects_others=expects_others,
+            faults=faults,
             machine=read_machine,
+            outage=str if config.crawl.allow_private else overlay.families.outage,  # an intranet may be on this machine
         )
         core = NodeCore(config.crawl, config.store, config.index, environment)
         stack.push_async_callback(core.close)
@@ -163,19 +170,22 @@ async def _open_core(config: Config, data: DataDir, network: Network) -> AsyncIt
 
 
 def listening(config: NodeConfig) -> tuple[Endpoint, ...]:
-    """Return where peers reach this node: an endpoint for each family that is configured and that this machine has."""
+    """Return where to listen: an endpoint for each family that is configured and that this system knows at all. Whether
+    it leads anywhere is found out while the node runs."""
     hosts = {4: config.listen_v4, 6: config.listen_v6}
-    families = [family for family in sorted(config.families) if family == 4 or has_ipv6()]
+    families = [family for family in sorted(config.families) if is_known(family)]
     if not families:
-        raise ConfigError("node.families", "IPv6 alone, but this machine has no IPv6", "add 4 to node.families")
+        wanted = " and ".join(f"IPv{family}" for family in sorted(config.families))
+        raise ConfigError("node.families", f"{wanted}, which this system lacks", "take 4, 6 or both, as it has")
     return tuple(Endpoint(hosts[family], config.peer_port, config.peer_port) for family in families)
 
 
-def has_ipv6() -> bool:
-    """Tell whether a socket of that family can be bound here at all."""
+def is_known(family: int) -> bool:
+    """Tell whether this system can bind a socket of a family at all; nothing follows about where that leads."""
+    kind, host = (socket.AF_INET6, "::") if family == 6 else (socket.AF_INET, "0.0.0.0")
     try:
-        with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as probe:
-            probe.bind(("::1", 0))
+        with socket.socket(kind, socket.SOCK_DGRAM) as probe:
+            probe.bind((host, 0))
     except OSError:
         return False
     return True

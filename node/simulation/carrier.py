@@ -2,18 +2,9 @@
 
 import asyncio
 from contextvars import copy_context
-from typing import Protocol
 
-from dht import Contact, InputError, NodeId, RemoteError
+from dht import Clock, Endpoint, HearTime, InputError, NoConnection, NodeId, RemoteError, Route
 from node.simulation.network import Answerer, SimNetwork
-
-
-class SimRoute(Protocol):
-    """Names whom to ask; families and relays do not matter here."""
-
-    @property
-    def peer(self) -> Contact:
-        """Return the peer to be asked."""
 
 
 class SimCarrier:
@@ -22,12 +13,17 @@ class SimCarrier:
     Handlers run in tasks of the node that answers, as behind a socket: they die with it, not with whoever asked.
     """
 
-    def __init__(self, network: SimNetwork, name: str, own: NodeId) -> None:
+    def __init__(
+        self, network: SimNetwork, name: str, own: NodeId, clock: Clock | None = None, hear_time: HearTime | None = None
+    ) -> None:
+        """With `clock` and `hear_time`, requests are refused where clocks differ too much, as signed ones are."""
         self._network = network
+        if clock is not None and hear_time is not None:
+            network.keep_time(own, clock, hear_time)
         self._name = name
         self._own = own
 
-    async def run(self, answerer: Answerer, may_relay: object = None) -> None:
+    async def run(self, answerer: Answerer, may_relay: object = None, reach: object = None) -> None:
         """Answer others until cancelled."""
         context = copy_context()
 
@@ -54,13 +50,23 @@ class SimCarrier:
         finally:
             self._network.leave(self._own, answer)
 
-    def clock_offset_s(self) -> float:
-        """Return 0: all nodes of a world share one clock."""
-        return 0.0
+    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+        """Do nothing: no connections are made here."""
 
-    async def ask(self, route: SimRoute, name: str, body: bytes, *, timeout_s: float) -> bytes:
-        """Send one message and return its answer; raises PeerTimeout or BadMessage."""
-        host = self._network.host_of(self._name, route.peer.families)
-        return await self._network.ask(
-            self._name, self._own, route.peer.node_id, name, body, timeout_s, host, route.peer.families
-        )
+    async def renew(self) -> None:
+        """Do nothing: no connection is kept here."""
+
+    async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
+        """Send one message and return its answer; raises PeerTimeout, NoConnection or BadMessage, where the clocks of
+        both differ so much that no signed request passes, too."""
+        peer, network = route.peer, self._network
+        source = self._name
+        if route.relay is not None:
+            passes = network.connect(source, route.relay.node_id, route.relay.families)
+            source = network.name_of(route.relay.node_id) if passes else ""
+        if host := network.connect(source, peer.node_id, peer.families):
+            return await network.ask(self._name, self._own, peer.node_id, name, body, timeout_s, host)
+        has_way = any(network.source_towards(self._name, e.host) for e in (route.relay or peer).endpoints)
+        waited_s = min(route.connect_s, timeout_s) if has_way else 0.0
+        await asyncio.sleep(waited_s)
+        raise NoConnection(peer.node_id.hex(), waited_s)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
-from crawl import Visit, VisitState, decode_visit
+from crawl import Visit, VisitState, decode_visit, signature
 from dht import Slot, placement_key, slot_of
 from index import SearchOracle, Text
 from node.crawling.store_change_feed import text_of
@@ -33,7 +33,7 @@ class Census:
 
     def brute_force(self) -> SearchOracle:
         """Return the oracle over all documents."""
-        return SearchOracle([text for _, text in sorted(self.texts.items())])
+        return SearchOracle([text for _, text in sorted(self.texts.items())], signature)
 
 
 def take_census(nodes: Iterable[SimNode]) -> Census:
@@ -121,9 +121,6 @@ def is_idle(nodes: Sequence[SimNode]) -> bool:
     return all(not (status := node.node_core.crawl.crawler.status()).open and not status.waiting for node in nodes)
 
 
-async def is_settled(nodes: Sequence[SimNode]) -> bool:
+def is_settled(nodes: Sequence[SimNode]) -> bool:
     """Tell whether every node says that its teams hold and have indexed the same."""
-    for node in nodes:
-        if not await node.node_core.settlement.is_settled():
-            return False
-    return True
+    return all(node.node_core.levels.is_settled() for node in nodes)

@@ -20,8 +20,8 @@ class SimPorts:
     async def open(self, address: Address, receive: Callable[[bytes], None]) -> AsyncIterator[Callable[[bytes], None]]:
         """Open a port from which to reach an address; raises OSError where the node has no address of its family."""
         network, name = self._network, self._name
-        source = Address(network.host_of(name, frozenset({address.family})), self._rng.randint(*PORTS))
-        if source.family != address.family:
+        source = Address(network.source_towards(name, address.host), self._rng.randint(*PORTS))
+        if not source.host:
             raise OSError(f"no address of family {address.family}")
         network.attach(name, source, lambda data, _: receive(data))
         try:

@@ -18,11 +18,23 @@ from contextvars import Context, ContextVar
 from heapq import heappop, heappush
 from typing import Any, TypeVar
 
-from dht import Clock, Now
+from dht import Now
 
 EPOCH = 1_767_225_600.0  # 2026-01-01, the wall clock's start in every simulation
 PLACE: ContextVar[str] = ContextVar("PLACE", default="")
 Result = TypeVar("Result")
+
+
+class SimClock:
+    """The clocks of one node; `ahead_s`, by which its wall clock is ahead, may be set at any time, and `behind_s`, by
+    which its steady clock stood still while its machine was suspended."""
+
+    def __init__(self, loop: "SimLoop", ahead_s: float) -> None:
+        self._loop, self.ahead_s, self.behind_s = loop, ahead_s, 0.0
+
+    def __call__(self) -> Now:
+        now = self._loop.time()
+        return Now(EPOCH + now + self.ahead_s, now - self.behind_s)
 
 
 class SimLoop(asyncio.BaseEventLoop):
@@ -46,17 +58,9 @@ class SimLoop(asyncio.BaseEventLoop):
         """Return the seconds of virtual time since the start."""
         return self._now
 
-    def clock(self, skew_s: float = 0.0) -> Clock:
+    def clock(self, skew_s: float = 0.0) -> "SimClock":
         """Return the clocks of a node whose wall clock is `skew_s` ahead."""
-        last = Now(EPOCH + self._now + skew_s, self._now)
-
-        def clock() -> Now:
-            nonlocal last
-            if last.steady != self._now:
-                last = Now(EPOCH + self._now + skew_s, self._now)
-            return last
-
-        return clock
+        return SimClock(self, skew_s)
 
     def sleep(self, place: str) -> None:
         """Run nothing at a place until `wake`; its clocks go on."""

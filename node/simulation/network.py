@@ -19,11 +19,13 @@ from dht import (
     EngineDriver,
     Event,
     Family,
+    HearTime,
     InputError,
     NodeId,
     PeerTimeout,
     ProtocolEngine,
     RemoteError,
+    check_window,
 )
 from node.simulation.loop import SimLoop
 
@@ -47,8 +49,10 @@ class SimNetwork:
         self._latency_s = latency_s
         self._sockets: dict[Address, tuple[str, Callable[[bytes, Address], None]]] = {}
         self._answerers: dict[NodeId, tuple[str, Answerer]] = {}
+        self._clocks: dict[NodeId, tuple[Clock, HearTime]] = {}
         self._groups: Mapping[str, int] = {}
         self._hosts: dict[str, dict[Family, str]] = {}
+        self._broken: set[tuple[str, str, Family]] = set()
         self._behind: dict[tuple[str, Family], dict[Address, float]] = {}  # behind a NAT: where it sent to, and when
         self._context = Context()  # what is on its way belongs to no place
         self._trace = blake2b(digest_size=16)
@@ -62,6 +66,10 @@ class SimNetwork:
         """Part nodes of different groups from now on; who is not named is in group 0."""
         self._groups = groups
 
+    def slow_down(self, latency_s: tuple[float, float]) -> None:
+        """Let packets take from now on between so many seconds and so many, one way."""
+        self._latency_s = latency_s
+
     def heal(self) -> None:
         """Make one network of all groups again."""
         self._groups = {}
@@ -74,15 +82,21 @@ class SimNetwork:
     def attach(self, name: str, address: Address, receive: Callable[[bytes, Address], None]) -> None:
         """Deliver datagrams for an address to `receive` from now on."""
         self._sockets[address] = name, receive
-        self._hosts.setdefault(name, {})[address.family] = address.host
+        self._hosts.setdefault(name, {}).setdefault(address.family, address.host)
 
     def detach(self, address: Address) -> None:
         """Deliver no more datagrams to an address."""
-        self._sockets.pop(address, None)
+        name, _ = self._sockets.pop(address, ("", None))
+        if not any(s[0] == name and a.family == address.family for a, s in self._sockets.items()):
+            self._hosts.get(name, {}).pop(address.family, None)
 
     def listen(self, name: str, node_id: NodeId, answerer: Answerer) -> None:
         """Deliver messages for a node to `answerer` from now on."""
         self._answerers[node_id] = name, answerer
+
+    def keep_time(self, node_id: NodeId, clock: Clock, hear_time: HearTime) -> None:
+        """Sign a node's messages by this clock from now on, and tell it the clocks of those who answer."""
+        self._clocks[node_id] = clock, hear_time
 
     def leave(self, node_id: NodeId, answerer: Answerer) -> None:
         """Deliver no more messages to this answerer."""
@@ -101,45 +115,63 @@ class SimNetwork:
         opened = self._behind.get((name, target.family))
         if opened is not None:
             opened[target] = self.loop.time()
-        if delay_s is None or there is None or not self._joined(name, there[0]):
+        is_broken = there is not None and (name, there[0], target.family) in self._broken
+        if delay_s is None or there is None or is_broken or not self._joined(name, there[0]):
             self.lost += 1
             return
         self.loop.call_later(delay_s, self._deliver, name, data, source, target, context=self._context)
 
-    def host_of(self, name: str, families: frozenset[Family]) -> str:
-        """Return the address from which a node connects to one of these families; another where it has none."""
-        hosts = self._hosts.get(name, {})
-        return next((hosts[f] for f in sorted(families) if f in hosts), next(iter(hosts.values()), ""))
+    def break_way(self, source: str, target: str, families: tuple[Family, ...] = (4, 6)) -> None:
+        """Let nothing through from one node to another in these families, for good, though others reach both."""
+        self._broken.update((source, target, family) for family in families)
+
+    def connect(self, source: str, peer: NodeId, families: frozenset[Family]) -> str:
+        """Return the address from which a node's connection to a peer comes, "" where none comes about. `families`:
+        those in which the peer is said to be reached."""
+        target, hosts = self.name_of(peer), self._hosts.get(source, {})
+        if not target or not self._joined(source, target):
+            return ""
+        both = [f for f in sorted(families) if f in hosts and f in self._hosts.get(target, {})]
+        broken = self._broken
+        free = [f for f in both if (source, target, f) not in broken and (target, source, f) not in broken]
+        return next((hosts[f] for f in free if (target, f) not in self._behind), "")
+
+    def name_of(self, peer: NodeId) -> str:
+        """Return the name of the node that answers as this peer, "" where none does."""
+        return self._answerers.get(peer, ("",))[0]
+
+    def source_towards(self, name: str, host: str) -> str:
+        """Return the address from which a node sends to another, "" where it has none of that family."""
+        return self._hosts.get(name, {}).get(Address(host, 0).family, "")
 
     async def ask(
-        self,
-        name: str,
-        own: NodeId,
-        peer: NodeId,
-        message: str,
-        body: bytes,
-        timeout_s: float,
-        host: str = "",
-        families: frozenset[Family] = frozenset({4, 6}),
+        self, name: str, own: NodeId, peer: NodeId, message: str, body: bytes, timeout_s: float, host: str = ""
     ) -> bytes:
-        """Send a message and wait for its answer; raises PeerTimeout, or BadMessage with the peer's refusal."""
+        """Send a message and wait for its answer; raises PeerTimeout, or BadMessage with the peer's refusal. `host`:
+        the asker's address, as the peer sees it."""
         try:
             async with asyncio.timeout(timeout_s):
-                if self._is_hidden(self._answerers.get(peer, ("",))[0], families):
-                    peer = NodeId(bytes(20))  # nobody: a connection has to be the hidden node's own
                 there, answerer = await self._pass(message, name, own, peer, peer, timeout_s)
                 answer, refusal = b"", None
                 try:
+                    self._compare_clocks(own, peer)
                     answer = await answerer(own, message, body, host)
                 except (RemoteError, InputError) as error:
                     refusal = error
                 self.carried[message] += len(body) + len(answer)
                 await self._pass(message, there, peer, own, peer, timeout_s)
+                if own in self._clocks and peer in self._clocks:
+                    self._clocks[own][1](peer, self._clocks[peer][0]().wall)
         except TimeoutError:
             raise PeerTimeout(peer.hex(), timeout_s) from None
         if refusal:
             raise BadMessage(peer.hex(), str(refusal)) from refusal
         return answer
+
+    def _compare_clocks(self, asker: NodeId, peer: NodeId) -> None:
+        """Refuse what a real node refuses by its signature's time; raises BadMessage."""
+        if asker in self._clocks and peer in self._clocks:
+            check_window(asker, self._clocks[asker][0]().wall, self._clocks[peer][0]())
 
     async def _pass(
         self, message: str, name: str, source: NodeId, target: NodeId, peer: NodeId, timeout_s: float
@@ -161,11 +193,6 @@ class SimNetwork:
         self._trace.update(f"{self.loop.time():.9f} {kind} {name} {target}\n".encode())
         delay_s = self._rng.uniform(*self._latency_s)
         return None if self.loss and self._rng.random() < self.loss else delay_s
-
-    def _is_hidden(self, name: str, families: frozenset[Family]) -> bool:
-        """Tell whether no connection to a node comes through, in any of these families that it has."""
-        own = families & self._hosts.get(name, {}).keys()
-        return bool(own) and all((name, family) in self._behind for family in own)
 
     def _lets_in(self, name: str, source: Address) -> bool:
         opened = self._behind.get((name, source.family))
@@ -211,11 +238,16 @@ class SimDatagrams:
         await self._driver.run()
 
     def move(self, address: Address) -> None:
-        """Give the node another address of a family that it has, as IPv6's privacy addresses change; nothing arrives at
-        the old one from now on."""
-        self._network.detach(self._addresses[address.family])
+        """Give the node another address of a family, as IPv6's privacy addresses change; nothing arrives at the old one
+        from now on."""
+        self.lose(address.family)
         self._addresses[address.family] = address
         self._network.attach(self._name, address, self._receive)
+
+    def lose(self, family: Family) -> None:
+        """Take the node's address of a family away, as when a VPN ends."""
+        if (address := self._addresses.pop(family, None)) is not None:
+            self._network.detach(address)
 
     def _send(self, data: bytes, target: Address) -> None:
         source = self._addresses.get(target.family)

@@ -7,8 +7,11 @@ import asyncio
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from crawl import Fetched
+from crawl import FamilyMissing, Fetched, FetchFailed
+from dht import Family, WorkingFamilies, split_url
 from node.simulation.scripted_web import ScriptedWeb
+
+BOTH: tuple[Family, ...] = (4, 6)
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,11 +27,21 @@ class Visited:
 class ScriptedFetcher:
     """The `Fetcher` of one simulated node."""
 
-    def __init__(self, web: ScriptedWeb, node: str, log: list[Visited]) -> None:
-        self._web, self._node, self._log = web, node, log
+    def __init__(
+        self, web: ScriptedWeb, node: str, log: list[Visited], families: WorkingFamilies, has: frozenset[Family]
+    ) -> None:
+        """`families`: what the node believes of its machine; `has`: what is so."""
+        self._web, self._node, self._log, self._families, self._has = web, node, log, families, has
 
     async def fetch(self, url: str, headers: Mapping[str, str], max_bytes: int) -> Fetched:
-        """Return the scripted reply after its latency."""
+        """Return the scripted reply after its latency; raises FamilyMissing, or FetchFailed where the node tries what
+        its machine cannot."""
+        host = split_url(url).host
+        there = self._web.families.get(host, BOTH)
+        if self._families.working.isdisjoint(there):
+            raise FamilyMissing(host, there[0])
+        if self._has.isdisjoint(there):
+            raise FetchFailed(url, "connection: Network is unreachable")
         now, reply = asyncio.get_running_loop().time(), self._web.reply(url)
         self._log.append(Visited(self._node, url, now, now + reply.latency_s))
         await asyncio.sleep(reply.latency_s)

@@ -11,6 +11,7 @@ from random import Random
 from urllib.parse import urlsplit
 
 from crawl import VisitState
+from dht import Family
 
 WORDS = 600  # in the vocabulary; word n is about as frequent as 1 / n
 PAGE_WORDS = (20, 60)
@@ -38,6 +39,7 @@ class ScriptedWeb:
         self._seed, self._hosts = seed, hosts
         self._sizes = [max(FEWEST, pages // (host + 1)) if zipf else pages for host in range(hosts)]
         self.words = vocabulary(Random(seed))
+        self.families: dict[str, tuple[Family, ...]] = {}  # by host: those in which it has an address, by default both
         self.others: dict[str, Callable[[str], ScriptedReply]] = {}  # by host: what a scenario adds; not in `outcomes`
 
     @property

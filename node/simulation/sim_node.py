@@ -16,14 +16,15 @@ from crawl import CrawlConfig, InlineParsers
 from dht import (
     Address,
     AddressPolicy,
-    Clock,
     DhtConfig,
     DialBack,
     Endpoint,
     Family,
     Identity,
+    LocalFaults,
     Mode,
     Network,
+    NodeId,
     OnEvent,
     OverlayDependencies,
     OverlayService,
@@ -31,13 +32,14 @@ from dht import (
     ProtocolEngine,
     ShardPolicy,
     StrategyHistory,
+    WorkingFamilies,
 )
 from index import IndexConfig
 from node.app.environment import NodeEnvironment
 from node.app.node_core import NodeCore
 from node.simulation.carrier import SimCarrier
 from node.simulation.dial_back import SimPorts
-from node.simulation.loop import PLACE
+from node.simulation.loop import PLACE, SimClock
 from node.simulation.network import SimDatagrams, SimNetwork
 from node.simulation.scripted_fetch import ScriptedFetcher, Visited
 from node.simulation.scripted_web import ScriptedWeb
@@ -69,7 +71,7 @@ class SimNode:
     name: str
     addresses: tuple[Address, ...]
     identity: Identity
-    clock: Clock
+    clock: SimClock
     folder: Path
     rng: Random
     disk: MemoryDisk = field(default_factory=MemoryDisk)
@@ -77,7 +79,9 @@ class SimNode:
     task: asyncio.Task[None] | None = None
     mode: Mode = "member"  # auto: what peers find out about its address decides
     core: ProtocolEngine = field(init=False)  # the overlay's, of its newest run
+    wire: SimDatagrams = field(init=False)  # its sockets, of its newest run
     kick: Callable[[], None] = field(init=False)  # lets that core act on what it was told
+    is_founder: bool = False  # it began the network, and starts though nobody is there
     stable: bool = True  # False: a laptop, which sleeps
     is_bare: bool = False  # a bootstrap node: an overlay and nothing above it
 
@@ -88,22 +92,27 @@ class SimNode:
 
     def build(self, around: SimEnvironment) -> None:
         """Make overlay and node core over what the disk and the folder hold."""
-        overlay = self._overlay(around)
+        faults = LocalFaults(self.clock)
+        overlay = self._overlay(around, faults)
         own = set(self.addresses)
         contacts = [c for c in first_contacts(around.network, overlay.view.strategy) if c not in own]
         remembered = overlay.remember()
         overlay.join(contacts)
+        if contacts and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
+            overlay.expect_others()
+        has = frozenset(address.family for address in self.addresses)
         environment = NodeEnvironment(
             identity=self.identity,
             overlay=overlay,
-            store=RecordStore(self.disk, STORE, self.clock),
-            fetcher=ScriptedFetcher(around.web, self.name, around.log),
+            store=RecordStore(self.disk, STORE, self.clock, faults),
+            fetcher=ScriptedFetcher(around.web, self.name, around.log, overlay.families, has),
             parsers=InlineParsers(),
             clock=self.clock,
             rng=self.rng,
             index_path=None,
             seen_path=None,
             expects_others=bool(contacts or remembered),
+            faults=faults,
             spreading=SPREADING,
             sampling=SAMPLING,
         )
@@ -143,9 +152,13 @@ class SimNode:
             if not self.is_bare:
                 tasks.create_task(self.node_core.run(), name=f"{self.name}-core")
 
-    def _overlay(self, around: SimEnvironment) -> OverlayService:
-        listening = tuple(Endpoint(a.host, a.port, a.port) for a in self.addresses)
-        network = bytes.fromhex(around.network.id)
+    def _hear_time(self, peer: NodeId, at: float) -> None:
+        self.core.clocks.told(peer, at, self.clock())
+
+    def _overlay(self, around: SimEnvironment, faults: LocalFaults) -> OverlayService:
+        listening = tuple(Endpoint(host, PORT, PORT) for host in ("0.0.0.0", "::"))
+        network, wire = bytes.fromhex(around.network.id), around.wire
+        families = WorkingFamilies((4, 6), lambda host: wire.source_towards(self.name, host))
         core = ProtocolEngine(
             self.identity,
             network,
@@ -155,12 +168,13 @@ class SimNode:
             policy=AddressPolicy(),
             member=not self.is_bare,
             quiet=self.mode != "member",
+            families=families,
         )
 
         self.core = core
 
         def drive(on_event: OnEvent) -> SimDatagrams:
-            datagrams = SimDatagrams(core, self.clock, around.wire, self.name, self.addresses, on_event)
+            self.wire = datagrams = SimDatagrams(core, self.clock, wire, self.name, self.addresses, on_event)
             self.kick = datagrams.kick
             return datagrams
 
@@ -169,14 +183,15 @@ class SimNode:
                 OverlaySettings(listening, self.folder, member=not self.is_bare, mode=self.mode),
                 core,
                 drive,
-                SimCarrier(around.wire, self.name, self.identity.node_id),
+                SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),
                 StrategyHistory(around.network, self.folder / "strategy"),
                 self.clock,
                 around.executor,
                 is_declared=False,
-                dial_back=DialBack(self.identity, network, self.rng, SimPorts(around.wire, self.name, self.rng).open),
+                dial_back=DialBack(self.identity, network, self.rng, SimPorts(wire, self.name, self.rng).open),
                 probe_s=DHT.probe_s if self.mode == "auto" else 0.0,
                 rng=Random(self.rng.random()),
+                faults=faults,
             )
         )
 

@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
+from shutil import copytree
 from tempfile import TemporaryDirectory
 
 import msgspec
@@ -78,9 +79,17 @@ class World:
         self.wire.hide(f"n{len(self.nodes)}")
         return await self._add(families=families, mode=mode)
 
+    async def add_with(self, families: tuple[Family, ...]) -> SimNode:
+        """Start a node whose machine has these families of address alone; it listens in both, as all do."""
+        return await self._add(families=families)
+
     async def add_auto(self, families: tuple[Family, ...]) -> SimNode:
         """Start a node that has to find out whether it is reached."""
         return await self._add(families=families, mode="auto")
+
+    async def add_twin(self, node: SimNode) -> SimNode:
+        """Start another machine with a node's identity and a copy of what it keeps of its place in the network."""
+        return await self._add(twin_of=node)
 
     async def add_bootstrap_nodes(self) -> list[SimNode]:
         """Start the nodes of the network file as bare bootstrap nodes; before any other."""
@@ -169,15 +178,21 @@ class World:
         mode: Mode = "member",
         is_bare: bool = False,
         stable: bool = True,
+        twin_of: SimNode | None = None,
     ) -> SimNode:
         number = len(self.nodes)
         rng = Random(f"node {self.plan.seed} {number}")
         name, skew_s = f"n{number}", rng.uniform(-SKEW_S, SKEW_S)
         addresses = addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
         folder = self._folder / name
-        folder.mkdir()
+        if twin_of is None:
+            folder.mkdir()
+        else:
+            copytree(twin_of.folder, folder)
         identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
+        identity = twin_of.identity if twin_of is not None else identity
         node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
+        node.is_founder = number == 0
         self.nodes[name] = node
         await self.restart(node)
         await asyncio.sleep(pause_s)

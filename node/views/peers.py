@@ -12,6 +12,7 @@ from node.views.lenient_json import Json
 from node.views.safe_text import plain
 
 MAX_ENDPOINTS = 4
+CLOCK_OFF_S = 10.0  # beyond that this node's warnings, too, call a clock off
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +30,7 @@ class PeerRow:
     due: int
     load: str  # cpu/memory/disk/network in percent
     refuses: int = 0  # hosts that it says it will not fetch
+    clock: str = ""  # how its clock is off, "" where it is not
 
 
 def peer_rows(peers: Sequence[Json]) -> list[PeerRow]:
@@ -50,6 +52,7 @@ def _row(peer: Json) -> PeerRow:
         due=_size(peer.get("due")),
         load=load_line(peer.get("load")),
         refuses=_size(peer.get("refuses")),
+        clock=_clock(peer.get("clock_off_s")),
     )
 
 
@@ -59,6 +62,13 @@ def _endpoint(value: object) -> str:
         return plain(value, 100)
     host, port = plain(value.get("host", ""), 60), plain(value.get("udp_port", value.get("port", "")), 6)
     return f"[{host}]:{port}" if ":" in host else f"{host}:{port}"
+
+
+def _clock(off_s: object) -> str:
+    """Say how far a clock is off, where that is worth a word."""
+    if not isinstance(off_s, int | float) or abs(off_s) <= CLOCK_OFF_S:
+        return ""
+    return f"clock {abs(off_s):.0f} s {'ahead' if off_s > 0 else 'behind'}"
 
 
 def _size(value: object) -> int:

@@ -46,8 +46,12 @@ def web_link(url: object) -> str:
 
 
 def trail(url: object, limit: int = 90) -> tuple[str, str]:
-    """Write a URL for reading: (host, " › path › parts"), percent-decoded, cut in the middle where it is long."""
-    parts = urlsplit(plain(url, 4096))
+    """Write a URL for reading: (host, " › path › parts"), percent-decoded, cut in the middle where it is long; a
+    stranger's that is none is written as it stands."""
+    try:
+        parts = urlsplit(plain(url, 4096))
+    except ValueError:
+        return plain(url, limit), ""
     steps = [plain(unquote(step)) for step in parts.path.split("/") if step]
     if parts.query:
         steps.append("?" + plain(unquote(parts.query)))

@@ -50,6 +50,7 @@ class StatusView:
     disk_quota: int
     is_client: bool = False
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
+    has_faults: bool = False  # of its machine; the warnings name them
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -109,6 +110,7 @@ def view_of(status: Json) -> StatusView:
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
             *_distrusted(clients),
         ),
+        has_faults=bool(status.get("faults")),
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
         carried=count(clients, "carried") + count(clients, "carried_here"),
@@ -121,10 +123,6 @@ def _count_at(parent: Json, path: str) -> int:
     for name in above:
         parent = table(parent, name)
     return count(parent, key)
-
-
-def _warnings(parent: Json) -> list[str]:
-    return texts(parent, "warnings", limit=2000, most=20)
 
 
 def _distrusted(clients: Json) -> tuple[str, ...]:

@@ -33,6 +33,8 @@ def span(seconds: float) -> str:
 
 def rule_words(rule: Json) -> str:
     """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
+    if rule.get("action") == "unknown":
+        return "a rule of a newer version, which matches nothing here"
     action = {"owners": "crawl"}.get(str(rule.get("action")), str(rule.get("action")))
     if rule.get("peer") is not None:
         action = f"prefer {str(rule['peer'])[:SHORT]} for"

@@ -65,6 +65,7 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         site=values.text("site"),
         deadline_ms=deadline_ms,
         explain=values.flag("explain"),
+        facets=values.flag("facets"),
     )
 
 
@@ -80,6 +81,17 @@ class Api:
         values = parameters(request, "search")
         question = search_request(values, values.text("q"), values.count("limit"), values.count("deadline_ms"))
         return json_response(await self._service.search(question))
+
+    async def suggest(self, request: web.Request) -> web.Response:
+        """Answer GET /api/v1/suggest."""
+        typed = parameters(request, "suggest").text("q")
+        return json_response({"query": typed, "suggestions": await self._service.suggest(typed)})
+
+    async def opensearch_suggestions(self, request: web.Request) -> web.Response:
+        """Answer GET /suggest as OpenSearch has it: what was typed, then a list."""
+        typed = parameters(request, "opensearch_suggestions").text("q")
+        body = msgspec.json.encode([typed, await self._service.suggest(typed)])
+        return web.Response(body=body, content_type="application/x-suggestions+json", charset="utf-8")
 
     async def status(self, request: web.Request) -> web.Response:
         """Answer GET /api/v1/status."""

@@ -3,7 +3,10 @@
 /metrics gives the status as Prometheus figures, and a count of the requests that the web listener answered.
 """
 
+import asyncio
+import threading
 from collections.abc import Iterable
+from pathlib import Path
 
 from aiohttp import web
 from prometheus_client import CollectorRegistry, Counter, ProcessCollector, generate_latest
@@ -29,16 +32,16 @@ class Metrics:
         """Note one answered request; `route` is a name of the table, so the set of labels is bounded."""
         self._requests.labels(route, str(status)).inc()
 
-    def text(self, status: StatusView) -> bytes:
-        """Write all figures in the Prometheus text format, version 0.0.4."""
+    def text(self, status: StatusView, tasks: int = 0) -> bytes:
+        """Write all figures in the Prometheus text format, version 0.0.4; `tasks`: of the event loop, now."""
         registry = CollectorRegistry()
-        registry.register(_StatusFigures(status))
+        registry.register(_StatusFigures(status, tasks))
         return generate_latest(registry) + generate_latest(self._counters)
 
 
 class _StatusFigures(Collector):
-    def __init__(self, status: StatusView) -> None:
-        self._status = status
+    def __init__(self, status: StatusView, tasks: int) -> None:
+        self._status, self._tasks = status, tasks
 
     def collect(self) -> Iterable[Metric]:
         status = self._status
@@ -48,13 +51,15 @@ class _StatusFigures(Collector):
         yield _labelled("dse_slots", "Slots by what this node does with them", "state", slots)
         for name, about, value in _gauges(status):
             yield GaugeMetricFamily(name, about, value=value)
+        yield GaugeMetricFamily("dse_tasks", "Tasks of the event loop", value=self._tasks)
+        yield GaugeMetricFamily("dse_threads", "Threads of this process", value=_threads())
         yield CounterMetricFamily("dse_packets_refused", "Packets not taken", value=status.refused_packets)
         yield CounterMetricFamily("dse_crawl_fetched", "Pages fetched since the start", value=status.fetched)
 
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_documents", "Documents kept here", status.documents
-    yield "dse_settled", "1 when all ready replicas have indexed the same", float(status.is_settled)
+    yield "dse_settled", "1 when all live owners have stored and indexed the same", float(status.is_settled)
     yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
     yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s
@@ -62,6 +67,14 @@ def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_strategy_expires_timestamp_seconds", "When the strategy document expires", status.strategy_expires_at
     yield "dse_disk_used_bytes", "Bytes used of the quota", status.disk_used
     yield "dse_disk_quota_bytes", "Bytes that this node may use", status.disk_quota
+
+
+def _threads(proc: Path = Path("/proc/self/task")) -> int:
+    """Return how many threads there are, those of libraries included where the system tells."""
+    try:
+        return len(list(proc.iterdir()))
+    except OSError:
+        return threading.active_count()
 
 
 def _labelled(name: str, about: str, label: str, values: dict[str, int]) -> Metric:
@@ -89,5 +102,5 @@ class Health:
 
     async def metrics(self, request: web.Request) -> web.Response:
         """Answer GET /metrics."""
-        body = self._metrics.text(view_of(await self._service.status()))
+        body = self._metrics.text(view_of(await self._service.status()), len(asyncio.all_tasks()))
         return web.Response(body=body, headers={"Content-Type": "text/plain; version=0.0.4; charset=utf-8"})

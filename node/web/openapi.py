@@ -6,6 +6,7 @@ Pure: values only.
 from typing import Any
 
 from crawl import SCOPE_KINDS
+from index import FACETS, Reason
 from node.web.routes import JSON, ROUTES, HttpRoute, Parameter
 
 Json = dict[str, Any]
@@ -100,25 +101,46 @@ _RESULT = _object(
     score=_NUMBER,
     language=_TEXT,
     fetched_at=_NUMBER,
+    date=_NUMBER,
     id=_TEXT,
     replicas=_COUNT,
+    site_more=_COUNT,
+    similar=_list(_TEXT),
+    similar_count=_COUNT,
+)
+_DOUBT = _object(
+    "reason slots peers peer_count",
+    reason={"type": "string", "enum": [reason.value for reason in Reason]},
+    slots=_COUNT,
+    peers=_list(_TEXT),
+    peer_count=_COUNT,
 )
 _REFUSED = _object("url reason", url=_TEXT, reason=_TEXT)
 _SCHEMAS: Json = {
     "Object": _ANY,
     "Problem": _object("status title detail", status=_COUNT, title=_TEXT, detail=_TEXT, position=_COUNT),
     "Search": _object(
-        "query took_ms exact partial coverage total total_is results",
+        "query took_ms exact whole partial why coverage total total_is results",
         query=_TEXT,
         took_ms=_NUMBER,
+        age_s=_NUMBER,
         exact=_FLAG,
+        whole=_FLAG,
         partial=_FLAG,
+        why=_list(_DOUBT),
         coverage=_object("slots answered", slots=_COUNT, answered=_COUNT, peers_asked=_COUNT, peers_answered=_COUNT),
         total=_COUNT,
-        total_is={"type": "string", "enum": ["exact", "at_least"]},
+        total_is={"type": "string", "enum": ["exact", "about", "at_least"]},
+        readings=_list(_object("read_as piece", read_as=_TEXT, piece=_TEXT)),
         results=_list(_RESULT),
+        suggestions=_list(_TEXT),
+        corrections=_list(_TEXT),
+        facets=_object("", **dict.fromkeys(FACETS, _list(_object("name count", name=_TEXT, count=_COUNT)))),
+        facets_cut=_list({"type": "string", "enum": list(FACETS)}),
         next_cursor={"type": ["string", "null"]},
     ),
+    "Suggestions": _object("query suggestions", query=_TEXT, suggestions=_list(_TEXT)),
+    "Listed": _list({}),
     "Status": _object(
         "node_id version peers slots documents settled crawl strategy",
         node_id=_TEXT,
@@ -135,6 +157,7 @@ _SCHEMAS: Json = {
         crawl=_object(state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER),
         strategy=_object(version=_COUNT, expires_at=_NUMBER, warnings=_list(_TEXT)),
         disk=_object(used=_COUNT, quota=_COUNT),
+        faults=_list(_object(site=_TEXT, cause=_TEXT, since=_NUMBER, what_stops=_TEXT, remedy=_TEXT)),
     ),
     "Peers": _object("peers", peers=_list(_ANY)),
     "Documents": _object("documents", documents=_list({"type": ["object", "null"]})),
@@ -151,6 +174,7 @@ _SCHEMAS: Json = {
         refused=_list(_object("url reason", url=_TEXT, reason=_TEXT)),
         seeds=_list(_object("url scope sitemap", url=_TEXT, scope=_TEXT, sitemap=_FLAG, known=_TEXT)),
         behind=_COUNT,
+        following=_FLAG,
     ),
     "ProgressOf": _object("urls", urls=_list(_object("url", url=_TEXT, depth=_COUNT, scope=_TEXT))),
     "Progress": _object(

@@ -1,6 +1,6 @@
 """Renders the pages for people: complete without JavaScript, nothing from anywhere else."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from hashlib import sha256
 from importlib.resources import files
 from typing import Any
@@ -60,7 +60,7 @@ class Pages:
     async def home(self, request: web.Request) -> web.Response:
         """Show the front page."""
         status = view_of(await self._service.status())
-        return self.render(request, "home.html", status=status)
+        return self.render(request, "home.html", status=status, warnings=self._service.warnings())
 
     async def results(self, request: web.Request) -> web.Response:
         """Show results, as JSON where that is asked for; an empty query leads to the front page."""
@@ -69,7 +69,9 @@ class Pages:
         if not query:
             raise web.HTTPSeeOther("/")
         try:
-            answer = await self._service.search(search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS))
+            question = search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS)
+            is_page = values.text("format") != "json"
+            answer = await self._service.search(replace(question, facets=question.facets or is_page))
         except InputError as error:
             if values.text("format") == "json":
                 raise
@@ -79,7 +81,13 @@ class Pages:
         filters = {name: plain(values.text(name)) for name in ("lang", "site")}
         page = values.count("page")
         return self.render(
-            request, "results.html", query=query, answer=result_page(answer), filters=filters, page_number=page
+            request,
+            "results.html",
+            query=query,
+            answer=result_page(answer),
+            filters=filters,
+            page_number=page,
+            warnings=self._service.warnings(),
         )
 
     async def status_page(self, request: web.Request) -> web.Response:

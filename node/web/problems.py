@@ -8,6 +8,7 @@ from http import HTTPStatus
 from typing import Any
 
 from dht import InputError, LocalError, PeerTimeout, RemoteError
+from node.errors import NotJoined
 from node.views.safe_text import plain
 
 MEDIA_TYPE = "application/problem+json"
@@ -55,6 +56,8 @@ def problem_of(error: Exception) -> Problem | None:
         return Problem(504, "The network did not answer in time; ask again.", retry_after_s=1)
     if isinstance(error, RemoteError):
         return Problem(502, "A peer answered with something unusable; ask again.", retry_after_s=1)
+    if isinstance(error, NotJoined):
+        return Problem(503, plain(error), retry_after_s=10)
     if isinstance(error, LocalError):
         return Problem(503, "This node cannot do that now; its log says why.", retry_after_s=10)
     return None

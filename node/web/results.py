@@ -3,6 +3,7 @@
 Pure: plain data in, values out. Tolerant: a missing or odd field is left out, never an error.
 """
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,9 @@ from node.web.score_view import explained
 
 MAX_TITLE = 160
 MAX_SIMILAR = 5
+MAX_DOUBTS = 16
+MAX_NAMES = 6  # of a facet
+MAX_READINGS = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,12 +28,49 @@ class Result:
     title: str
     snippet: tuple[Piece, ...]
     language: str
-    day: str
+    day: str  # by the page's own word, "" unknown
+    fetched_day: str
     replicas: int
     site_more: bool
     similar: tuple[str, ...]
     similar_count: int
     explain: str
+
+
+@dataclass(frozen=True, slots=True)
+class Doubt:
+    """Holds why an answer may not be exact: a word of the vocabulary, and of how many nodes or slots it speaks."""
+
+    reason: str
+    peers: int
+    slots: int
+
+
+@dataclass(frozen=True, slots=True)
+class HowRead:
+    """Holds how a piece of the query was read: a word of the vocabulary, and the piece."""
+
+    read_as: str
+    piece: str
+
+
+@dataclass(frozen=True, slots=True)
+class FacetName:
+    """Holds a name by which the results can be narrowed, and how many match. `words`: what is added to the query for
+    it, where no parameter narrows by it."""
+
+    name: str
+    count: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
+class Facet:
+    """Holds what matches are counted by, its commonest names, and whether others and greater numbers are possible."""
+
+    kind: str
+    names: tuple[FacetName, ...]
+    is_cut: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,8 +84,12 @@ class ResultPage:
     slots: int
     answered: int
     is_partial: bool
+    doubts: tuple[Doubt, ...]
+    facets: tuple[Facet, ...]
     next_cursor: str
     corrections: tuple[str, ...]
+    suggestions: tuple[str, ...]
+    readings: tuple[HowRead, ...]
 
 
 def result_page(answer: Json) -> ResultPage:
@@ -52,16 +97,60 @@ def result_page(answer: Json) -> ResultPage:
     coverage = table(answer, "coverage")
     slots, answered = count(coverage, "slots"), count(coverage, "answered")
     return ResultPage(
-        results=tuple(_result(entry) for entry in answer.get("results", ()) if web_link(entry.get("url"))),
+        results=tuple(_results(_listed(answer.get("results")))),
         total=count(answer, "total"),
         is_exact_total=answer.get("total_is") == "exact",
         took_ms=count(answer, "took_ms"),
         slots=slots,
         answered=answered,
         is_partial=answer.get("partial") is True or answered < slots,
+        doubts=tuple(_doubts(_listed(answer.get("why"))[:MAX_DOUBTS])),
+        facets=tuple(_facets(table(answer, "facets"), _listed(answer.get("facets_cut")))),
         next_cursor=plain(answer.get("next_cursor") or ""),
+        suggestions=tuple(texts(answer, "suggestions", limit=200, most=10)),
         corrections=tuple(texts(answer, "corrections", limit=200, most=3)),
+        readings=tuple(_readings(_listed(answer.get("readings"))[:MAX_READINGS])),
     )
+
+
+def _facets(counts: Json, cut: list[Any]) -> Iterator[Facet]:
+    """Read the facets; one of a single name narrows nothing."""
+    for kind in ("site", "language", "year", "type"):
+        entries = [entry for entry in _listed(counts.get(kind))[:MAX_NAMES] if isinstance(entry, dict)]
+        read = ((plain(entry.get("name") or ""), count(entry, "count")) for entry in entries)
+        names = tuple(FacetName(name, number, _narrowing(kind, name)) for name, number in read if name)
+        if len(names) > 1:
+            yield Facet(kind, names, kind in cut)
+
+
+def _narrowing(kind: str, name: str) -> str:
+    if kind == "year" and len(name) == 4 and name.isascii() and name.isdecimal():
+        return f"after:{name} before:{int(name) + 1}"
+    return f"filetype:{name}" if kind == "type" else ""
+
+
+def _doubts(entries: list[Any]) -> Iterator[Doubt]:
+    for entry in entries:
+        reason = entry.get("reason") if isinstance(entry, dict) else None
+        if isinstance(reason, str) and reason.isascii() and reason.isalpha():
+            yield Doubt(reason, count(entry, "peer_count"), count(entry, "slots"))
+
+
+def _results(entries: list[Any]) -> Iterator[Result]:
+    """Read the results; one whose address or title cannot be shown, whoever wrote it, costs its own row only."""
+    for entry in entries:
+        try:
+            if web_link(entry.get("url")):
+                yield _result(entry)
+        except (ValueError, TypeError, AttributeError, OverflowError):
+            continue
+
+
+def _readings(entries: list[Any]) -> Iterator[HowRead]:
+    for entry in entries:
+        read_as = entry.get("read_as") if isinstance(entry, dict) else None
+        if isinstance(read_as, str) and read_as.isascii() and read_as.replace("_", "").isalpha():
+            yield HowRead(read_as, plain(entry.get("piece") or "", MAX_TITLE).strip())
 
 
 def _result(entry: Json) -> Result:
@@ -75,11 +164,12 @@ def _result(entry: Json) -> Result:
         title=plain(entry.get("title") or "", MAX_TITLE).strip(),
         snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
         language=_language(entry.get("language")),
-        day=day(entry.get("fetched_at")),
+        day=day(entry.get("date")),
+        fetched_day=day(entry.get("fetched_at")),
         replicas=count(entry, "replicas"),
         site_more=bool(entry.get("site_more")),
         similar=tuple(other for other in similar[:MAX_SIMILAR] if other),
-        similar_count=len(similar),
+        similar_count=max(count(entry, "similar_count"), len(similar)),
         explain=explained(entry.get("explain")),
     )
 

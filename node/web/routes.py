@@ -46,6 +46,7 @@ _SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
 _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", most=8)
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
+_TYPED = Parameter("q", "what was typed so far", most=MAX_QUERY)
 _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any node", most=2000)
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
 _URL = Parameter("url", "the address of the page", default=None, most=MAX_URL)
@@ -58,6 +59,7 @@ _SEARCH = (
     _SITE,
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
+    Parameter("facets", "count all matches by site, language, year and type", "flag", False),
 )
 _SEARCH_PAGE = (
     Parameter("q", _SYNTAX, most=MAX_QUERY),
@@ -67,6 +69,7 @@ _SEARCH_PAGE = (
     _SITE,
     _INTERFACE,
     Parameter("explain", "say how each score came about", "flag", False),
+    Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
     Parameter("format", "json for the body of /api/v1/search", most=8),
 )
 
@@ -87,6 +90,7 @@ _VERSION = Parameter("version", "a number, or newest; default: the one in force"
 _URLS = Parameter("url", "the address of a page; may be repeated", "texts", None, 1, MAX_URLS)
 _LOCAL = Parameter("local", "only what lies on this node's own disk", "flag", False)
 _DOCUMENTS = "Stored documents by URL, in order; null where there is none"
+_SUGGESTED = "application/x-suggestions+json"
 _OPENSEARCH = "application/opensearchdescription+xml"
 
 ROUTES: tuple[HttpRoute, ...] = (
@@ -97,6 +101,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
     _get("/search", "search", "Search the network", "Search", *_SEARCH),
+    _get("/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED),
     _get("/status", "status", "The state of this node", "Status"),
     _get("/peers", "peers", "The members of the network, as this node sees them", "Peers"),
     _get("/strategy", "strategy", "The strategy document in force, or another accepted version", "Object", _VERSION),
@@ -119,6 +124,16 @@ ROUTES: tuple[HttpRoute, ...] = (
     HttpRoute("GET", "/metrics", "metrics", "Figures in the Prometheus text format", TEXT),
     HttpRoute("GET", "/openapi.json", "openapi", "This document", JSON, "Object"),
     HttpRoute("GET", "/opensearchdescription.xml", "opensearch", "Lets a browser add this search engine", _OPENSEARCH),
+    HttpRoute(
+        "GET",
+        "/suggest",
+        "opensearch_suggestions",
+        "The same as browsers ask for it",
+        _SUGGESTED,
+        "Listed",
+        "",
+        (_TYPED,),
+    ),
     HttpRoute("GET", "/style.css", "style", "The pages' style sheet", "text/css"),
     HttpRoute("GET", "/favicon.ico", "favicon", "The pages' icon", "image/svg+xml"),
 )

@@ -25,7 +25,9 @@ def explained(value: Any) -> str:
 
 def _lines(value: dict[str, Any]) -> Iterator[str]:
     score, words, nearness = (float(value[name]) for name in ("score", "bm25", "proximity"))
-    yield f"score {score:.3f} = words {words:.3f} × nearness {nearness:.2f}"
+    rewards, coverage = float(value.get("rewards", 0.0)), float(value.get("coverage", 1.0))
+    factors = f"having the words {coverage:.2f} × nearness {nearness:.2f}"
+    yield f"score {score:.3f} = (words {words:.3f} + in title and address {rewards:.3f}) × {factors}"
     for leaf in value["leaves"][:MAX_LEAVES]:
         yield f"  {plain(leaf['leaf'], 100)}: {float(leaf['score']):.3f}; {_where(leaf['tf'], value['weights'])}"
         yield f"    in {int(leaf['df']):,} of {int(value['documents']):,} pages, hence worth {float(leaf['idf']):.2f}"

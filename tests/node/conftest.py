@@ -57,6 +57,12 @@ PAGES: dict[str, Json] = {
     },
 }
 
+FACETS = {
+    "site": [{"name": "python.test", "count": 1200}, {"name": "<b>.test:8080", "count": 3}],
+    "language": [{"name": "en", "count": 1203}],
+    "year": [{"name": "2024", "count": 7}, {"name": "2023", "count": 5}],
+}
+
 
 @dataclass(eq=False)
 class BadQuery(InputError):
@@ -78,11 +84,14 @@ class FakeService:
     """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
 
     answered: int = 256
+    why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
     orders: list[tuple[str, tuple[str, ...], bool]] = field(default_factory=list)
     looks: int = 0
+    broken: list[Json] = field(default_factory=list)
     is_paused: bool = False
+    warned: list[str] = field(default_factory=list)
     ready: int = 60
     gate: asyncio.Event = field(default_factory=asyncio.Event)
 
@@ -100,17 +109,24 @@ class FakeService:
         return {
             "query": query,
             "took_ms": 34.6,
-            "exact": True,
+            "exact": self.answered == 256 and not self.why,
+            "whole": self.answered == 256,
             "partial": self.answered < 256,
+            "why": self.why,
             "coverage": slots,
             "total": 1234 if query == "task" else len(hits),
             "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
-            "suggestions": [],
-            "corrections": [],
-            "facets": {},
+            "suggestions": ["zebra <finch>"] if query == "zebar" else [],
+            "corrections": ["<zebra> crossing"] if query == "zebar" else [],
+            "facets": FACETS if question.facets and not question.cursor else {},
+            "facets_cut": ["year"],
+            "readings": [{"read_as": "literal", "piece": query}] if query.startswith("-") else [],
             "next_cursor": "bmV4dA" if query == "task" and not question.cursor else None,
         }
+
+    async def suggest(self, typed: str) -> list[str]:
+        return [f"{typed}k", f"<{typed}>"]
 
     async def status(self) -> Json:
         return {
@@ -122,6 +138,7 @@ class FakeService:
             "slots": {"owned": 61, "ready": self.ready, "leased": 17},
             "documents": 812,
             "settled": True,
+            "faults": self.broken,
             "under_replicated": 0,
             "crawl": {
                 "state": "paused" if self.is_paused else "crawling",
@@ -216,6 +233,9 @@ class FakeService:
             "known": {"state": "fetched", "visited_at": 1.0, "due_at": 1e10, "depth": 1, "scope": "a.test"},
             "crawler": {"stand": "later", "ahead": 0, "robots": "allowed", "crawl_delay_s": 5.0},
         }
+
+    def warnings(self) -> list[str]:
+        return self.warned
 
     def pause(self, paused: bool, for_s: float | None = None) -> str:
         self.is_paused, self.paused_for_s = paused, for_s

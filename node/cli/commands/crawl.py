@@ -31,12 +31,14 @@ class _Answers:
     refused: list[Json] = field(default_factory=list)
     seeds: list[Json] = field(default_factory=list)
     behind: int = 0
+    following: bool = False
 
     def add(self, body: Json) -> None:
         self.accepted += body.get("accepted", 0)
         self.refused += body.get("refused") or []
         self.seeds += body.get("seeds") or []
         self.behind += body.get("behind", 0)
+        self.following |= body.get("following", False)
 
 
 def crawl(arguments: Namespace) -> int:
@@ -59,7 +61,13 @@ def crawl(arguments: Namespace) -> int:
         track = _wait(node, JobWait(_followed(told.seeds, arguments.depth)), quiet=arguments.json)
     if arguments.json:
         counts = {"progress": {**track.counts, "waiting": track.waiting}} if track else {}
-        body = {"accepted": told.accepted, "refused": told.refused, "seeds": told.seeds, "behind": told.behind}
+        body = {
+            "accepted": told.accepted,
+            "refused": told.refused,
+            "seeds": told.seeds,
+            "behind": told.behind,
+            "following": told.following,
+        }
         print_json({**body, "dry_run": arguments.dry_run, **counts})
     return 1 if told.refused else 0
 
@@ -108,7 +116,7 @@ def _print_told(told: _Answers, arguments: Namespace) -> None:
         within = f", within {_named(scopes)}" if arguments.scope != "whole" and arguments.depth else ""
         count = _count(told.accepted, "address", "addresses")
         known = sum(bool(seed.get("known")) for seed in told.seeds)
-        old = f" ({known:,} known already, {_behind(told.behind)})" if known else ""
+        old = f" ({known:,} known already, {_behind(told)})" if known else ""
         print(f"{count} handed over{within}{old}; `dse-node status` shows how far it is")
 
 
@@ -122,14 +130,17 @@ def _preview(told: _Answers) -> Iterator[str]:
     if len(told.seeds) > SHOWN:
         yield f"… and {_count(len(told.seeds) - SHOWN, 'address', 'addresses')} more (all of them with --json)"
     count = sum(bool(seed.get("known")) for seed in told.seeds)
-    known = f"{count:,} of them known already" + (f", {_behind(told.behind)}" if count else "")
+    known = f"{count:,} of them known already" + (f", {_behind(told)}" if count else "")
     handed = _count(told.accepted, "address", "addresses")
     yield f"dry run: {handed} would be handed in, {known}; {len(told.refused):,} refused; nothing was written"
 
 
-def _behind(count: int) -> str:
+def _behind(told: _Answers) -> str:
     """Say what comes of seeds that are known already."""
-    return f"with {_count(count, 'new address', 'new addresses')} behind" if count else "which changes nothing"
+    if told.following:
+        return "whose links are being followed"
+    found = _count(told.behind, "new address", "new addresses")
+    return f"with {found} behind" if told.behind else "which changes nothing"
 
 
 def _followed(seeds: Iterable[Json], depth: int) -> Iterator[Json]:

@@ -3,6 +3,7 @@
 import sys
 import time
 from argparse import Namespace
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,10 +22,12 @@ from dht import (
     encode_signed,
     parse_document,
     sign_strategy,
+    unknown_parts,
 )
 from node.app.strategy_draft import (
     ABOUT,
     DraftRequest,
+    check_understood,
     draft,
     host_rule,
     next_version,
@@ -45,7 +48,8 @@ MAX_DRAFT_BYTES = 1 << 20
 
 def make(arguments: Namespace) -> int:
     """Write the next version of the strategy, from the newest known one and the changes asked for (strategy draft)."""
-    newest, digest = _read_signed(arguments.source) if arguments.source else _ask_version(arguments, "newest")
+    newest, digest, not_understood = _newest(arguments)
+    check_understood(not_understood)
     if arguments.out and Path(arguments.out).exists() and not arguments.force:
         raise BadStrategy("--out", f"{arguments.out} is there already", "choose another file, or add --force")
     strategy = draft(newest, digest, _draft_request(arguments, newest), int(time.time()))
@@ -163,23 +167,34 @@ def _key(path: str) -> Identity:
 # Versions: from the node, from files
 
 
+def _newest(arguments: Namespace) -> tuple[Strategy, str, Sequence[str]]:
+    """Return the newest version, its digest, and what of it is not understood here or at the running node."""
+    if arguments.source:
+        signed = decode_signed(read_file(Path(arguments.source)))
+        return parse_document(signed.document), signed.digest, unknown_parts(signed.document)
+    body = _ask(arguments, "newest")
+    return *_version_in(body), [str(part) for part in body.get("not_understood") or ()]
+
+
 def _ask_version(arguments: Namespace, which: str) -> tuple[Strategy, str]:
     """Return a version that the running node knows, and its digest."""
+    return _version_in(_ask(arguments, which))
+
+
+def _ask(arguments: Namespace, which: str) -> Json:
     try:
-        body = client(arguments).get("/api/v1/strategy", {"version": which} if which else ())
+        return client(arguments).get("/api/v1/strategy", {"version": which} if which else ())
     except NotRunning as error:
         remedy = "start it, name one with --url, or work from a signed file: `draft --from FILE`, `diff A B`"
         raise NotRunning(error.url, error.reason, remedy) from None
+
+
+def _version_in(body: Json) -> tuple[Strategy, str]:
     fields = {name: value for name, value in body.items() if name not in ABOUT}
     try:
         return msgspec.convert(fields, Strategy), str(body.get("digest"))
     except msgspec.ValidationError as error:
         raise NotRunning("the node", f"its strategy cannot be read ({error})", "use a node of this version") from None
-
-
-def _read_signed(source: str) -> tuple[Strategy, str]:
-    signed = decode_signed(read_file(Path(source)))
-    return parse_document(signed.document), signed.digest
 
 
 def _read_any(source: str) -> Strategy:

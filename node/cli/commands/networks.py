@@ -11,7 +11,7 @@ from bootstrap import load_network, new_network
 from dht import Identity, Strategy, parse_address, parse_document
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
 from node.cli.commands.output import print_facts, print_json
-from node.cli.commands.target_node import configuration
+from node.cli.commands.target_node import configuration, data_dir
 from node.errors import BadDataDir
 from node.views.safe_text import day
 
@@ -43,6 +43,7 @@ def new(arguments: Namespace) -> int:
         arguments.info_url,
     )
     out.write_text(text)
+    founder_note(out).write_text("The node that `dse-node init` makes with the network file beside starts alone.\n")
     files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
     if arguments.json:
         print_json({**files, "id": load_network(out).id})
@@ -50,6 +51,22 @@ def new(arguments: Namespace) -> int:
     print_facts(list(files.items()))
     print("\nGive the network file to everybody who shall join; it holds nothing secret.")
     print("Keep the publisher key to yourself and the offline key on another medium: either signs the next strategy.")
+    return 0
+
+
+def founder_note(network: Path) -> Path:
+    """Return the path of the note beside a new network file that says that no node was made for it yet. The first node
+    takes it away: copies of the network file, which others get, are files of a network that is there."""
+    return network.with_suffix(".founder")
+
+
+def begin(arguments: Namespace) -> int:
+    """Note that the node is the first of its network."""
+    data = data_dir(arguments)
+    data.check()
+    node_id = Identity.load(data.identity).node_id.hex()
+    data.found(node_id)
+    print(f"node {node_id} starts alone from now on, though nobody of its network answers")
     return 0
 
 

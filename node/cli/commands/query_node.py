@@ -11,6 +11,9 @@ from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import StatusView, size, view_of
 from node.web.results import Result, ResultPage, result_page
+from node.web.translations import translator
+
+MACHINE_FAULT = 3  # exit code of `status`: the node answers, and names faults of its machine
 
 
 def search(arguments: Namespace) -> int:
@@ -35,14 +38,14 @@ def search(arguments: Namespace) -> int:
 def status(arguments: Namespace) -> int:
     """Print the state of the node on one screen."""
     body = client(arguments).get("/api/v1/status")
+    view = view_of(body)
     if arguments.json:
         print_json(body)
-        return 0
-    view = view_of(body)
+        return MACHINE_FAULT if view.has_faults else 0
     print_facts(_facts(view))
     for warning in view.warnings:
         print(f"\nto look at: {warning}")
-    return 0
+    return MACHINE_FAULT if view.has_faults else 0
 
 
 def peers(arguments: Namespace) -> int:
@@ -54,7 +57,7 @@ def peers(arguments: Namespace) -> int:
     rows = [
         (
             row.id[:12],
-            "live" if row.live else "away",
+            ", ".join(word for word in ("live" if row.live else "away", row.clock) if word),
             " ".join(row.endpoints) or "-",
             str(row.strategy_version),
             str(row.ready),
@@ -114,14 +117,17 @@ def _print_result(number: int, result: Result) -> None:
 
 
 def _tally(page: ResultPage) -> str:
-    about = "" if page.is_exact_total else "at least "
+    about = "" if page.is_exact_total else "at least " if page.is_partial else "about "
     noun = "result" if page.total == 1 else "results"
     whole = f"{len(page.results)} of {about}{page.total:,} {noun} in {page.took_ms} ms"
     if page.is_partial and page.answered == page.slots:
         return f"{whole}; some nodes answered too late, so the order may differ a little"
     if page.is_partial:
         return f"{whole}; only {page.answered} of {page.slots} slots answered in time, so results may be missing"
-    return f"{whole}; the whole network answered ({page.slots} slots)"
+    english = translator("en")
+    reasons = (english(f"why.{each.reason}", each.reason, peers=each.peers, slots=each.slots) for each in page.doubts)
+    doubts = "".join(f"; {reason}" for reason in reasons)
+    return f"{whole}; the whole network answered ({page.slots} slots){doubts}"
 
 
 def _members(view: StatusView) -> str:

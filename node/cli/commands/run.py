@@ -4,7 +4,7 @@ import importlib
 from argparse import Namespace
 
 from crawl import BadHostsFile
-from dht import BadStrategy
+from dht import BadStrategy, LocalFaults, system_clock
 from node.cli.commands.setup import ensure_identity
 from node.cli.commands.target_node import configuration, data_dir
 from node.config.logging_setup import set_up_logging
@@ -14,7 +14,8 @@ from node.errors import ConfigError
 def run(arguments: Namespace) -> int:
     """Run the node of a data directory until it is told to stop."""
     config = configuration(arguments)
-    set_up_logging(config.node.log_level)
+    faults = LocalFaults(system_clock)
+    set_up_logging(config.node.log_level, faults=faults)
     data = data_dir(arguments)
     data.create()
     data.check()
@@ -22,7 +23,7 @@ def run(arguments: Namespace) -> int:
     from node.process.run_node import run_node
 
     try:
-        return run_node(config)
+        return run_node(config, faults)
     except (BadStrategy, BadHostsFile) as error:  # files that the configuration names are part of it
         raise ConfigError(*str(error).split(": ", 1)) from None
 

@@ -10,7 +10,7 @@ from typing import Any
 
 from bootstrap import fetch_network, is_url, load_network
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
-from node.cli.commands.networks import make_network
+from node.cli.commands.networks import founder_note, make_network
 from node.cli.commands.output import confirm, print_facts, print_json
 from node.cli.commands.target_node import data_dir
 from node.config.data_dir import DataDir
@@ -52,6 +52,10 @@ def init(arguments: Namespace) -> int:
         network, keys = make_network(arguments.name, data.keys / arguments.name)
         print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
         print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
+        data.found(identity.node_id.hex())
+    elif not is_url(given) and settings.get("node.mode") != "client" and (note := founder_note(Path(given))).exists():
+        note.unlink()
+        data.found(identity.node_id.hex())
     data.network.write_text(network)
     _solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))

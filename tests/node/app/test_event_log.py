@@ -10,9 +10,7 @@ ALONE = NodeState(at=0.0, owned=256, ready=256, crawl="idle", documents=10)
 def test_a_start_alone_is_two_lines_and_then_silence() -> None:
     events = EventLog(replace(ALONE, ready=0))
     assert events.lines(ALONE) == ["slots ready count=256"]
-    assert events.is_curious(10, "idle")
     assert events.lines(replace(ALONE, at=2.0, is_settled=True)) == ["settled documents=10"]
-    assert not events.is_curious(10, "idle"), "nobody is asked again while nothing comes"
     for n in range(100):
         assert events.lines(replace(ALONE, at=4.0 + n)) == []
 
@@ -45,3 +43,10 @@ def test_a_full_disk_is_said_once() -> None:
     assert events.lines(full) == ["crawl stopped reason=no room"]
     assert events.lines(full) == []
     assert events.lines(ALONE) == ["crawl may go on: there is room again"]
+
+
+def test_a_warning_is_said_when_it_comes_and_when_it_is_over_whatever_its_figures() -> None:
+    events = EventLog(ALONE)
+    events.lines(ALONE)
+    said = [events.lines(replace(ALONE, warnings=told)) for told in (("40 s behind",), ("41 s behind",), (), ())]
+    assert said == [["to look at: 40 s behind"], [], ["over: 41 s behind"], []]

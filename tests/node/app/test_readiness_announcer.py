@@ -12,33 +12,40 @@ from node.simulation.loop import SimLoop
 def test_a_slot_waits_for_the_index_and_leaves_at_once() -> None:
     loop = SimLoop()
     said: list[tuple[float, frozenset[int], bool]] = []
-    index, ready = SimpleNamespace(is_current=True), {1, 2}
+    indexed, level_at = 10, {1: 0, 2: 10}
+    index = SimpleNamespace(reached=lambda sequence: sequence <= indexed, is_stuck=False, is_answering=True)
 
     def announce(slots: frozenset[int], due: int, load: object) -> None:
         said.append((loop.time(), slots, load is not None))
 
     async def main() -> None:
-        view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4))
+        nonlocal indexed, level_at
+        view = SimpleNamespace(strategy=SimpleNamespace(slot_bits=4), why_apart=lambda: "")
         env: Any = SimpleNamespace(
             overlay=SimpleNamespace(view=view, announce=announce),
             store=SimpleNamespace(used_bytes=1),
             machine=MachineReading,
             clock=loop.clock(),
         )
-        replicator: Any = SimpleNamespace(ready_slots=lambda: frozenset(ready), ready_changed=asyncio.Event())
+        replicator: Any = SimpleNamespace(level_at=lambda: level_at, ready_changed=asyncio.Event())
         crawler: Any = SimpleNamespace(due=lambda: {1: 3})
         announcer = ReadinessAnnouncer(env, replicator, index, crawler, 10)  # type: ignore[arg-type]
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(announcer.run())
             await asyncio.sleep(0.5)
             assert said == [(0.0, {1, 2}, False), (0.0, {1, 2}, True)]
-            index.is_current = False
-            ready.add(3)
-            ready.remove(1)
+            level_at = {2: 10, 3: 12}
             replicator.ready_changed.set()
             await asyncio.sleep(0.001)
             assert said[2:] == [(0.5, {2}, False)], "what is ready no more leaves; what is not indexed yet waits"
-            index.is_current = True
+            indexed = 12
+            await asyncio.sleep(1.0)
+            assert said[-1][1] == {2, 3}
+            level_at = {2: 13, 3: 12}
+            replicator.ready_changed.set()
+            await asyncio.sleep(0.001)
+            assert said[-1][1] == {3}, "lost and regained meanwhile: what it learned then is not indexed yet"
+            indexed = 14
             await asyncio.sleep(1.0)
             assert said[-1][1] == {2, 3}
             await asyncio.sleep(10 * LOAD_EVERY_S)

@@ -74,7 +74,12 @@ def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixtur
     file = tmp_path / "campus.toml"
     new = ["network", "new", "campus", "--out", str(file), "--bootstrap", "192.168.1.5:8091", "--replicas", "1"]
     assert main(new) == 0
-    assert {path.name for path in tmp_path.iterdir()} == {"campus.toml", "campus.publisher.key", "campus.offline.key"}
+    assert {path.name for path in tmp_path.iterdir()} == {
+        "campus.toml",
+        "campus.founder",
+        "campus.publisher.key",
+        "campus.offline.key",
+    }
     assert stat.S_IMODE((tmp_path / "campus.publisher.key").stat().st_mode) == 0o600
     assert main(new) == 1
     assert "is there already" in capsys.readouterr().err
@@ -90,6 +95,22 @@ def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert shown["bootstrap"] == ["192.168.1.5:8091"]
     assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
     assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
+
+
+def test_the_first_node_of_a_network_is_its_founder_and_no_other(tmp_path: Path) -> None:
+    file, homes = tmp_path / "campus.toml", [tmp_path / name for name in ("guest", "one", "two")]
+    assert main(["network", "new", "campus", "--out", str(file), "--bootstrap", "192.168.1.5:8091"]) == 0
+    for home in homes:
+        profile = "guest" if home.name == "guest" else "server"
+        init = ["init", "--network", str(file), "--data-dir", str(home), "--yes", "--profile", profile]
+        assert main(init) == 0
+    ids = [Identity.load(DataDir(home).identity).node_id.hex() for home in homes]
+    assert [DataDir(home).is_founded_by(id) for home, id in zip(homes, ids, strict=True)] == [False, True, False]
+    homes[2].joinpath("founder").write_bytes(homes[1].joinpath("founder").read_bytes())
+    assert not DataDir(homes[2]).is_founded_by(ids[2]), "another node's note says nothing"
+    assert main(["network", "begin", "--data-dir", str(homes[2])]) == 0
+    assert DataDir(homes[2]).is_founded_by(ids[2])
+    assert main(["network", "begin", "--data-dir", str(tmp_path / "nowhere")]) == 1
 
 
 def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -165,6 +186,9 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     assert "5 nodes in the network" in out
     assert "waiting for politeness at 3 sites" in out
     assert "to look at: the next version is 3 days late" in out
+    site.service.broken.append({"site": "store", "cause": "store: no space left", "remedy": "free some space"})
+    assert main(["status", *url]) == main(["status", "--json", *url]) == 3, "scripts see that its machine has faults"
+    capsys.readouterr()
     assert main(["peers", *url]) == 0
     assert "abababababab  away   [::1]:9000" in capsys.readouterr().out
     assert main(["peers", "--json", *url]) == 0

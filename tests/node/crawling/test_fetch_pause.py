@@ -48,6 +48,17 @@ def test_a_pause_ends_by_itself_or_when_it_is_told_to() -> None:
     assert pause.operator_reason() == control.pause_reason == ""
 
 
+def test_without_a_network_nothing_is_tried_and_orders_are_no_ones_fault() -> None:
+    machine, lost = Machine(), ["this machine has no network"]
+    control = CrawlControl(MirrorDetector(None, 1.0), machine)  # type: ignore[arg-type]
+    pause = FetchPause(CrawlConfig(), StoreConfig(), machine, control, machine, lambda: lost[0])  # type: ignore[arg-type]
+    pause.step()
+    assert control.pause_reason == "this machine has no network"
+    lost[0] = ""
+    pause.step()
+    assert control.pause_reason == ""
+
+
 def test_the_hours_are_those_of_the_clock_on_the_wall() -> None:
     machine = Machine()
     pause, _ = opened(machine, "22:00-07:00")
@@ -57,7 +68,7 @@ def test_the_hours_are_those_of_the_clock_on_the_wall() -> None:
 
 
 def test_a_full_disk_pauses_the_crawler_and_is_no_reason_to_refuse_what_others_order() -> None:
-    machine = Machine(full="the quota is used up")
+    machine = Machine(full="the quota is used up; raise store.quota_bytes")
     pause, control = opened(machine)
     pause.step()
     assert control.pause_reason == pause.room_reason() != ""

@@ -9,7 +9,6 @@ from crawl import Visit, VisitState
 from dht import Identity, Now, document_id, placement_key, slot_of
 from node.crawling.frontier_sync import LEASES_EVERY_S, FrontierSync
 from node.crawling.ingest import visit_draft
-from node.crawling.settlement import report_of
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.simulation.loop import SimLoop
 from store import Document, Draft, Kind, MemoryDisk, RecordStore, StoreConfig, encode_document
@@ -144,12 +143,6 @@ async def test_the_frontier_is_rebuilt_when_a_lease_comes_and_follows_until_it_g
 
 def replace_state(visit: Visit, state: VisitState) -> Visit:
     return Visit(visit.url, visit.depth, state=state, visited_at=CLOCK.wall)
-
-
-def test_reports_differ_where_the_index_lags_behind_the_store() -> None:
-    equal = report_of(BITS, {1: b"s"}, {1: b"i"}, 0, 0)
-    assert equal.digests == report_of(BITS, {1: b"s"}, {1: b"i"}, 3, 0).digests
-    assert equal.digests != report_of(BITS, {1: b"s"}, {}, 0, 0).digests
 
 
 def test_an_idle_store_is_not_looked_at_and_what_comes_is_followed_at_once() -> None:

@@ -7,7 +7,7 @@ import pytest
 from crawl import OperatorBlocklist
 from dht import BadMessage
 from node.delegation.order_server import OrderServer
-from tests.node.delegation.pair import STRANGER, URL, Pair, Web, carrier, decide, order
+from tests.node.delegation.pair import CARRIER, STRANGER, URL, Pair, Web, carrier, decide, order
 
 
 async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
@@ -18,6 +18,16 @@ async def test_an_order_is_carried_with_validators_and_our_own_bound() -> None:
     await order(pair, max_bytes=1 << 40)
     assert web.asked[-1][2] == 1000
     assert (await order(pair, url="http://a.test/robots.txt")).status == 200
+
+
+async def test_a_member_may_have_robots_txt_of_any_slot_to_which_that_of_its_own_redirects() -> None:
+    pair = Pair()
+    web = carrier(pair)
+    assert (await order(pair, peer=CARRIER, url="http://a.test/robots.txt")).status == 200
+    for other in ({"peer": STRANGER, "url": "http://a.test/robots.txt"}, {"peer": CARRIER}):
+        with pytest.raises(BadMessage, match="not its own"):
+            await order(pair, **other)  # type: ignore[arg-type]
+    assert len(web.asked) == 1
 
 
 @pytest.mark.parametrize(

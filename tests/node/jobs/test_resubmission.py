@@ -1,5 +1,6 @@
 """What lies behind pages that are known."""
 
+import asyncio
 from collections.abc import Sequence
 from random import Random
 from typing import Any
@@ -37,7 +38,18 @@ class Network:
         }
 
     async def news(self, *seeds: Visit) -> dict[str, int]:
-        found = await Resubmission(self.progress, self.clock).find(seeds)
+        """What is handed in behind these seeds."""
+        found: list[Visit] = []
+
+        async def publish(visits: Sequence[Visit]) -> None:
+            found.extend(visits)
+
+        resubmission = Resubmission(self.progress, publish, self.clock)
+        async with asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(resubmission.run())
+            assert await resubmission.follow(seeds) == (len(found), True)
+            running.cancel()
+        assert await resubmission.count(seeds) == len(found)
         assert all(visit.scope == seeds[0].scope for visit in found)
         return {visit.url: visit.depth for visit in found}
 
@@ -59,5 +71,29 @@ async def test_of_a_large_known_part_only_so_much_is_followed(monkeypatch: Any) 
     network = Network("")
     network.known = set(links)
     monkeypatch.setattr(resubmission, "MAX_ASKED", 10)
+    monkeypatch.setattr(resubmission, "WITHIN_S", 10.0)
     assert await network.news(Visit("0", 99)) == {}
-    assert len(network.asked) <= 10 * resubmission.WITHIN_S and len(set(network.asked)) == len(network.asked)
+    half = len(network.asked) // 2  # counted once more
+    assert half <= 10 * 10.0 and len(set(network.asked[:half])) == half
+
+
+async def test_a_network_that_answers_late_is_followed_while_nobody_waits(monkeypatch: Any) -> None:
+    monkeypatch.setattr(resubmission, "MOMENT_S", 0.0)
+    network, found, answers, handed = Network("a"), list[Visit](), asyncio.Event(), asyncio.Event()
+
+    async def publish(visits: Sequence[Visit]) -> None:
+        found.extend(visits)
+        handed.set()
+
+    async def progress(asked: Sequence[Followed]) -> list[dict[str, Any]]:
+        await answers.wait()
+        return await network.progress(asked)
+
+    late = Resubmission(progress, publish, network.clock)
+    async with asyncio.timeout(5), asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(late.run())
+        assert await late.follow([Visit("a", 3)]) == (0, False)
+        answers.set()
+        await handed.wait()
+        running.cancel()
+    assert [visit.url for visit in found] == ["b", "c"]

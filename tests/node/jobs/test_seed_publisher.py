@@ -8,6 +8,7 @@ import pytest
 
 from crawl import CrawlDecision, Visit
 from dht import BadMessage, Message, NodeId, Now, PeerTimeout
+from node.errors import NotJoined
 from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, SeedPublisher, SeedsTaken
 
 ME, MEMBER, DEAD = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
@@ -22,6 +23,11 @@ class Node:
         self.handlers: dict[type[Message], Any] = {}
         self.now = 0.0
         self.seeds = SeedPublisher(self.discover, self, decide, lambda: Now(self.now, self.now), Random(1))  # type: ignore[arg-type]
+
+    apart = ""
+
+    def why_apart(self) -> str:
+        return self.apart
 
     @property
     def view(self) -> "Node":
@@ -104,3 +110,13 @@ async def test_a_client_takes_none() -> None:
     client = Node(ME, [MEMBER])
     with pytest.raises(BadMessage, match="client"):
         await client.handlers[HandSeeds](MEMBER, HandSeeds((("http://a.test/", 1),)))
+
+
+async def test_a_node_that_does_not_know_its_network_takes_no_seeds() -> None:
+    lost = Node(ME, [ME])
+    lost.apart = "nobody answers; say `dse-node network begin`"
+    with pytest.raises(NotJoined, match="dse-node network begin"):
+        await lost.seeds.publish(visits(1))
+    with pytest.raises(BadMessage, match="apart from its network"):
+        await lost.handlers[HandSeeds](MEMBER, HandSeeds((("http://a.test/", 0),)))
+    assert not lost.found

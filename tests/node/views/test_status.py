@@ -37,3 +37,8 @@ def test_peers_of_either_shape_become_rows() -> None:
     assert rows[0].endpoints == ("[::1]:1",)
     assert [row.ready for row in rows] == [2, 3]
     assert rows[0].heard_s is None
+
+
+def test_a_peer_whose_clock_is_off_is_told_apart() -> None:
+    rows = peer_rows([{"clock_off_s": off_s} for off_s in (3600.4, -40.0, 9.9, None, "x")])
+    assert [row.clock for row in rows] == ["clock 3600 s ahead", "clock 40 s behind", "", "", ""]

@@ -20,6 +20,14 @@ def test_search_answers_the_contract(site: Any) -> None:
     assert site.service.asked == [SearchRequest("task", limit=1, language="en", site="python.test")]
 
 
+def test_suggestions_for_programs_and_for_browsers(site: Any) -> None:
+    assert site.get("/api/v1/suggest?q=tas").json == {"query": "tas", "suggestions": ["task", "<tas>"]}
+    reply = site.get("/suggest?q=tas")
+    assert reply.headers["content-type"].startswith("application/x-suggestions+json")
+    assert json.loads(reply.text) == ["tas", ["task", "<tas>"]]
+    assert site.get("/suggest?q=" + "x" * 1001).status == 400
+
+
 @pytest.mark.parametrize(
     ("query", "detail"),
     [

@@ -42,6 +42,13 @@ def test_results_show_title_address_snippet_and_copy(site: Any) -> None:
     assert 'value="task"' in page
 
 
+@pytest.mark.parametrize("address", ["/", "/search?q=task", "/search?q=nothingatall"])
+def test_what_keeps_the_node_from_its_work_is_said_where_people_search(site: Any, address: str) -> None:
+    assert "behind those of its peers" not in site.get(address).text
+    site.service.warned.append("this machine's clock is 40 s behind those of its peers")
+    assert "clock is 40 s behind those of its peers" in site.get(address).text
+
+
 def test_the_next_page_says_its_number_and_leads_back(site: Any) -> None:
     page = site.get("/search?q=task&cursor=bmV4dA&page=2").text
     assert "Page 2" in page
@@ -60,6 +67,15 @@ def test_filters_are_kept_and_can_be_taken_away(site: Any) -> None:
     assert site.service.asked[-1].language == "en"
 
 
+def test_facets_lead_to_narrower_questions_on_the_first_page(site: Any) -> None:
+    page = site.get("/search?q=task&lang=en")
+    assert "/search?q=task&lang=en&site=python.test" in links(page.text)
+    assert "/search?q=task&lang=en&site=%3Cb%3E.test%3A8080" in links(page.text)
+    assert "/search?q=task+after%3A2024+before%3A2025&lang=en" in links(page.text)
+    assert "1,200" in page.text and "7+" in page.text and "Languages" not in page.text
+    assert "Sites" not in site.get("/search?q=task&cursor=bmV4dA&page=2").text
+
+
 def test_a_partial_answer_says_so(site: Any) -> None:
     site.service.answered = 240
     page = site.get("/search?q=task").text
@@ -68,10 +84,33 @@ def test_a_partial_answer_says_so(site: Any) -> None:
     assert "Ask again" in page
 
 
+def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
+    site.service.why = [{"reason": "asleep", "slots": 12, "peers": ["aa"], "peer_count": 31}]
+    page = site.get("/search?q=task").text
+    assert "the whole network answered; owners asleep: 31" in page
+    site.service.why = [{"reason": "novel", "slots": 0, "peers": [], "peer_count": 0}]
+    assert "the whole network answered; novel" in site.get("/search?q=task").text
+
+
 def test_nothing_found_is_told_with_advice(site: Any) -> None:
     page = site.get("/search?q=zebra").text
     assert "Nothing found for <b>zebra</b>" in page
     assert "Try fewer or other words" in page
+
+
+def test_a_misspelled_question_is_answered_as_typed_and_another_one_offered(site: Any) -> None:
+    page = site.get("/search?q=zebar&lang=en").text
+    assert "Nothing found for <b>zebar</b>" in page
+    assert "Did you mean" in page
+    assert "&lt;zebra&gt; crossing" in page
+    assert "/search?q=%3Czebra%3E+crossing&lang=en" in links(page)
+    assert "zebra &lt;finch&gt;" in page
+    assert "/search?q=zebra+%3Cfinch%3E&lang=en" in links(page)
+
+
+def test_the_page_says_how_a_query_was_read(site: Any) -> None:
+    assert "“-v” is read as words." in site.get("/search?q=-v").text
+    assert "read as words" not in site.get("/search?q=zebar").text
 
 
 def test_a_query_that_does_not_parse_is_marked_where_it_breaks(site: Any) -> None:
@@ -181,6 +220,7 @@ def test_a_browser_can_add_the_search(site: Any) -> None:
     reply = site.get("/opensearchdescription.xml")
     assert reply.headers["content-type"].startswith("application/opensearchdescription+xml")
     assert f'template="http://127.0.0.1:{site.port}/search?q={{searchTerms}}"' in reply.text
+    assert f'rel="suggestions" template="http://127.0.0.1:{site.port}/suggest?q={{searchTerms}}"' in reply.text
 
 
 def test_a_wrong_address_is_a_kind_page(site: Any) -> None:

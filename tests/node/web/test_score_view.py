@@ -6,9 +6,11 @@ from hypothesis import strategies as st
 from node.web.score_view import explained
 
 WHOLE = {
-    "ranking": 1,
+    "ranking": 2,
     "score": 3.5,
     "bm25": 1.75,
+    "rewards": 0.25,
+    "coverage": 0.875,
     "proximity": 2.0,
     "documents": 1200,
     "length": 1953.0,
@@ -23,7 +25,7 @@ WHOLE = {
 
 def test_it_reads_like_a_sum() -> None:
     assert explained(WHOLE).splitlines() == [
-        "score 3.500 = words 1.750 × nearness 2.00",
+        "score 3.500 = (words 1.750 + in title and address 0.250) × having the words 0.88 × nearness 2.00",
         "  blueprint: 1.750; title 1 (each counts 4), body 100",
         "    in 9 of 1,200 pages, hence worth 1.83",
         "  [31mred: 0.000; not in this page",

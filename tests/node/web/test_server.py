@@ -31,6 +31,7 @@ def test_figures_are_in_the_prometheus_format(site: Any) -> None:
     assert samples["dse_slots", (("state", "ready"),)] == 60
     assert samples["dse_peers", (("family", "ipv6"),)] == 3
     assert samples["dse_crawl_fetched_total", ()] == 900
+    assert samples["dse_threads", ()] > 1 and samples["dse_tasks", ()] >= 1
     assert samples["dse_http_requests_total", (("route", "status"), ("status", "200"))] == 1
 
 

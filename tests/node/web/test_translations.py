@@ -6,6 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from index import Reason
+from index.query.query_tree import ReadAs
 from node.web.translations import TEXTS, choose, translator
 
 
@@ -30,6 +32,15 @@ def test_the_reader_is_understood(wanted: str, accepted: str, tongue: str) -> No
 @settings(max_examples=200, deadline=None)
 def test_any_header_gives_a_language(accepted: str) -> None:
     assert choose("", accepted) in ("en", "zh")
+
+
+def test_every_way_of_reading_has_a_sentence() -> None:
+    assert {f"read.{way.value}" for way in ReadAs} <= TEXTS.keys()
+
+
+def test_every_reason_has_a_sentence() -> None:
+    told_otherwise = {Reason.UNANSWERED, Reason.UNREAD}  # by the notice of a partial answer
+    assert {f"why.{reason.value}" for reason in set(Reason) - told_otherwise} <= TEXTS.keys()
 
 
 def test_both_languages_take_the_same_values() -> None:

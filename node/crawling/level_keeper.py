@@ -1,0 +1,175 @@
+"""Keeps holders of the same slots informed of what each other's copies hold, by small digests that they push.
+
+From these follow whether an answer is exact (`slot_agreement.py`) and whether all is settled. Nobody is asked anything,
+so neither costs a query a message; the cost of a push follows what changed, and does not grow with the network.
+"""
+
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
+from hashlib import blake2b
+
+from dht import Clock, Done, NodeId, Now, Overlay, RemoteError, Slot, slot_of, slot_range
+from index import LocalIndex
+from node.crawling.slot_levels import DIGEST_BYTES, MAX_DIGESTS, YOUNG_S, SlotDigest, SlotDigests, SlotLevels
+from store import RecordStore, Replicator
+
+PUSH_EVERY_S = 2.0  # what changed
+REFRESH_S = 20.0  # everything, though nothing changed: a comparison counts for 30 s
+RETRY_S = 10.0  # after a peer did not take a push
+PUSH_WITHIN_S = 5.0
+APART_S = 60.0  # so far back it is known what was written when: further than any `until` that counts
+MAX_CHANGES = 512  # of the log, read at once; where there are more all slots are taken for changed
+
+
+class LevelKeeper:
+    """Pushes this node's digests, takes those of others, and tells whether all of them are equal."""
+
+    def __init__(
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        replicator: Replicator,
+        index: LocalIndex,
+        follows: Callable[[], bool],
+        levels: SlotLevels,
+        clock: Clock,
+    ) -> None:
+        """`follows` tells whether all else that follows the store has caught up with it."""
+        self._overlay, self._store, self._replicator = overlay, store, replicator
+        self._index, self._follows, self._levels, self._clock = index, follows, levels, clock
+        self._slot_bits = overlay.view.strategy.slot_bits
+        self._sequence = -1  # of the change log, as of the last look
+        self._mark = (0, clock().wall)  # an earlier end of the log and when it was that, for the index to reach
+        self._until = float("-inf")  # the index has what the store had then
+        self._stored: dict[Slot, bytes] = {}  # fingerprints of slots that did not change between two looks
+        self._digests: dict[Slot, SlotDigest] = {}
+        self._digests_until = 0.0
+        self._told: dict[NodeId, dict[Slot, SlotDigest]] = {}
+        self._refresh_at: dict[NodeId, float] = {}
+        self._rest_until: dict[NodeId, float] = {}
+        self._pushing: set[NodeId] = set()
+        index.keep_apart(clock().wall - APART_S)
+        overlay.serve(SlotDigests, self._hear)
+
+    async def run(self) -> None:
+        """Look and push until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                await self.refresh()
+                for peer, digests in self._due():
+                    self._pushing.add(peer)
+                    tasks.create_task(self._push(peer, digests), name=f"push-digests-{peer.hex()[:8]}")
+                await asyncio.sleep(PUSH_EVERY_S)
+
+    def is_settled(self) -> bool:
+        """Tell whether all live owners of this node's slots hold and have indexed the same, and nobody owes a live peer
+        anything, as they said last."""
+        view = self._overlay.view
+        if self._store.log.sequence != self._sequence or not self._is_current() or self._replicator.status().owed_now:
+            return False
+        shared = {slot: [peer for peer in view.owners(slot) if view.is_live(peer)] for slot in view.owned()}
+        own = {slot: team for slot, team in shared.items() if view.node_id in team}  # not where it stands in
+        wholes = {slot: self._whole(slot) for slot in own}
+        return all(wholes.values()) and self._levels.is_settled(wholes, own, view.node_id)
+
+    async def refresh(self) -> None:
+        """Find out what changed in the store and the index since the last refresh."""
+        now, view = self._clock(), self._overlay.view
+        if view.strategy.slot_bits != self._slot_bits:
+            self._slot_bits, self._sequence = view.strategy.slot_bits, -1
+            self._levels.forget()
+        held = view.owned() | self._replicator.ready_slots()
+        self._levels.keep(held, view.live())
+        self._index.keep_apart(now.wall - APART_S)
+        self._follow_index(now)
+        await self._follow_store(held)
+        self._digests_until = max(0.0, min(now.wall - YOUNG_S, self._until))
+        self._digests = {slot: self._digest(slot) for slot in sorted(held)}
+
+    def _follow_index(self, now: Now) -> None:
+        newest = self._store.log.sequence
+        if self._index.reached(self._mark[0]):
+            self._until, self._mark = self._mark[1], (newest, now.wall)
+        if self._index.reached(newest):
+            self._until = now.wall
+        self._levels.kept_up(self._until)
+
+    async def _follow_store(self, held: frozenset[Slot]) -> None:
+        """Sum up the slots that rest; those that change are summed up when they do not."""
+        before, self._sequence = self._sequence, self._store.log.sequence
+        changes = self._store.log.changes(before, MAX_CHANGES) if before >= 0 else ()
+        touched = {slot_of(change.key, self._slot_bits) for change in changes}
+        is_known = before >= 0 and len(changes) < MAX_CHANGES
+        rest = held - touched if is_known else frozenset()
+        self._stored = {slot: found for slot, found in self._stored.items() if slot in rest}
+        for slot in sorted(rest - self._stored.keys()):
+            self._stored[slot] = self._store.summary(*slot_range(slot, self._slot_bits)).fingerprint
+            await asyncio.sleep(0)  # a large slot takes milliseconds
+
+    def _is_current(self) -> bool:
+        return self._index.is_current and self._follows()
+
+    def _digest(self, slot: Slot) -> SlotDigest:
+        totals = self._index.totals(slot)
+        return SlotDigest(
+            slot, self._older(slot, self._digests_until), self._whole(slot), totals.documents, totals.lengths
+        )
+
+    def _older(self, slot: Slot, until: float) -> bytes:
+        return blake2b(self._index.fingerprint_until(slot, until), digest_size=DIGEST_BYTES).digest()
+
+    def _whole(self, slot: Slot) -> bytes:
+        """Digest all of a slot that rests and is announced; others ask no replica that they do not know of."""
+        view, stored = self._overlay.view, self._stored.get(slot)
+        if stored is None or not self._is_current() or not view.is_ready(view.node_id, slot):
+            return b""
+        return blake2b(stored + self._index.indexed(slot)[1], digest_size=DIGEST_BYTES).digest()
+
+    def _due(self) -> Iterator[tuple[NodeId, list[SlotDigest]]]:
+        """Whom to tell something now, and what: everything at times, in between what changed."""
+        steady = self._clock().steady
+        for peer, slots in sorted(self._audience().items()):
+            if peer in self._pushing or self._rest_until.get(peer, 0.0) > steady:
+                continue
+            told = self._told.setdefault(peer, {})
+            if steady >= self._refresh_at.get(peer, 0.0):
+                told.clear()
+                self._refresh_at[peer] = steady + REFRESH_S
+            if digests := [self._digests[slot] for slot in slots if told.get(slot) != self._digests[slot]]:
+                yield peer, digests
+
+    def _audience(self) -> dict[NodeId, list[Slot]]:
+        """Who is told of which slots: their owners, and whoever else answers for them."""
+        view, found = self._overlay.view, dict[NodeId, list[Slot]]()
+        for slot in self._digests:
+            for peer in {*view.owners(slot), *view.live_owners(slot), *view.ready(slot)} - {view.node_id}:
+                if view.is_live(peer):
+                    found.setdefault(peer, []).append(slot)
+        for known in (self._told, self._refresh_at, self._rest_until):
+            for peer in [peer for peer in known if peer not in found]:
+                del known[peer]
+        return found
+
+    async def _push(self, peer: NodeId, digests: Sequence[SlotDigest]) -> None:
+        bits, until, owed = self._slot_bits, self._digests_until, self._replicator.status().owed_now
+        try:
+            for start in range(0, len(digests), MAX_DIGESTS):
+                message = SlotDigests(bits, until, owed, tuple(digests[start : start + MAX_DIGESTS]))
+                await self._overlay.ask(peer, message, Done, timeout_s=PUSH_WITHIN_S)
+            self._told.get(peer, {}).update((Slot(digest.slot), digest) for digest in digests)
+        except RemoteError:  # it hears everything when it answers again
+            self._told.pop(peer, None)
+            self._rest_until[peer] = self._clock().steady + RETRY_S
+        finally:
+            self._pushing.discard(peer)
+
+    async def _hear(self, peer: NodeId, message: SlotDigests) -> Done:
+        view = self._overlay.view
+
+        def mine(slot: Slot, until: float) -> bytes | None:
+            is_shared = slot in self._digests and peer in view.candidates(slot)
+            return self._older(slot, until) if is_shared else None
+
+        if message.slot_bits == view.strategy.slot_bits == self._slot_bits:
+            self._levels.hear(self._clock(), peer, message, mine)
+        return Done()

@@ -1,0 +1,166 @@
+"""Two nodes that hold the same slot tell each other so: when they agree, when one lags, when one falls silent."""
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from hashlib import sha256
+from types import SimpleNamespace
+from typing import Any
+
+from dht import Done, Message, NodeId, PeerTimeout, Slot
+from index.query.collection_statistics import SlotTotals
+from node.crawling.level_keeper import PUSH_EVERY_S, REFRESH_S, LevelKeeper
+from node.crawling.slot_agreement import SlotAgreement
+from node.crawling.slot_levels import LEVEL_S, UNLIKE_S, SlotDigests, SlotLevels
+from node.simulation.loop import SimLoop
+
+A, B = NodeId(b"a" * 20), NodeId(b"b" * 20)
+SLOTS = frozenset({Slot(1), Slot(2)})
+
+
+class Side:
+    """One node: its keeper over a store and an index that a test sets."""
+
+    def __init__(self, town: "Town", me: NodeId) -> None:
+        self.town, self.me = town, me
+        self.view = self
+        self.node_id, self.strategy = me, SimpleNamespace(slot_bits=4, version=1)
+        self.sequence, self.reached_to, self.documents = 0, 10**9, dict[Slot, bytes]()
+        self.levels, clock = SlotLevels(), town.loop.clock()
+        store: Any = SimpleNamespace(
+            log=self, summary=lambda first, last: SimpleNamespace(fingerprint=sha256(first).digest())
+        )
+        replicator: Any = SimpleNamespace(ready_slots=lambda: SLOTS, status=lambda: SimpleNamespace(owed_now=self.owed))
+        self.owed = 0
+        self.sent: list[SlotDigests] = []
+        overlay: Any = self
+        self.keeper = LevelKeeper(overlay, store, replicator, self._index(), lambda: True, self.levels, clock)
+        self.agreement = SlotAgreement(overlay, self.levels, clock)
+
+    def _index(self) -> Any:
+        def fingerprint(slot: Slot) -> bytes:
+            return sha256(self.documents.get(slot, b"")).digest()
+
+        return SimpleNamespace(
+            is_current=True,
+            reached=lambda sequence: self.reached_to >= sequence,
+            totals=lambda slot: SlotTotals(),
+            indexed=lambda slot: (0, fingerprint(slot)),
+            fingerprint_until=lambda slot, instant: fingerprint(slot),
+            keep_apart=lambda since: None,
+        )
+
+    def changes(self, after: int, limit: int) -> list[Any]:
+        return []
+
+    def owners(self, slot: Slot) -> tuple[NodeId, ...]:
+        return (A, B)
+
+    ready = candidates = live_owners = owners
+
+    def owned(self) -> frozenset[Slot]:
+        return SLOTS
+
+    def live(self) -> frozenset[NodeId]:
+        return frozenset({A, B}) - self.town.dead
+
+    def members(self) -> tuple[NodeId, ...]:
+        return (A, B)
+
+    def vanished_members(self) -> frozenset[NodeId]:
+        return frozenset()
+
+    def is_live(self, peer: NodeId) -> bool:
+        return peer not in self.town.dead
+
+    def is_ready(self, peer: NodeId, slot: Slot) -> bool:
+        return True
+
+    def serve(self, message: type[Message], handler: Callable[..., Awaitable[Message]]) -> None:
+        self.hear = handler
+
+    async def ask(self, peer: NodeId, message: SlotDigests, answer: type[Done], *, timeout_s: float) -> Message:
+        self.sent.append(message)
+        if peer in self.town.silent:
+            raise PeerTimeout(peer.hex(), timeout_s)
+        return await self.town.sides[peer].hear(self.me, message)
+
+    def level(self) -> tuple[int, ...]:
+        return self.agreement.of(sorted(SLOTS)).level
+
+
+class Town:
+    """A and B own slots 1 and 2."""
+
+    def __init__(self) -> None:
+        self.loop = SimLoop()
+        self.dead, self.silent = set[NodeId](), set[NodeId]()
+        self.sides: dict[NodeId, Side] = {}
+
+    def live(self, scenario: Callable[[Side, Side], Awaitable[None]]) -> None:
+        async def main() -> None:
+            self.sides = {me: Side(self, me) for me in (A, B)}
+            async with asyncio.TaskGroup() as tasks:
+                running = [tasks.create_task(side.keeper.run()) for side in self.sides.values()]
+                await asyncio.sleep(3 * PUSH_EVERY_S)
+                await scenario(self.sides[A], self.sides[B])
+                for task in running:
+                    task.cancel()
+
+        self.loop.run(main())
+
+
+def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        assert (a.level(), b.level()) == ((3, 3), (3, 3))
+        assert a.keeper.is_settled()
+        said = len(a.sent)
+        await asyncio.sleep(5 * REFRESH_S)
+        assert len(a.sent) - said == 5
+        assert a.level() == (3, 3)
+        b.owed = 1
+        await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
+        assert not a.keeper.is_settled()
+
+    Town().live(scenario)
+
+
+def test_a_copy_that_differs_is_said_within_seconds_and_is_unlike_after_a_while() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        b.documents[Slot(1)] = b"more"
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert not a.keeper.is_settled()
+        await asyncio.sleep(UNLIKE_S + REFRESH_S)
+        assert a.level() == (1, 3), "of its own copy alone it is sure"
+        assert a.agreement.of([Slot(1), Slot(2)]).unlike == (1,)
+        a.documents[Slot(1)] = b"more"
+        await asyncio.sleep(2 * PUSH_EVERY_S)
+        assert a.level() == (3, 3)
+
+    Town().live(scenario)
+
+
+def test_who_is_not_heard_for_a_while_is_not_level_and_hears_everything_when_it_is_back() -> None:
+    town = Town()
+
+    async def scenario(a: Side, b: Side) -> None:
+        town.silent |= {A, B}
+        await asyncio.sleep(LEVEL_S + 1.0)
+        assert (a.level(), b.level()) == ((1, 1), (2, 2))
+        town.silent.clear()
+        await asyncio.sleep(12.0)
+        assert (a.level(), b.level()) == ((3, 3), (3, 3))
+        town.dead.add(B)
+        await asyncio.sleep(PUSH_EVERY_S)
+        assert a.level() == (1, 1), "what a dead peer held says nothing of what was written since"
+
+    town.live(scenario)
+
+
+def test_a_node_whose_index_lags_counts_for_nobody_not_even_itself() -> None:
+    async def scenario(a: Side, b: Side) -> None:
+        a.sequence, a.reached_to = 100, 0
+        await asyncio.sleep(2 * LEVEL_S)
+        assert a.level() == (2, 2), "B has all, and A what B has"
+        assert b.level() == (2, 2), "what A had long ago says nothing"
+
+    Town().live(scenario)
