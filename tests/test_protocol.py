@@ -29,6 +29,7 @@ from dht.leases.succession import preference
 from dht.leases.voter import team_digest
 from dht.messages import Claim, LeaseRequest, Message
 from dht.strategy.document import SignedStrategy
+from dht.transport.peer_link import LinkFrame
 from dht.transport.request_auth import RequestTarget, sign_request
 from dht.wire import packets
 from dht.wire.heartbeat import Heartbeat
@@ -90,7 +91,7 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
     structs = named | {"PackageRecord": package._Wire}
-    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord):
+    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():

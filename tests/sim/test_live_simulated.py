@@ -145,6 +145,18 @@ def test_twelve_nodes_share_the_slots_and_replace_a_killed_holder():
     assert not world.doubles
 
 
+def test_nobody_passes_for_dead_where_a_tenth_is_lost_on_long_lines():
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
+        world.wire.slow_down((0.075, 0.09))
+        await grow(world, group, 9)
+        await asyncio.sleep(30)
+        for _ in range(240):
+            await asyncio.sleep(0.5)
+            assert {len(node.view.live()) for node in world.nodes} == {9}
+
+    simulate(World(SimLoop(), 8, loss=0.1), scenario)
+
+
 def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
     async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 30, 0.1)

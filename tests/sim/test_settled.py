@@ -16,10 +16,10 @@ def test_a_newcomer_is_settled_only_once_it_announces_what_it_keeps(seed):
         await world.crawl()
         await crawled(world)
         (newcomer,) = await world.add(1)
-        view, settlement = newcomer.overlay.view, newcomer.node_core.settlement
+        view, levels = newcomer.overlay.view, newcomer.node_core.levels
         ends, seen = world.loop.time() + JOINED_WITHIN_S, 0
         while world.loop.time() < ends and seen < 10:
-            if len(view.live()) == 2 and await settlement.is_settled():
+            if len(view.live()) == 2 and levels.is_settled():
                 seen += 1
                 assert all(view.is_ready(view.node_id, slot) for slot in view.owned()), world.loop.time()
             await world.pass_time(LOOK_EVERY_S)

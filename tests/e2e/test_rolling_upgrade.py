@@ -1,0 +1,153 @@
+"""Nine nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
+crawled: no document is lost, no answer is an error or wrong, and all say the same in the end.
+
+Nodes whose analyzers differ do not answer each other's queries, so answers are partial, and say so, while both versions
+are there; once all have one version, all of them find everything.
+
+The version before is the newest tag, or, while there is none, the commit `BEFORE`. Where the repository at hand has
+neither (a shallow clone, a tarball), the test says so.
+"""
+
+import subprocess
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from itertools import cycle
+from pathlib import Path
+from urllib.error import URLError
+
+import pytest
+from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
+
+BEFORE = "3fe3335"  # the last commit of the line before versions had rules
+NODES = 5
+HOSTS = ("town.test", "shops.test", "parks.test")
+TITLES = [f"thing{number}" for number in range(12)]
+WEB = {host: linked([f"{host[:4]}{title}" for title in TITLES], host, HOSTS[0]) for host in HOSTS}
+EACH_PAUSE_S = 0.1
+
+
+def before(folder: Path) -> Path:
+    """The files of the version before, in a folder of their own."""
+
+    def git(*words: str) -> "subprocess.CompletedProcess[bytes]":
+        return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True)
+
+    tag = git("describe", "--tags", "--abbrev=0").stdout.decode().strip()
+    packed = git("archive", tag or BEFORE)
+    if packed.returncode:
+        pytest.skip(f"the version before, {tag or BEFORE}, is not in this repository: {packed.stderr.decode().strip()}")
+    folder.mkdir()
+    subprocess.run(["tar", "x", "-C", str(folder)], input=packed.stdout, check=True)
+    return folder
+
+
+@dataclass
+class Searches:
+    """What somebody saw who searches all the time, at every machine that runs."""
+
+    machines: Sequence[Machine]
+    asked: int = 0
+    errors: list[str] = field(default_factory=list)
+    down: Machine | None = None  # being changed: nobody asks it
+    expected: int = 0  # pages that every whole answer has
+    short: list[str] = field(default_factory=list)
+
+    def run(self, until: threading.Event) -> None:
+        """Ask one machine after the other."""
+        turns = cycle(self.machines)
+        while not until.wait(EACH_PAUSE_S):
+            machine, expected = next(turns), self.expected
+            if machine is self.down:
+                continue
+            try:
+                code, body = machine.ask("/api/v1/search", {"q": "opening hours", "deadline_ms": 5000})
+            except (URLError, OSError) as error:
+                code, body = 0, {"error": str(error)}
+            if machine is self.down:  # it was stopped meanwhile
+                continue
+            self.asked += 1
+            if code != 200:
+                self.errors.append(f"{machine.home.name}: {code} {body}")
+            elif body["exact"] and body["total"] < expected:
+                self.short.append(f"{machine.home.name}: {body['total']} of {expected}, exact")
+
+    @contextmanager
+    def going_on(self) -> Iterator[None]:
+        """Search until the end of the block."""
+        until = threading.Event()
+        thread = threading.Thread(target=self.run, args=(until,))
+        thread.start()
+        try:
+            yield
+        finally:
+            until.set()
+            thread.join()
+
+    def change(self, machine: Machine, program: Path) -> None:
+        """Install another version on a machine, and wait until it has all that it should."""
+        self.down = machine
+        machine.stop()
+        machine.program = program
+        machine.start()
+        wait_until(f"{machine.home.name} has all", lambda: machine.status()["settled"], 90)
+        self.down = None
+
+
+def finds(machine: Machine, pages: int) -> bool:
+    code, body = machine.ask("/api/v1/search", {"q": "opening hours", "deadline_ms": 5000})
+    return code == 200 and body["total"] == pages and not body["partial"]
+
+
+def handed_in(town: Village, host: str, machine: Machine) -> None:
+    """Have a machine crawl a host."""
+    machine.do("crawl", f"http://{host}:{town.port}/{host[:4]}{TITLES[1]}.html", "--depth", "50", "--scope", "host")
+
+
+def crawled(town: Village, host: str, machines: Sequence[Machine], pages: int) -> None:
+    """Hand a host in, and wait until every machine finds all pages."""
+    handed_in(town, host, machines[0])
+    for machine in machines:
+        wait_until(f"{machine.home.name} finds {pages}", lambda m=machine: finds(m, pages), 120)
+
+
+def whole(machines: Sequence[Machine]) -> set[int]:
+    """How many copies each page has, over all machines: one number where none is lost."""
+    held = [machine.status()["documents"] for machine in machines]
+    return {sum(held)}
+
+
+@pytest.mark.prove
+def test_nine_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path) -> None:
+    old = before(tmp_path / "before")
+    with village(tmp_path, WEB, 24500, most=NODES) as town:
+        contacts = [f"127.0.0.1:{port}" for port in town.ports[-1:-4:-2]]
+        words = [word for contact in contacts for word in ("--bootstrap", contact)]
+        made = dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path, program=old)
+        assert made.returncode == 0, made.stderr
+        machines = [town.add(f"m{number}", program=old) for number in range(NODES)]
+        start_all(machines)
+        each = len(TITLES)
+        crawled(town, HOSTS[0], machines, each)
+        searches = Searches(machines, expected=each)
+        with searches.going_on():
+            for machine in machines[: NODES // 2]:
+                searches.change(machine, ROOT)
+            handed_in(town, HOSTS[1], machines[0])  # a newer one; kept by both
+            wait_until("every page has three copies", lambda: whole(machines) == {3 * 2 * each}, 120)
+            for machine in machines[NODES // 2 :]:
+                searches.change(machine, ROOT)
+            crawled(town, HOSTS[2], machines, 3 * each)
+            searches.expected = 3 * each
+            for machine in machines:
+                searches.change(machine, old)
+        for machine in machines:
+            wait_until(f"{machine.home.name} finds all", lambda m=machine: finds(m, 3 * each), 90)
+        assert searches.errors == [] and searches.short == [], searches.asked
+        assert searches.asked > 100
+        orders = [machine.urls("opening hours") for machine in machines]
+        assert all(order == orders[0] for order in orders)
+        wait_until("every page has three copies", lambda: whole(machines) == {3 * 3 * each}, 90)
+        fetched = town.fetches()
+        assert len(fetched) == len(set(fetched)), "no page was fetched twice"

@@ -1,0 +1,86 @@
+"""An overlay and nothing else, on one host: it greets all members every few seconds and writes whom it reached.
+
+`python -m tests.lab.greeter NETWORK REPORT`: the network file, and the file that says, as JSON, the node's id, its
+role, and the members that answered it and those that did not.
+"""
+
+import asyncio
+import json
+import random
+import signal
+import sys
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+from bootstrap import first_contacts, load_network
+from dht import Endpoint, Identity, NodeId, OverlayService, OverlaySettings, RemoteError, open_overlay, system_clock
+from dht.config import DhtConfig
+from dht.messages import Message
+from tests.lab.host import PEER_PORT
+
+READY = "greeter runs"
+EVERY_S, WITHIN_S = 5.0, 9.0
+
+
+class Greeting(Message, frozen=True, array_like=True):
+    """Greets a node of the lab."""
+
+    text: str
+
+
+class GreetingBack(Message, frozen=True, array_like=True):
+    """Greets back."""
+
+    text: str
+
+
+async def _greet_all(overlay: OverlayService, report: Path) -> None:
+    """Greet every member, again and again; who answered once counts as reached."""
+    reached = set[NodeId]()
+
+    async def greet(peer: NodeId) -> None:
+        try:
+            await overlay.ask(peer, Greeting("x" * 20_000), GreetingBack, timeout_s=WITHIN_S)
+            reached.add(peer)
+        except RemoteError as error:
+            print(peer.hex()[:8], error, flush=True)
+
+    while True:
+        members = [peer for peer in overlay.view.members() if peer != overlay.view.node_id]
+        async with asyncio.TaskGroup() as tasks:
+            for peer in members:
+                if peer not in reached:
+                    tasks.create_task(greet(peer))
+        said = {"id": overlay.view.node_id.hex(), "is_member": overlay.takes_part}
+        said |= {
+            "reached": sorted(p.hex() for p in reached),
+            "missed": sorted(p.hex() for p in members if p not in reached),
+        }
+        await asyncio.to_thread(report.write_text, json.dumps(said))
+        await asyncio.sleep(EVERY_S)
+
+
+async def _run(network_file: Path, report: Path) -> None:
+    network, identity = load_network(network_file), Identity.generate()
+    listening = (Endpoint("0.0.0.0", PEER_PORT, PEER_PORT),)
+    settings = OverlaySettings(listening, mode="auto")
+    with ThreadPoolExecutor(1) as files:
+        overlay = open_overlay(identity, network, DhtConfig(), settings, system_clock, random.Random(), files)
+        overlay.join(first_contacts(network, overlay.view.strategy))
+
+        async def answer(asker: NodeId, message: Greeting) -> GreetingBack:
+            return GreetingBack(message.text)
+
+        overlay.serve(Greeting, answer)
+        async with asyncio.TaskGroup() as tasks:
+            running = [tasks.create_task(overlay.run()), tasks.create_task(_greet_all(overlay, report))]
+            print(READY, flush=True)
+            stopped = asyncio.Event()
+            asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stopped.set)
+            await stopped.wait()
+            for task in running:
+                task.cancel()
+
+
+if __name__ == "__main__":
+    asyncio.run(_run(*map(Path, sys.argv[1:3])))

@@ -1,0 +1,60 @@
+"""A node at home, behind a router that gives it another port for everybody whom it speaks to and lets in nobody else.
+
+It is told nothing of that: it finds out, stays a client, and is of use.
+"""
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from node.demo.sample_web import unpack_sample
+from tests.lab import judge
+from tests.lab.host import until
+from tests.lab.internet import Internet, needs_lab
+from tests.lab.load import answers
+from tests.lab.router import SYMMETRIC
+from tests.lab.sites import PORT
+
+pytestmark = [pytest.mark.e2e, pytest.mark.prove, needs_lab]
+SITE = "www.postgresql.test"
+PAGES = 71  # of that site
+
+
+def one_site(root: Path) -> Path:
+    """One site of the sample web, so that a client has to help with it."""
+    unpack_sample(root / "all")
+    shutil.copytree(root / "all" / SITE, root / "one" / SITE)
+    return root / "one"
+
+
+async def test_a_node_behind_a_nat_finds_out_joins_searches_and_crawls_by_order(tmp_path: Path) -> None:
+    async with Internet(tmp_path) as net:
+        members = [net.host(f"m{n}", (4,)) for n in range(3)]
+        home = net.host("home", (4,), router=net.router(SYMMETRIC))
+        await net.serve_web(one_site(tmp_path))
+        await net.found(members[:1])
+        await net.install(*members, settings=["crawl.max_open_fetches=1"])  # so that there is work for a client
+        await judge.one_view(members, within_s=60)
+        await net.install(home)
+
+        async def has_found_out() -> bool:
+            status = await home.status()
+            return bool(status and status["reachable"]["ipv4"]["state"] == "behind a firewall")
+
+        await until("it finds out", has_found_out, within_s=30)
+        assert "client: owns nothing" in await home.do("status")
+        front_page = f"http://{SITE}:{PORT}/"
+        assert "1 address handed over" in await home.do("crawl", front_page, "--depth", "9")
+        await judge.rested(members, within_s=90)
+        assert judge.fetches(net).pages == PAGES
+        for url, ((_, first), *others) in judge.fetched_again(net).items():  # some of what a client brings is audited
+            assert first == net.routers[0].address and len(others) == 1, url
+        found = await answers([home, *members], ["generated columns", "row security policies"])
+        assert judge.contradictions(found) == [] and min(row.total for row in found) > 0
+        fetched = judge.rows(net)
+        by_home = sum(row["ip"] == net.routers[0].address for row in fetched)
+        assert by_home, "the client fetched nothing"
+        assert (await home.get("/api/v1/status"))["clients"]["carried_here"] == by_home
+        for member in members:
+            assert len((await member.get("/api/v1/peers"))["peers"]) == len(members)

@@ -1,0 +1,81 @@
+"""Nodes whose wall clock is off: they say so within 30 s, whoever refuses whom; right again, they are as before."""
+
+import pytest
+
+from node.simulation.census import repeated
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, simulate
+from tests.sim.judged import assert_complete, crawled
+
+NAMED_WITHIN_S = 30.0
+HOUR_S, DAY_S = 3600.0, 86_400.0
+
+
+def sometimes(*off_s: float) -> list[object]:
+    """Parameters that are tried by `make prove` alone."""
+    return [pytest.param(s, marks=pytest.mark.prove) for s in off_s]
+
+
+def says_so(node: SimNode, off_s: float) -> bool:
+    how = "ahead of" if off_s > 0 else "behind"
+    return any(f"s {how} those of its peers" in told for told in node.overlay.warnings())
+
+
+def is_named(world: World, off: SimNode, off_s: float) -> bool:
+    """Whether the node that is off says so itself, nobody else does of its own, and those who heard it name it."""
+    others = [node for node in world.running() if node is not off]
+    return says_so(off, off_s) and not any(node.overlay.warnings() for node in others)
+
+
+@pytest.mark.parametrize("off_s", [HOUR_S, *sometimes(-HOUR_S, DAY_S, -DAY_S, 40.0, -40.0)])
+def test_a_clock_that_goes_wrong_is_named_within_thirty_seconds(off_s: float):
+    async def scenario(world: World) -> None:
+        off = (await world.add(9))[4]
+        await world.pass_time(60.0)
+        assert not any(node.overlay.warnings() for node in world.running())
+        off.clock.ahead_s += off_s
+        await world.until(lambda: is_named(world, off, off_s), NAMED_WITHIN_S)
+        (right, *_), peer = world.running(), off.overlay.node_id
+        await world.until(lambda: abs(right.overlay.clock_off_s(peer) - off_s) < 12.0, NAMED_WITHIN_S)
+        assert abs(right.overlay.clock_off_s(world.nodes["n1"].overlay.node_id)) < 10.0
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize("off_s", [-HOUR_S, *sometimes(HOUR_S, 300 * DAY_S, -300 * DAY_S)])
+def test_a_machine_that_starts_with_a_wrong_clock_says_so_within_thirty_seconds(off_s: float):
+    async def scenario(world: World) -> None:
+        await world.add(8)
+        await world.pass_time(60.0)
+        (late,) = await world.add(1, 0.0)
+        late.clock.ahead_s += off_s
+        await world.until(lambda: is_named(world, late, off_s), NAMED_WITHIN_S)
+
+    simulate(scenario)
+
+
+@pytest.mark.parametrize(
+    ("off_s", "minutes", "count"),
+    [
+        (HOUR_S, 2.0, 4),
+        *(pytest.param(off_s, 10.0, 9, marks=pytest.mark.prove) for off_s in (HOUR_S, -HOUR_S, DAY_S, -DAY_S)),
+    ],
+)
+def test_minutes_with_a_wrong_clock_part_nothing_for_good_and_nothing_is_fetched_twice(
+    off_s: float, minutes: float, count: int
+):
+    async def scenario(world: World) -> None:
+        nodes = await world.add(count)
+        await world.pass_time(8.0)
+        await world.crawl()
+        await world.pass_time(15.0)
+        nodes[2].clock.ahead_s += off_s
+        await world.pass_time(60.0 * minutes)
+        nodes[2].clock.ahead_s -= off_s
+        await world.until(lambda: all(len(node.overlay.view.live()) == count for node in nodes), 60.0)
+        await crawled(world)
+        assert_complete(world)
+        assert not repeated(world.log)
+        assert not any(node.overlay.warnings() for node in nodes)
+
+    simulate(scenario)

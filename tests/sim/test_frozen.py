@@ -1,0 +1,68 @@
+"""One peer that takes what it is sent and never answers, or two that just died, delay nobody: in the very moment when
+it happens seeds are handed in within two seconds, and queries are answered whole within their deadline."""
+
+import asyncio
+
+import pytest
+
+from index import SearchRequest
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import crawled
+
+HANDED_IN_WITHIN_S = 2.0
+DEADLINE_MS = 3000
+NODES = 9
+
+
+async def hand_in(world: World, node: SimNode, number: int) -> float:
+    """Hand in new pages of sites that are known; return the seconds until they are safe."""
+    began = world.loop.time()
+    urls = [f"{world.web.seed_url}frozen/{number}/{n}" for n in range(20)]
+    taken = await node.node_core.jobs.submission.crawl(urls, [], 0, "whole", False)
+    assert taken["accepted"] == len(urls)
+    return world.loop.time() - began
+
+
+async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, int]:
+    """Search; return the seconds that it took, the slots that answered, and the results without a text."""
+    began = world.loop.time()
+    answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=10, deadline_ms=DEADLINE_MS))
+    return world.loop.time() - began, answer["coverage"]["answered"], sum(not r["title"] for r in answer["results"])
+
+
+@pytest.mark.parametrize(
+    ("dead", "seed", "every"),
+    [
+        (0, 1, 4),
+        (2, 1, 4),
+        *(pytest.param(dead, n, 1, marks=pytest.mark.prove) for n in range(1, 5) for dead in (0, 2)),
+    ],
+)
+def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(dead: int, seed: int, every: int) -> None:
+    handed: list[float] = []
+    asked: list[tuple[float, int, int]] = []
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(NODES)
+        await world.pass_time(20.0)
+        await world.crawl()
+        await crawled(world)
+        for number in range(0, NODES, every):
+            victims = [nodes[number], nodes[(number + 4) % NODES]][: dead or 1]
+            rest = [node for node in nodes if node not in victims]
+            for each in victims:
+                await world.kill(each) if dead else world.sleep(each)
+            async with asyncio.TaskGroup() as tasks:
+                hands = [tasks.create_task(hand_in(world, rest[number % len(rest)], number))]
+                asks = [tasks.create_task(ask(world, node, world.web.words[0])) for node in rest[:4]]
+            handed.extend(task.result() for task in hands)
+            asked.extend(task.result() for task in asks)
+            for each in victims:
+                await world.restart(each) if dead else world.wake(each)
+            await world.pass_time(60.0)
+
+    world = simulate(scenario, WorldPlan(seed=seed, hosts=4, pages=4))
+    assert max(handed) <= HANDED_IN_WITHIN_S
+    assert max(took for took, _, _ in asked) <= DEADLINE_MS / 1000
+    assert {(slots, bare) for _, slots, bare in asked} == {(1 << world.plan.slot_bits, 0)}

@@ -1,0 +1,165 @@
+"""No slot has two holders at one moment, judged by a history of what each node itself believes that it holds.
+
+Meanwhile clocks step by an hour and a day, machines are suspended (their steady clock goes on or stands still), killed
+and put back to an old image of their disk.
+"""
+
+from random import Random
+
+import pytest
+
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+
+JUDGED_EVERY_S = 0.1
+STEPS_S = (3600.0, -3600.0, 86_400.0, -86_400.0, 90.0, -90.0, 8.0)
+NODES = 5
+
+
+class Image:
+    """A copy of what a node keeps of its place in the network, made at some time."""
+
+    def __init__(self, node: SimNode) -> None:
+        self.files = {path: path.read_bytes() for path in node.folder.rglob("*") if path.is_file()}
+
+    def put_back(self, node: SimNode) -> None:
+        for path in [path for path in node.folder.rglob("*") if path.is_file()]:
+            path.unlink()
+        for path, content in self.files.items():
+            path.write_bytes(content)
+
+
+class History:
+    """Looks many times a second who holds what; `asleep` machines do nothing, whatever they believe."""
+
+    def __init__(self, world: World) -> None:
+        self.world = world
+        self.asleep: set[str] = set()
+        self.double: list[tuple[float, int, list[str]]] = []
+        self.held_s = 0.0
+
+    async def run(self) -> None:
+        while True:
+            holders: dict[int, list[str]] = {}
+            for node in self.world.running():
+                for slot in node.overlay.view.leases() if node.name not in self.asleep else ():
+                    holders.setdefault(slot, []).append(node.name)
+            self.held_s += JUDGED_EVERY_S * len(holders)
+            self.double += [(self.world.loop.time(), slot, names) for slot, names in holders.items() if len(names) > 1]
+            await self.world.pass_time(JUDGED_EVERY_S)
+
+
+async def step_clock(world: World, node: SimNode, rng: Random, history: History) -> None:
+    node.clock.ahead_s += rng.choice(STEPS_S) if abs(node.clock.ahead_s) < 2.0 else -node.clock.ahead_s
+
+
+async def suspend(world: World, node: SimNode, rng: Random, history: History) -> None:
+    """The lid is closed for a while; where the steady clock stands still meanwhile, the wall clock is set at waking."""
+    sleeps_s = rng.choice((4.0, 15.0, 25.0, 70.0))
+    history.asleep.add(node.name)
+    world.sleep(node)
+    await world.pass_time(sleeps_s)
+    if rng.random() < 0.5:
+        node.clock.behind_s += sleeps_s
+    world.wake(node)
+    history.asleep.discard(node.name)
+
+
+async def crash(world: World, node: SimNode, rng: Random, history: History) -> None:
+    """Killed, and started again soon, with its clock set or not."""
+    await world.kill(node)
+    await world.pass_time(rng.choice((0.1, 2.0, 12.0)))
+    node.clock.ahead_s = rng.choice((0.0, 0.0, *STEPS_S))
+    await world.restart(node)
+
+
+@pytest.mark.parametrize("seed", [1, 2, *(pytest.param(n, marks=pytest.mark.prove) for n in range(3, 25))])
+def test_no_slot_has_two_holders_whatever_befalls_clocks_machines_and_disks(seed: int) -> None:
+    async def scenario(world: World) -> None:
+        rng, history = Random(f"leases {seed}"), History(world)
+        nodes = await world.add(NODES)
+        images = {node.name: [Image(node)] for node in nodes}
+        await world.pass_time(20.0)
+        judging = world.loop.create_task(history.run())
+        for _ in range(12):
+            node = rng.choice(nodes)
+            images[node.name].append(Image(node))
+            if rng.random() < 0.3:
+                await world.kill(node)
+                rng.choice(images[node.name]).put_back(node)
+                await world.pass_time(rng.choice((0.1, 3.0)))
+                await world.restart(node)
+            else:
+                await rng.choice((step_clock, step_clock, suspend, crash))(world, node, rng, history)
+            await world.pass_time(rng.choice((1.0, 6.0, 25.0)))
+            assert not history.double, f"{node.name}: {history.double[:5]}"
+        for node in nodes:
+            node.clock.ahead_s = 0.0
+        await world.until(lambda: sum(len(node.overlay.view.leases()) for node in nodes) == 16, 120.0)
+        judging.cancel()
+        assert not history.double and history.held_s > 16 * 30.0
+
+    simulate(scenario, WorldPlan(seed=seed))
+
+
+def test_two_machines_with_one_identity_say_so_and_crawl_nothing_till_one_is_gone() -> None:
+    async def scenario(world: World) -> None:
+        nodes, history = await world.add(NODES), History(world)
+        await world.pass_time(40.0)
+        judging = world.loop.create_task(history.run())
+        twins = [nodes[2], await world.add_twin(nodes[2])]
+        await world.until(lambda: all(any("identity" in w for w in node.overlay.warnings()) for node in twins), 30.0)
+        assert not any(
+            "identity" in warning for node in nodes if node not in twins for warning in node.overlay.warnings()
+        )
+        await world.pass_time(60.0)
+        assert not any(node.overlay.view.leases() for node in twins)
+        assert sum(len(node.overlay.view.leases()) for node in nodes) >= 14, "the others go on"
+        await world.kill(twins[0])
+        await world.until(lambda: not twins[1].overlay.warnings() and bool(twins[1].overlay.view.leases()), 150.0)
+        judging.cancel()
+        assert not history.double
+
+    simulate(scenario, WorldPlan(seed=4))
+
+
+def test_a_frozen_holder_is_missed_and_replaced_and_holds_nothing_when_it_goes_on() -> None:
+    async def scenario(world: World) -> None:
+        nodes, history = await world.add(NODES), History(world)
+        await world.until(lambda: sum(len(node.overlay.view.leases()) for node in nodes) == 16, 60.0)
+        judging = world.loop.create_task(history.run())
+        frozen = max(nodes, key=lambda node: len(node.overlay.view.leases()))
+        others, id = [node for node in nodes if node is not frozen], frozen.overlay.node_id
+        history.asleep.add(frozen.name)
+        world.sleep(frozen)
+        await world.until(lambda: not any(node.overlay.view.is_live(id) for node in others), 30.0)
+        await world.until(lambda: sum(len(node.overlay.view.leases()) for node in others) == 16, 75.0)
+        world.wake(frozen)
+        history.asleep.clear()
+        await world.until(lambda: all(node.overlay.view.is_live(id) for node in others), 30.0)
+        await world.until(lambda: bool(frozen.overlay.view.leases()), 90.0)
+        judging.cancel()
+        assert not history.double
+
+    simulate(scenario, WorldPlan(seed=5))
+
+
+def test_a_node_put_back_to_an_old_image_with_a_slow_clock_is_heard_and_is_no_twin() -> None:
+    """Its sequences would be those that peers know already: it goes on behind them."""
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(NODES)
+        await world.pass_time(30.0)
+        image, id = Image(nodes[3]), nodes[3].overlay.node_id
+        await world.pass_time(120.0)
+        await world.kill(nodes[3])
+        image.put_back(nodes[3])
+        nodes[3].clock.ahead_s = -50.0
+        await world.restart(nodes[3])
+        await world.until(lambda: all(node.overlay.view.is_live(id) for node in nodes), 30.0)
+        for _ in range(12):
+            await world.pass_time(10.0)
+            assert not any("identity" in warning for warning in nodes[3].overlay.warnings())
+            assert all(node.overlay.view.is_live(id) for node in nodes)
+
+    simulate(scenario, WorldPlan(seed=6))

@@ -1,0 +1,32 @@
+"""What nodes keep in memory follows from what there is, not from how long they have run."""
+
+import gc
+import sys
+
+from index import SearchRequest
+from node.simulation.world import World, WorldPlan, simulate
+
+WARM_S, LATER_S = 600.0, 900.0
+KEPT = 2_500  # of Python's blocks, by three nodes in a quarter of an hour; what every heartbeat left was 7,000
+
+
+async def asked(world: World, seconds: float) -> int:
+    """Let time pass in which people search; return the blocks that are kept then."""
+    for turn in range(int(seconds / 50)):
+        await world.pass_time(50)
+        node = world.running()[turn % 3]
+        await node.node_core.index.searcher.search(SearchRequest(world.web.words[turn % 20], limit=10))
+    gc.collect()
+    return sys.getallocatedblocks()
+
+
+def test_a_network_at_rest_keeps_no_more_the_longer_it_runs() -> None:
+    kept: list[int] = []
+
+    async def story(world: World) -> None:
+        await world.add(3)
+        await world.crawl()
+        kept.extend([await asked(world, WARM_S), await asked(world, LATER_S)])
+
+    simulate(story, WorldPlan(hosts=3, pages=4))
+    assert kept[1] - kept[0] < KEPT
