@@ -2,9 +2,10 @@
 PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
-BENCHMARKS := overlay freshness duplicates seen traps crawl
+SOAK ?= --hours 12
+BENCHMARKS := overlay freshness duplicates seen traps crawl search
 
-.PHONY: demo test check prove bench clean
+.PHONY: demo test check prove bench soak clean
 
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
@@ -23,8 +24,11 @@ prove: $(READY)
 	$(BIN)/python -m pytest -m prove -v
 
 bench: $(READY)
-	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without Scrapy: its figures are left out"
+	@$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[bench]' || echo "without the peers of some benchmarks: their figures are left out"
 	@for name in $(BENCHMARKS); do $(BIN)/python -m benchmarks.$$name --quick; done
+
+soak: $(READY) # half a day; make soak SOAK="--hours 1 --out DIR"
+	@$(BIN)/python -m benchmarks.soak $(SOAK)
 
 $(READY): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \

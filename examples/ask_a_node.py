@@ -24,6 +24,8 @@ def search(node: str, query: str, pages: int) -> Iterator[dict[str, Any]]:
             body = json.load(answer)
         if body["partial"]:
             print(f"only {body['coverage']['answered']} of {body['coverage']['slots']} slots answered", file=sys.stderr)
+        elif not body["exact"]:
+            print(f"not exact: {', '.join(each['reason'] for each in body['why'])}", file=sys.stderr)
         yield from body["results"]
         cursor = body.get("next_cursor") or ""
         if not cursor:

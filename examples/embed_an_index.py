@@ -36,7 +36,7 @@ def text_of(file: Path) -> Text:
 
 
 def search(files: IndexFiles, question: str, k: int = 10) -> list[HitRow]:
-    """Return the best k documents; raises QueryError where the question does not parse."""
+    """Return the best k documents, best first."""
     query = parse_query(question, "", "")
     counted = count(files, query, WHOLE, SLOT_BITS)
     statistics = Statistics(counted.documents[0], counted.lengths[0], tuple(df[0] for df in counted.df))
