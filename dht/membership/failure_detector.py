@@ -39,10 +39,9 @@ class FailureDetector:
         self._questions = RateLimiter(RUMOURS_RATE, RUMOURS_BURST)
         self._sweep_at = float("-inf")
 
-    def note_silence(self, now: Now, peer: NodeId, since: float, *, was_well: bool) -> bool:
-        """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now. `was_well`:
-        it had answered the question before that. If not, and yet others hear it, the way to it is broken."""
-        if not was_well or not self._members.is_live(peer, now):
+    def note_silence(self, now: Now, peer: NodeId, since: float) -> bool:
+        """Note that a live peer did not answer what was asked from `since` on; True if it is suspected now."""
+        if not self._members.is_live(peer, now):
             return False
         self._members.suspect(peer, since)
         self._told.pop(peer, None)

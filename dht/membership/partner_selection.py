@@ -7,6 +7,7 @@ other and somebody has to try. Who does not answer is tried at doubling interval
 
 from collections.abc import Mapping
 from itertools import islice
+from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId
@@ -28,6 +29,17 @@ SURVEY_S = 5.0  # between two sortings of the peers into near, far and silent on
 GREET_LIMIT = 64  # new peers that wait for our first packet
 
 
+class Failures(NamedTuple):
+    """Says how many questions in a row a peer has left unanswered; times are steady ones."""
+
+    in_a_row: int
+    since: float  # when the first of them was given up
+    retry_at: float
+
+
+WELL = Failures(0, float("inf"), 0.0)
+
+
 class PartnerSelection:
     """Chooses among the members that share a family with this node."""
 
@@ -35,7 +47,7 @@ class PartnerSelection:
         self._members = members
         self._families = families
         self._rng = rng
-        self._fails: dict[NodeId, tuple[int, float]] = {}  # failures in a row, steady time of the next try
+        self._fails: dict[NodeId, Failures] = {}
         self._answered: dict[NodeId, None] = {}  # who ever answered
         self._greet: list[NodeId] = []
         self._near: list[NodeId] = []
@@ -55,7 +67,7 @@ class PartnerSelection:
         if fails is None and endpoints and endpoints[0].family in families:
             return endpoints[0]
         usable = [e for e in endpoints if e.family in families]
-        return usable[(fails[0] if fails else 0) % len(usable)] if usable else None
+        return usable[(fails.in_a_row if fails else 0) % len(usable)] if usable else None
 
     def greet(self, peer: NodeId) -> None:
         """Let a peer that was not known before hear from us soon."""
@@ -89,9 +101,10 @@ class PartnerSelection:
         self._survey(now)
         return len(self._near) + len(self._far)
 
-    def failures(self, peer: NodeId) -> int:
-        """Return how many questions in a row a peer did not answer."""
-        return self._fails.get(peer, (0, 0.0))[0]
+    def failing_since(self, peer: NodeId) -> float:
+        """Return since when (steady time) a peer has answered none of our questions; infinity if it answered the
+        last."""
+        return self._fails.get(peer, WELL).since
 
     @property
     def has_newcomers(self) -> bool:
@@ -116,9 +129,9 @@ class PartnerSelection:
         if self._members.find(peer) is None:
             self._fails.pop(peer, None)
             return
-        fails = self._fails.get(peer, (0, 0.0))[0] + 1
-        wait = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** min(fails, 10)) * self._rng.uniform(0.8, 1.2)
-        self._fails[peer] = fails, now.steady + wait
+        before = self._fails.get(peer, WELL)
+        wait = min(RETRY_MOST_S, RETRY_FIRST_S * 2 ** min(before.in_a_row + 1, 10)) * self._rng.uniform(0.8, 1.2)
+        self._fails[peer] = Failures(before.in_a_row + 1, min(before.since, now.steady), now.steady + wait)
 
     def _next_near(self, now: Now, count: int) -> list[NodeId]:
         """Near peers: those not heard of for long first, then in turn, each turn in another order."""
@@ -140,7 +153,7 @@ class PartnerSelection:
         return [peer for peer in chosen if self._is_due(peer, now)][:count]
 
     def _is_due(self, peer: NodeId, now: Now) -> bool:
-        return self._fails.get(peer, (0, 0.0))[1] <= now.steady
+        return self._fails.get(peer, WELL).retry_at <= now.steady
 
     def _oldest(self, now: Now, count: int, least_s: float) -> list[NodeId]:
         """Up to `count` live near peers not heard of for at least so long, the longest silent first."""

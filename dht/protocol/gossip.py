@@ -6,6 +6,7 @@ that does not answer is asked again at once, then suspected (failure_detector.py
 """
 
 from collections.abc import Callable
+from functools import partial
 
 from dht.clock import Now
 from dht.config import DhtConfig
@@ -35,8 +36,8 @@ CATCH_UP_RATE, CATCH_UP_BURST = 5.0, 40.0  # exchanges a second, and at once, of
 BEHIND_S = 5.0  # after the last packet full of new peers, such a node asks for all parts of the network
 ALARM_RATE, ALARM_BURST = 0.2, 3.0  # suspicions told at once to FANOUT near peers; the others go with the exchanges
 OBJECT_S = 5.0  # between two heartbeats because somebody suspects us
-TRIES = 2  # of one question to a live peer, of which there are two until it is suspected: at 10 % loss, 0.2 % are wrong
-PATIENT_S = 0.4  # least timeout of the second one: a machine that is busy for a second is not dead
+TRIES, LAST_TRIES = 3, 5  # packets of two questions until a live peer is suspected: at 10 % loss, 1 in 40,000 is wrong
+PATIENT_S = 0.4  # least timeout of the second: a machine that is busy for a second is not dead
 LEAVE_LIMIT = 64  # near peers that hear from us that we stop
 GAP_S = 2.0  # between two questions to near contacts that lookups find and gossip does not know
 FANOUT = 4  # peers that hear a change of ours at once; they tell the others
@@ -140,21 +141,24 @@ class Gossip:
         if known is None or peer in self._probing or not self._members.is_live(peer, now):
             self._ask(now, peer, lambda _at: None, tries=1)
             return
-        was_well = not self._partners.failures(peer) and self._requester.is_welcome(known.opened.contact)
         since, asked_at = now.steady, known.opened.contact
+        was_welcome = self._requester.is_welcome(asked_at)
 
         def again(at: Now) -> None:
             if self._members.is_live(peer, at):
-                self._ask(at, peer, lost, tries=TRIES, least_s=PATIENT_S)
+                self._ask(at, peer, partial(lost, first_lost=at.steady), tries=LAST_TRIES, least_s=PATIENT_S)
             else:
                 self._probing.discard(peer)
 
-        def lost(at: Now) -> None:
+        def lost(at: Now, first_lost: float) -> None:
             self._probing.discard(peer)
             newest = self._members.find(peer)
-            if newest is not None and newest.opened.contact != asked_at:
+            if newest is None or newest.opened.contact != asked_at:
                 return  # it moved meanwhile: silence at its old address says nothing
-            if self._detector.note_silence(at, peer, since, was_well=was_well):
+            failing_since = self._partners.failing_since(peer)
+            if failing_since > first_lost or newest.sent_steady > failing_since or not was_welcome:
+                return  # it answered another question, or others hear it: our way to it is broken
+            if self._detector.note_silence(at, peer, since):
                 self._alarm(at)
 
         self._probing.add(peer)

@@ -29,7 +29,8 @@ class PendingRequest:
 
     `done(now, packet, body)` is called once, with None twice if there was no answer; `slow(now)` after half the
     timeout. `timeout_s`: what nearly all answers take; the question is repeated at WAITS of it, `tries` times in all.
-    One that is asked once waits for as long: its end is in no hurry. `sent`: when each of its packets left.
+    One that is asked once waits for as long: its end is in no hurry. One that is asked more often is repeated evenly
+    within that time. `sent`: when each of its packets left.
     """
 
     body: Body
@@ -48,6 +49,9 @@ class PendingRequest:
     def wait_s(self) -> float:
         """Seconds from the newest packet of the request to the next one, or to the end."""
         packets = len(self.sent) - 1
+        wanted = packets + self.tries
+        if wanted > len(WAITS):
+            return self.timeout_s * LEFT[0] / wanted
         return self.timeout_s * (WAITS if self.tries > 1 else LEFT)[packets]
 
     def proven(self, known: Contact | None) -> Contact | None:

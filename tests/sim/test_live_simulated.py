@@ -157,6 +157,21 @@ def test_nobody_passes_for_dead_where_a_tenth_is_lost_on_long_lines():
     simulate(World(SimLoop(), 8, loss=0.1), scenario)
 
 
+def test_whom_one_peer_cannot_ask_while_others_hear_it_passes_for_dead_once_at_most():
+    async def scenario(world: World, group: asyncio.TaskGroup) -> None:
+        await grow(world, group, 6)
+        await asyncio.sleep(30)
+        world.wire.break_way("n1", "n2")
+        deaths, lived = 0, True
+        for _ in range(1800):
+            await asyncio.sleep(0.1)
+            lives = world.nodes[1].view.is_live(world.nodes[2].node_id)
+            deaths, lived = deaths + (lived and not lives), lives
+        assert deaths <= 1 and lived
+
+    simulate(World(SimLoop(), 9), scenario)
+
+
 def test_a_strategy_reaches_thirty_nodes_within_twenty_seconds():
     async def scenario(world: World, group: asyncio.TaskGroup) -> None:
         await grow(world, group, 30, 0.1)

@@ -31,7 +31,7 @@ def name(*numbers: int) -> bytes:
 
 def test_silence_makes_a_suspect_that_is_told_until_it_is_heard_again() -> None:
     scene = Scene()
-    assert scene.detector.note_silence(at(3.0), IDS[1], 1.0, was_well=True)
+    assert scene.detector.note_silence(at(3.0), IDS[1], 1.0)
     assert not scene.members.is_live(IDS[1], at(3.0))
     assert scene.detector.suspects_for(at(3.0), IDS[2]) == name(1)
     assert scene.detector.suspects_for(at(3.0 + TELL_S + 0.1), IDS[2]) == b""
@@ -41,17 +41,11 @@ def test_silence_makes_a_suspect_that_is_told_until_it_is_heard_again() -> None:
 
 def test_a_heartbeat_sent_before_the_silence_began_revives_nobody() -> None:
     scene = Scene()
-    scene.detector.note_silence(at(12.0), IDS[1], 10.5, was_well=True)
+    scene.detector.note_silence(at(12.0), IDS[1], 10.5)
     scene.members.add(beat(1, 2, 10.0), at(12.5))
     assert not scene.members.is_live(IDS[1], at(12.5))
     scene.members.add(beat(1, 3, 12.0), at(13.0))
     assert scene.members.is_live(IDS[1], at(13.0))
-
-
-def test_where_the_way_was_broken_before_others_are_believed() -> None:
-    scene = Scene()
-    assert not scene.detector.note_silence(at(3.0), IDS[1], 1.0, was_well=False)
-    assert scene.members.is_live(IDS[1], at(3.0))
 
 
 def test_a_rumour_is_not_believed_but_asked_about_once_in_two_minutes() -> None:
@@ -72,9 +66,9 @@ def test_several_deaths_together_make_it_ask_everybody_once() -> None:
     scene = Scene()
     for n in range(CROWD):
         assert scene.asked == []
-        scene.detector.note_silence(at(3.0), IDS[n], 1.0, was_well=True)
+        scene.detector.note_silence(at(3.0), IDS[n], 1.0)
     assert sorted(scene.asked) == sorted(IDS[CROWD:])
-    scene.detector.note_silence(at(4.0), IDS[CROWD], 1.0, was_well=True)
+    scene.detector.note_silence(at(4.0), IDS[CROWD], 1.0)
     assert len(scene.asked) == 12 - CROWD
 
 

@@ -34,6 +34,17 @@ def test_the_silent_are_tried_now_and_then_and_less_with_each_failure() -> None:
     assert all(peer in IDS[:6] for _ in range(50) for peer in partners.choose(at(2.0)))
 
 
+def test_a_peer_fails_since_the_first_question_that_it_left_without_an_answer() -> None:
+    partners = scene(6)
+    assert partners.failing_since(IDS[0]) == float("inf")
+    partners.failed(IDS[0], at(1.0))
+    partners.failed(IDS[0], at(2.0))
+    assert partners.failing_since(IDS[0]) == 1.0
+    partners.answered(IDS[0])
+    partners.failed(IDS[0], at(3.0))
+    assert partners.failing_since(IDS[0]) == 3.0
+
+
 def test_who_was_not_heard_of_for_long_comes_first() -> None:
     members = MemberTable(OWN)
     for n in range(12):

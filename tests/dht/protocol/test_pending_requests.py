@@ -38,6 +38,11 @@ def test_a_question_is_slow_then_repeated_then_given_up():
     assert story(3) == [(0.2 * SLOW, False), *((round(end, 6), True) for end in ends)]
 
 
+def test_one_that_is_asked_more_often_is_repeated_evenly_within_that_time():
+    ends = [at for at, is_timeout in story(5) if is_timeout]
+    assert ends == [round(0.1 * n, 6) for n in range(1, 6)] and ends[-1] == story(3)[-1][0]
+
+
 def test_one_that_is_asked_once_waits_as_long():
     assert story(1)[-1] == story(3)[-1]
     assert len(story(1)) == 2
