@@ -52,9 +52,10 @@ class PeerTimeout(RemoteError):
 
     peer: str
     waited_s: float
+    reason: str = ""  # where it is known
 
     def __str__(self) -> str:
-        return f"peer {self.peer} did not answer within {self.waited_s:.1f} s"
+        return f"peer {self.peer} did not answer within {self.waited_s:.1f} s" + (self.reason and f": {self.reason}")
 
 
 @dataclass(eq=False)

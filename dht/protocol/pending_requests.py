@@ -11,7 +11,7 @@ from dht.clock import Now
 from dht.wire.contact import Address, Contact
 from dht.wire.packets import Body, Packet
 
-WAITS = (0.75, 1.0, 0.75)  # of the timeout, until the second packet, the third, the end; simulated: 2 % loss costs 7 %
+WAITS = (0.75, 0.75, 1.0)  # of the timeout, until each repetition and the end: the last can be answered, too
 LEFT = tuple(sum(WAITS[n:]) for n in range(len(WAITS)))  # from each of these packets to the end
 SLOW = 0.5  # of the timeout: three answers in four have come by then
 OPEN_LIMIT = 1024  # a node at work has a few dozen

@@ -81,7 +81,7 @@ class PeerLink:
             return found.body
         if found.status == REFUSED:
             raise PeerRefused(self.peer.hex(), _printable(found.body), REFUSED)
-        raise PeerTimeout(self.peer.hex(), self._clock().steady - began)
+        raise PeerTimeout(self.peer.hex(), self._clock().steady - began, "it is busy")
 
     async def run(self, answerer: Answerer) -> None:
         """Answer the peer until the connection ends or is idle for too long."""

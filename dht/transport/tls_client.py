@@ -104,8 +104,9 @@ class TlsClient:
             raise PeerTimeout(peer.hex(), timeout_s) from None
         except aiohttp.ServerFingerprintMismatch as error:
             raise BadMessage(peer.hex(), f"another key answers at {error.host}:{error.port}") from None
-        except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError):
-            raise PeerTimeout(peer.hex(), self._clock().steady - began) from None
+        except (aiohttp.ClientProxyConnectionError, aiohttp.ClientHttpProxyError) as error:
+            reason = f"the relay passes nothing on ({error})"
+            raise PeerTimeout(peer.hex(), self._clock().steady - began, reason) from None
         except (aiohttp.ClientOSError, aiohttp.ServerDisconnectedError, ConnectionError) as error:
             if getattr(error, "errno", None) in NO_WAY:
                 raise NoConnection(peer.hex(), self._clock().steady - began) from None
@@ -172,7 +173,7 @@ class TlsClient:
                 heard = len(body)
                 moved()
         if response.status in (429, 503):
-            raise PeerTimeout(peer.hex(), self._clock().steady - began)
+            raise PeerTimeout(peer.hex(), self._clock().steady - began, "it is busy")
         if response.status != 200:
             raise PeerRefused(peer.hex(), printable(bytes(body[:limit])), response.status)
         if len(body) > limit:
