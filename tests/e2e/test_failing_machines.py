@@ -13,9 +13,24 @@ from machines import Machine, dse_node, linked, village, wait_until
 from tests.faults.injection import filled
 
 pytestmark = pytest.mark.e2e
-WEB = {f"s{n}.test": linked([f"p{n}x{m}" for m in range(60)], f"s{n}.test", f"s{(n + 1) % 3}.test") for n in range(3)}
+PAGES = 20  # of each of the sites a, b and c
 SETTINGS = ("store.reserve_bytes=0", "store.quota_bytes=100000000", "crawl.max_body_bytes=50000",
             "crawl.max_text_chars=20000")  # fmt: skip
+
+
+def name(site: str, page: int) -> str:
+    """The word that a page is about; pages that differ in numbers alone would say the same."""
+    return f"topic{site}{chr(97 + page // 26)}{chr(97 + page % 26)}"
+
+
+def url(site: str, page: int, port: int) -> str:
+    return f"http://{site}.test:{port}/{name(site, page) + '.html' if page else ''}"
+
+
+WEB = {
+    f"{site}.test": linked([name(site, page) for page in range(PAGES)], f"{site}.test", f"{other}.test")
+    for site, other in zip("abc", "bca", strict=True)
+}
 
 
 @contextmanager
@@ -39,22 +54,23 @@ def faults(machine: Machine) -> set[str]:
     return {fault["site"] for fault in machine.status()["faults"]}
 
 
+@pytest.mark.prove
 def test_a_disk_that_fills_under_a_crawl_ends_nothing_and_heals(tmp_path: Path) -> None:
     with village(tmp_path, WEB, 22700) as town:
         one = town.add("one", *SETTINGS)
         with on_a_small_disk(one, 60_000_000):
             one.start()
-            one.do("crawl", f"http://s0.test:{town.port}/", "--depth", "100")
+            one.do("crawl", url("a", 0, town.port), "--depth", "100")
             wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
             with filled(one.data):
                 wait_until("it says so", lambda: "store" in faults(one), 60)
                 said = [dse_node("status", *words, "--data-dir", "node", home=one.home) for words in ((), ("--json",))]
                 assert [done.returncode for done in said] == [3, 3]
                 assert "free some space" in said[0].stdout and json.loads(said[1].stdout)["faults"][0]["remedy"]
-                assert one.urls("p0x0"), "it answers"
+                assert one.urls(name("a", 0)), "it answers"
                 one.stop()  # cleanly
             one.start()
-            wait_until("it goes on by itself", lambda: one.status()["documents"] >= 180, 120)
+            wait_until("it goes on by itself", lambda: one.status()["documents"] >= 3 * PAGES, 120)
             wait_until("and is well", lambda: not faults(one), 60)
             one.do("status")
             one.stop()
@@ -66,57 +82,59 @@ def test_a_disk_that_fills_and_has_room_again_needs_no_start(tmp_path: Path) -> 
         with on_a_small_disk(one, 60_000_000):
             one.start()
             assert one.process
-            one.do("crawl", f"http://s0.test:{town.port}/", "--depth", "100")
+            one.do("crawl", url("a", 0, town.port), "--depth", "100")
             wait_until("it crawls", lambda: one.status()["documents"] > 8, 60)
             with filled(one.data):
                 wait_until("it says so", lambda: "store" in faults(one), 60)
-            wait_until("it goes on by itself", lambda: one.status()["documents"] >= 180, 120)
+            wait_until("it goes on by itself", lambda: one.status()["documents"] >= 3 * PAGES, 120)
             wait_until("and is well", lambda: not faults(one), 60)
             assert one.log.count("fault begins site=store") == 1 and one.log.count("fault ends site=store") == 1
             one.stop()
 
 
+@pytest.mark.prove
 def test_flipped_bytes_in_every_file_under_a_running_node_end_nothing(tmp_path: Path) -> None:
     with village(tmp_path, WEB, 22760) as town:
+        contact = ("--bootstrap", f"127.0.0.1:{town.ports[-1]}")
+        assert dse_node("network", "new", "campus", "--out", "campus.toml", *contact, home=tmp_path).returncode == 0
         one = town.add("one", *SETTINGS)
         one.start()
-        one.do("crawl", f"http://s0.test:{town.port}/", "--depth", "100")
-        wait_until("all is crawled", lambda: one.status()["documents"] >= 180, 120)
+        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        wait_until("all is crawled", lambda: one.status()["documents"] >= 3 * PAGES, 120)
         two = town.add("two", *SETTINGS)
         two.start()
-        wait_until("two holds all", lambda: two.status()["documents"] >= 180, 60)
+        wait_until("two holds all", lambda: two.status()["documents"] >= 3 * PAGES, 60)
         for file in (two.data / "store").glob("segment-*"):
             with file.open("r+b") as damaged:
                 for place in range(50, file.stat().st_size, max(1, file.stat().st_size // 40)):
                     damaged.seek(place)
                     damaged.write(b"\xa5")
         assert two.process
-        for n in range(180):
-            code, _ = two.ask(
-                "/api/v1/document", {"url": f"http://s{n % 3}.test:{town.port}/p{n % 3}x{n // 3 or 1}.html"}
-            )
-            assert code == 200
-        wait_until("copies came back", lambda: not faults(two) and two.status()["documents"] >= 180, 60)
+        for site in "abc":
+            for page in range(PAGES):
+                assert two.ask("/api/v1/document", {"url": url(site, page, town.port)})[0] == 200
+        wait_until("copies came back", lambda: not faults(two) and two.status()["documents"] >= 3 * PAGES, 60)
         assert two.process.poll() is None
         two.stop()
         one.stop()
 
 
+@pytest.mark.prove
 def test_an_index_of_the_store_damaged_under_a_running_node_is_rebuilt_in_the_same_process(tmp_path: Path) -> None:
     with village(tmp_path, WEB, 22790) as town:
         one = town.add("one", *SETTINGS)
         one.start()
-        one.do("crawl", f"http://s0.test:{town.port}/", "--depth", "100")
-        wait_until("all is crawled", lambda: one.status()["documents"] >= 180, 120)
+        one.do("crawl", url("a", 0, town.port), "--depth", "100")
+        wait_until("all is crawled", lambda: one.status()["documents"] >= 3 * PAGES, 120)
         one.stop()
         one.start()
         catalog = one.data / "store" / "catalog.sqlite"
         with catalog.open("r+b") as file:
             file.seek(4096)
             file.write(b"\x5a" * (catalog.stat().st_size - 4096))
-        one.ask("/api/v1/document", {"url": f"http://s0.test:{town.port}/p0x5.html"})
+        one.ask("/api/v1/document", {"url": url("a", 5, town.port)})
         wait_until("it says so", lambda: "node opens its files anew" in one.log, 90)
         assert one.process
-        wait_until("it answers again", lambda: one.process.poll() is None and one.urls("p0x5"), 60)
-        assert one.status()["documents"] >= 180
+        wait_until("it answers again", lambda: one.process.poll() is None and one.urls(name("a", 5)), 60)
+        assert one.status()["documents"] >= 3 * PAGES
         one.stop()
