@@ -234,6 +234,10 @@ class ProtocolEngine:
         self.members.suspect(peer, now.steady)
         self._gossip.ping(now, peer)
 
+    def fails(self, peer: NodeId) -> bool:
+        """Tell whether a known peer left the last question of this node without an answer."""
+        return self._partners.failing_since(peer) < float("inf")
+
     def meet(self, now: Now, contact: Contact, done: Callable[[bool], object]) -> None:
         """Ask whoever is at a contact, by introduction where it has introducers; `done` is told whether it answered."""
         self._gossip.greet(now, contact, done)

@@ -185,8 +185,9 @@ class AutoNat:
         there = contact.endpoint(family) if contact is not None else None
         if there is None:
             return
-        verified = self._core.verified_addresses
-        avoid = tuple(p[:4] for p in self._live(family) if verified.knows(p, family, steady))[:AVOID]
+        core = self._core
+        met = (p for p in self._live(family) if core.verified_addresses.knows(p, family, steady) or core.fails(p))
+        avoid = tuple(peer[:4] for peer in met)[:AVOID]
         question = ProbeMe(family, endpoint.udp_port, endpoint.tcp_port, avoid, names)
         try:
             reply = await self._dialer.ask_at(Contact(peer, (there,)), question, ProbeReply, timeout_s=ASK_WITHIN_S)
@@ -194,7 +195,9 @@ class AutoNat:
             log.debug("no word about this node's address from=%s reason=%s", peer.hex(), error)
             return
         if reply.host == endpoint.host:
-            found.hear(peer, ProbeReport(reply.udp, reply.tcp, reply.by))
+            report = ProbeReport(reply.udp, reply.tcp, reply.by)
+            if report.is_good or not core.fails(NodeId(reply.by)):  # else the way between those two is broken
+                found.hear(peer, report)
         elif self._core.own.learns(family):  # a NAT with several addresses, which opens none of them to strangers
             found.hear(peer, ProbeReport(False, False))
 

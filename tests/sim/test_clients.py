@@ -156,6 +156,19 @@ def test_a_node_that_nobody_reaches_finds_out_and_stays_a_client(count: int):
     simulate(scenario)
 
 
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_node_that_one_member_alone_does_not_hear_is_a_member_for_good(seed: int):
+    async def scenario(world: World) -> None:
+        nodes = [await world.add_auto((4,)) for _ in range(5)]
+        world.wire.break_way("n0", "n1")
+        await world.until(lambda: all(node.overlay.takes_part for node in nodes), 40.0)
+        for _ in range(240):
+            await world.pass_time(0.5)
+            assert all(node.overlay.takes_part for node in nodes)
+
+    simulate(scenario, WorldPlan(seed=seed))
+
+
 def test_only_the_family_that_works_is_announced():
     async def scenario(world: World) -> None:
         members = await world.add(4)
