@@ -54,6 +54,7 @@ class ReadAs(StrEnum):
     CUT_TEXT = "cut_text"  # longer than a query may be: what follows the piece was left out
     CUT_WORDS = "cut_words"  # more words than a query may have: the piece and what follows were left out
     LITERAL = "literal"  # an operator by its form, read as words
+    OPTION = "option"  # a dash and letters as a command takes them, read as words and not as an exclusion
     CLOSED = "closed"  # a quotation mark or parenthesis that was open at the end
     UNPAIRED = "unpaired"  # a parenthesis that was left out
     NO_FILTER = "no_filter"  # a filter with a value that it cannot have, read as words or left out

@@ -1,10 +1,11 @@
 """A query's punctuation: text to words, quotes, filters and groups. What they look for, the parser decides.
 
 Pure: values only; nothing that people or strangers type is an error. What is open at the end is closed there, a
-closing parenthesis without an opening one is left out, and an option as one types it in a shell (`-v`, `-40`,
-`--help`) is no exclusion, because nobody excludes a letter. In a sentence all in capitals AND is a word like others,
-and in a text of several sentences a quotation is a wish: on CACM's and NPL's queries as they were written, demanding
-either left 1 … 6 % without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion is.
+closing parenthesis without an opening one is left out, and neither a number (`-40`) nor an option as one types it in
+a shell (`-v`, `--help`, `rm -rf`, see `shell_words.py`) is an exclusion. In a sentence all in capitals AND is a word
+like others, and in a text of several sentences a quotation is a wish: on CACM's and NPL's queries as they were
+written, demanding either left 1 … 6 % without an answer and cost .03 … .04 nDCG@10. Depth is bounded, so recursion
+is.
 """
 
 import re
@@ -12,11 +13,13 @@ from dataclasses import dataclass
 
 from index.query.filters import FILTERS
 from index.query.query_tree import ReadAs, Reading
+from index.query.shell_words import is_option
 
 MAX_PIECE = 64  # characters told of what was read in another way
 MAX_DEPTH = 16  # parentheses further inside are left out
 SHOUTED_WORDS = 5  # in capitals and more make a sentence; a few may be names with operators between them
 PROSE_WORDS = 9  # outside of its quotations a text of so many words tells more than they do
+LOOKED_BACK = 128  # characters before a dash, in which a command may stand
 _SPECIAL = '()"|'
 _OPERATORS = ("AND", "OR", "NOT")
 _QUOTATION = re.compile('"[^"]*"')
@@ -134,10 +137,17 @@ class _Reader:
             end += 1
         word = text[at + 1 : end]
         self._at += 1
-        if text[at] == "-" and word and (len(word) == 1 or word[0] in "-0123456789"):
-            self.readings.append(Reading(ReadAs.LITERAL, text[at:end]))
+        if text[at] == "-" and word and (read_as := self._no_exclusion(word, at)):
+            self.readings.append(Reading(read_as, text[at : min(end, at + MAX_PIECE)]))
             return ""
         return text[at]
+
+    def _no_exclusion(self, word: str, at: int) -> ReadAs | None:
+        """Say what a word after a dash is where it is not excluded."""
+        if word[0].isdigit():
+            return ReadAs.LITERAL
+        before = self._text[max(0, at - LOOKED_BACK) : at].split()
+        return ReadAs.OPTION if is_option(word, before) else None
 
     def _parentheses(self, depth: int) -> Group | None:
         self._at += 1

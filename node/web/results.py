@@ -75,7 +75,8 @@ class Facet:
 
 @dataclass(frozen=True, slots=True)
 class ResultPage:
-    """Holds what the page says about the answer as a whole."""
+    """Holds what the page says about the answer as a whole. `total`: how many hold enough of the words; more may be
+    shown, which hold some."""
 
     results: tuple[Result, ...]
     total: int
@@ -90,6 +91,15 @@ class ResultPage:
     corrections: tuple[str, ...]
     suggestions: tuple[str, ...]
     readings: tuple[HowRead, ...]
+
+    @property
+    def tally_key(self) -> str:
+        """Name the sentence that says how many results there are."""
+        if self.total < len(self.results) and not self.is_partial:
+            return {0: "results.some.none", 1: "results.some.one"}.get(self.total, "results.some")
+        if self.total == 1 and self.is_exact_total:
+            return "results.one"
+        return "results.exact" if self.is_exact_total else "results.at_least" if self.is_partial else "results.about"
 
 
 def result_page(answer: Json) -> ResultPage:

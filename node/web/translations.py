@@ -49,6 +49,18 @@ TEXTS: dict[str, tuple[str, str]] = {
     "results.at_least": ("At least {total} results", "至少 {total} 条结果"),
     "results.exact": ("{total} results", "共 {total} 条结果"),
     "results.one": ("1 result", "共 1 条结果"),
+    "results.some.none": (
+        "No page has enough of the words; these have some of them.",
+        "没有网页包含足够多的词；以下网页包含其中一部分。",
+    ),
+    "results.some.one": (
+        "1 page has enough of the words; the others have some of them.",
+        "1 个网页包含足够多的词；其余网页只包含一部分。",
+    ),
+    "results.some": (
+        "{total} pages have enough of the words; the others have some of them.",
+        "{total} 个网页包含足够多的词；其余网页只包含一部分。",
+    ),
     "results.none": ("Nothing found for", "没有找到"),
     "results.meant": ("Did you mean", "您是不是要找"),
     "results.others": ("Others that begin so:", "相近的搜索："),
@@ -85,6 +97,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "read.cut_text": ("Read up to “{piece}”; what follows is too long.", "查询过长，只读到“{piece}”为止。"),
     "read.cut_words": ("Too many words: left out from “{piece}” on.", "词语过多，从“{piece}”起未计入。"),
     "read.literal": ("“{piece}” is read as words.", "“{piece}”按普通词语理解。"),
+    "read.option": (
+        "“{piece}” is read as an option of a command, not as an exclusion; NOT before a word excludes it.",
+        "“{piece}”按命令选项理解，不作排除；要排除某词，请在其前写 NOT。",
+    ),
     "read.closed": ("{piece} was left open and is closed at the end.", "{piece} 未闭合，已在末尾补上。"),
     "read.unpaired": ("{piece} without its counterpart is left out.", "{piece} 没有配对，已忽略。"),
     "read.no_filter": ("“{piece}” is no filter that can be.", "“{piece}”不是有效的筛选条件。"),

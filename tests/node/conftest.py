@@ -84,6 +84,7 @@ class FakeService:
     """A node with three pages. Queries that begin with '!' go wrong in the way that their name says."""
 
     answered: int = 256
+    total: int | None = None
     why: list[Json] = field(default_factory=list)
     asked: list[SearchRequest] = field(default_factory=list)
     seeds: list[tuple[Sequence[str], int]] = field(default_factory=list)
@@ -114,14 +115,14 @@ class FakeService:
             "partial": self.answered < 256,
             "why": self.why,
             "coverage": slots,
-            "total": 1234 if query == "task" else len(hits),
+            "total": 1234 if query == "task" else len(hits) if self.total is None else self.total,
             "total_is": "exact",
             "results": [hit for hit in hits if not language or hit["language"] == language][: question.limit],
             "suggestions": ["zebra <finch>"] if query == "zebar" else [],
             "corrections": ["<zebra> crossing"] if query == "zebar" else [],
             "facets": FACETS if question.facets and not question.cursor else {},
             "facets_cut": ["year"],
-            "readings": [{"read_as": "literal", "piece": query}] if query.startswith("-") else [],
+            "readings": [{"read_as": "option", "piece": query}] if query.startswith("-") else [],
             "next_cursor": "bmV4dA" if query == "task" and not question.cursor else None,
         }
 

@@ -119,6 +119,49 @@ def test_exclusions() -> None:
     assert parse_query("dog OR -cat").root == QueryGroup(1, terms("dog"), terms("cat"))
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "rm -rf /var/cache",
+        "ls -la",
+        "how to use tar -xzf archive.tgz",
+        "tar -xzf a.tgz -C dir",
+        "docker run -it ubuntu",
+        "git commit -am fix",
+        "sudo ps -ef",
+        "find . -name pattern -type f",
+        "java -jar app.jar",
+        "gcc -Wall -std=c99 main.c",
+        "python -m venv",
+        "grep --include txt",
+    ],
+)
+def test_options_of_commands_exclude_nothing(text: str) -> None:
+    query = parse_query(text)
+    assert not isinstance(query.root, QueryGroup) or not query.root.without
+    options = [word for word in text.split() if word[0] == "-"]
+    assert [each.piece for each in query.readings if each.read_as == ReadAs.OPTION] == list(dict.fromkeys(options))
+
+
+@pytest.mark.parametrize(
+    ("text", "excluded"),
+    [
+        ("coffee -java", "java"),
+        ("jaguar -car", "car"),
+        ("cat food -dog", "dog"),
+        ("frameworks -js", "js"),
+        ("make money -mlm", "mlm"),
+        ("docker images -podman", "podman"),
+        ("find hotels -booking", "booking"),
+        ("linux tar archive viewers list -rar", "rar"),
+        ("ls NOT la", "la"),
+    ],
+)
+def test_words_are_excluded_beside_everyday_words_and_far_from_commands(text: str, excluded: str) -> None:
+    query = parse_query(text)
+    assert isinstance(query.root, QueryGroup) and query.root.without == terms(excluded)
+
+
 def test_phrases_and_words_with_inner_marks() -> None:
     assert parse_query('"to be"').root == phrase_of("to", "be")
     assert parse_query("x-ray").root == phrase_of("x", "ray", joined="xray")
@@ -147,9 +190,10 @@ def test_a_run_without_spaces_wishes_for_all_bigrams() -> None:
 @pytest.mark.parametrize(
     ("text", "root", "read_as"),
     [
-        ("-v", term_of("v"), ReadAs.LITERAL),
-        ("--help", term_of("help"), ReadAs.LITERAL),
-        ("ls -l", group(1, "ls", "l"), ReadAs.LITERAL),
+        ("-v", term_of("v"), ReadAs.OPTION),
+        ("--help", term_of("help"), ReadAs.OPTION),
+        ("ls -l", group(1, "ls", "l"), ReadAs.OPTION),
+        ("rm -rf node_modules", None, ReadAs.OPTION),
         ("-40 celsius", group(1, "40", "celsius"), ReadAs.LITERAL),
         ("-cat -dog", group(1, "cat", "dog"), ReadAs.LITERAL),
         ("OR", term_of("or"), ReadAs.LITERAL),

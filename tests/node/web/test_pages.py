@@ -92,6 +92,22 @@ def test_a_whole_answer_that_is_not_exact_says_why(site: Any) -> None:
     assert "the whole network answered; novel" in site.get("/search?q=task").text
 
 
+@pytest.mark.parametrize(
+    ("total", "sentence"),
+    [
+        (0, "No page has enough of the words; these have some of them."),
+        (1, "1 page has enough of the words; the others have some of them."),
+        (9, "9 results"),
+    ],
+)
+def test_results_with_too_few_of_the_words_are_no_contradiction(site: Any, total: int, sentence: str) -> None:
+    site.service.total = total
+    page = site.get("/search?q=e").text
+    assert page.count("<h2") >= 2
+    assert sentence in page
+    assert "0 results" not in page and "1 results" not in page
+
+
 def test_nothing_found_is_told_with_advice(site: Any) -> None:
     page = site.get("/search?q=zebra").text
     assert "Nothing found for <b>zebra</b>" in page
@@ -109,8 +125,8 @@ def test_a_misspelled_question_is_answered_as_typed_and_another_one_offered(site
 
 
 def test_the_page_says_how_a_query_was_read(site: Any) -> None:
-    assert "“-v” is read as words." in site.get("/search?q=-v").text
-    assert "read as words" not in site.get("/search?q=zebar").text
+    assert "“-v” is read as an option of a command, not as an exclusion" in site.get("/search?q=-v").text
+    assert "is read as" not in site.get("/search?q=zebar").text
 
 
 def test_a_query_that_does_not_parse_is_marked_where_it_breaks(site: Any) -> None:
