@@ -177,8 +177,8 @@ def wrong_exact(asked: Sequence[Asked], texts: Sequence[Text], complete_at: floa
         first = tuple(hit.text.url for hit in truth.hits[: len(said.urls)])
         is_complete = row.began_at > complete_at
         if said.total < known or (is_complete and (said.total, said.urls) != (truth.total, first)):
-            order = next((pair for pair in zip(said.urls, first, strict=False) if pair[0] != pair[1]), "")
+            order = next((f", {a} for {b}" for a, b in zip(said.urls, first, strict=False) if a != b), "")
             wrong.append(
-                f"{said.query!r} at {said.host}: {said.total}, of {known} … {truth.total} by brute force {order}"
+                f"{said.query!r} at {said.host}: {said.total}, of {known} … {truth.total} by brute force{order}"
             )
     return wrong
