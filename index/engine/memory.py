@@ -75,7 +75,8 @@ class MemoryEngine:
         shift = CELL_BITS - slot_bits
         found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].cell >> shift in slots)
         complete = len(found) <= limit
-        return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
+        bounds = (float("inf"),) * len(found[:limit])
+        return Candidates(found[:limit], bounds, complete, 0.0 if complete else float("inf"))
 
     def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
         found = self._words.get(word, ())

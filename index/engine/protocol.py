@@ -55,6 +55,7 @@ class Candidates:
     """Matching documents, the most promising first. No match that was left out has a relevance above `bound`."""
 
     numbers: Sequence[int]
+    bounds: Sequence[float]  # one for each number, descending: its relevance is not above that
     complete: bool  # nothing was left out
     bound: float  # 0.0 where complete; infinite where the engine cannot tell
 

@@ -148,19 +148,19 @@ class TantivyEngine:
         scored, is_part = self._scored(searcher, query, scale)
         # One more than asked for tells whether anything is left out, and is its bound; to count all would cost more.
         result: Any = searcher.search(self._within(scored, slots, slot_bits), limit + 1, count=False)
-        places, left = [place for _, place in result.hits[:limit]], result.hits[limit:]
-        if not left and is_part:  # what only the boilerplate holds
+        hits: list[tuple[float, tantivy.DocAddress]] = result.hits
+        if average == 0.0 and query.leaves and hits:
+            average = self._average = self._mean_length(searcher, hits[0][1], query)
+        if len(hits) <= limit and is_part:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._match(query.root)), (Occur.MustNot, scored)])
-            more: Any = searcher.search(self._within(_silent(rest), slots, slot_bits), limit + 1, count=False)
-            places += [place for _, place in more.hits[: limit - len(places)]]
-            left = more.hits[limit - len(result.hits) :]
-        numbers: Any = searcher.fast_field_values("number", places)
-        if not left:
-            return Candidates(numbers, True, 0.0)
-        if average == 0.0 and query.leaves and result.hits:
-            average = self._average = self._mean_length(searcher, result.hits[0][1], query)
-        longer = max(1.0, scale.average / average) if average else 1.0
-        return Candidates(numbers, False, float(left[0][0]) * longer * ROUNDING)
+            room = limit + 1 - len(hits)
+            more: Any = searcher.search(self._within(_silent(rest), slots, slot_bits), room, count=False)
+            hits = [*hits, *more.hits]
+        raised = ROUNDING * (max(1.0, scale.average / average) if average else 1.0)
+        bounds = [score * raised for score, _ in hits]
+        numbers: Any = searcher.fast_field_values("number", [place for _, place in hits[:limit]])
+        complete = len(hits) <= limit
+        return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit])
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""

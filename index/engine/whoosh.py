@@ -112,7 +112,8 @@ class WhooshEngine:
         shift, matching = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(query.root, self._find))
         found = sorted(number for number, cell, _ in matching if cell >> shift in slots)
         complete = len(found) <= limit
-        return Candidates(found[:limit], complete, 0.0 if complete else float("inf"))
+        bounds = (float("inf"),) * len(found[:limit])
+        return Candidates(found[:limit], bounds, complete, 0.0 if complete else float("inf"))
 
     def word_counts(self, word: str, slot_bits: int) -> Mapping[int, int]:
         self._refresh()

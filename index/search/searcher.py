@@ -207,7 +207,7 @@ class Searcher:
             if page.unreadable[peer] >= UNREADABLE:
                 self._note(page, peer, "documents that nobody has")
         elif text.version == hit.version:
-            if reason := wrong_hit(hit, text, asked.query):
+            if peer != self._overlay.view.node_id and (reason := wrong_hit(hit, text, asked.query)):
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness))

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
-from index.engine.protocol import Candidates, Scale
+from index.engine.protocol import Scale
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.scoring import Scorer, max_proximity, upper_bound
@@ -16,7 +16,9 @@ from index.search.messages import MAX_HOSTS, BestAnswer, StatisticsAnswer
 from index.search.top_hits import TopHits
 from index.text.site_host import name_of_host
 
-FIRST_ROWS, WIDER = 40, 4  # rows read at first, and how many times as many then: mostly the first are enough
+LISTED, WIDER = 512, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
+ROWS = 20  # of them are read at once
+FIRST_ROWS = 40  # before it is looked for the first time whether one host has them all
 
 
 def count(
@@ -54,19 +56,21 @@ def best(
     per_host: int = 0,
     facets: bool = False,
 ) -> BestAnswer:
-    """Find the best `k` of these slots: candidates are widened until none left out can be among them, or to `depth`."""
+    """Find the best `k` of these slots: candidates are read until no other can be among them, or to `depth`."""
     wanted, asked = frozenset(slots), query
     scorer = Scorer(query, statistics)
     scale = Scale(scorer.weights, scorer.average)
     top = TopHits(query, scorer, k, floor, per_host or k)
-    size = min(depth, max(k + 2, FIRST_ROWS))
+    most, factor, size = upper_bound(query, statistics), max_proximity(query), min(depth, max(k + 2, LISTED))
     while True:
         found = files.engine.candidates(asked, wanted, slot_bits, scale, size)
-        top.score(files.table.rows(top.unseen(found.numbers)))
-        bound = _bound(found, query, statistics)
-        if found.complete or top.least > bound or size >= depth:
+        bounds = [min(each * factor, most) for each in (*found.bounds, found.bound)]
+        is_closed, read = _read(files, top, found.numbers, bounds)
+        bound = bounds[read]
+        complete = found.complete and read == len(found.numbers)
+        if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
             break
-        if top.close_hosts(bound):  # a host of thousands of pages must not stand before all others
+        if is_closed:  # a host of thousands of pages must not stand before all others
             asked = replace(query, root=_without(query.root, top.closed))
         else:
             size = min(WIDER * size, depth)
@@ -75,8 +79,8 @@ def best(
         slots=tuple(slots),
         counts=tuple(counts.get(slot, 0) for slot in slots),
         hits=tuple(top.hits()),
-        complete=found.complete,
-        bound=0.0 if found.complete else bound,
+        complete=complete,
+        bound=0.0 if complete else bound,
         hosts=tuple((host, _count_of(files, query, host, slots, slot_bits)) for host in top.full_hosts()[:MAX_HOSTS]),
         facets=files.engine.facets(query.counted, wanted, slot_bits) if facets else (),
     )
@@ -92,5 +96,16 @@ def _count_of(files: IndexFiles, query: Query, host: bytes, slots: Sequence[Slot
     return sum(counts.get(slot, 0) for slot in slots)
 
 
-def _bound(found: Candidates, query: Query, statistics: Statistics) -> float:
-    return min(found.bound * max_proximity(query), upper_bound(query, statistics))
+def _read(files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float]) -> tuple[bool, int]:
+    """Score candidates down their order until no other can be of use, or hosts are closed. Return whether any were, and
+    how many candidates were looked at."""
+    read, look_at = 0, FIRST_ROWS
+    while read < len(numbers) and top.least <= bounds[read]:
+        if read >= look_at:
+            if top.close_hosts(bounds[read]):
+                return True, read
+            look_at *= WIDER
+        part = numbers[read : read + ROWS]
+        top.score(files.table.rows(top.unseen(part)))
+        read += len(part)
+    return top.least <= bounds[read] and top.close_hosts(bounds[read]), read

@@ -8,21 +8,25 @@ import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
-from index.text.analyzer import tokens
+from index.text.analyzer import may_hold, tokens
 from index.text.stem_classes import ENGLISH
 
 LOOKED_CHARS = 60_000  # of a body: what stands later is rarely what a page is about
 MAX_MARKS = 400  # places that are compared
 MAX_PLACES = 1000  # of each beginning of a term
 PREFIX = 3  # letters of a term that are looked for first
+MAX_WORD = 40  # characters; longer ones do not come again
 _SPACE = re.compile(r"\s+")
 _EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
 _PROSE_SHARE = 0.05  # of a window's characters at most are such, where it is sentences and not a menu or code
+
+Mark = tuple[int, int, str]  # from where to where a wanted term stands, and which
 
 
 def _bases() -> dict[int, str]:
@@ -51,40 +55,50 @@ def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
     return frozenset(term for leaf in leaves for form in forms_of(leaf) for term in form.terms)
 
 
-def make_snippet(texts: Sequence[str], wanted: Set[str], chars: int, stem_class: int = ENGLISH) -> Snippet:
+def make_snippet(texts: Sequence[str], wanted: frozenset[str], chars: int, stem_class: int = ENGLISH) -> Snippet:
     """Cut a window from the first of these texts that holds any wanted term, else the beginning of the first text."""
     found = (_cut_out(text, wanted, chars, stem_class) for text in texts if text and chars > 0)
     first = next(found, Snippet("", ()))
     return first if first.highlights else next((other for other in found if other.highlights), first)
 
 
-def _cut_out(body: str, wanted: Set[str], chars: int, stem_class: int) -> Snippet:
+def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> Snippet:
     """The window of about `chars` characters with most different wanted terms, sentences counting as one term more;
     then with most of them, then the first."""
     looked = body[:LOOKED_CHARS]
-    marks: list[tuple[int, int, str]] = []
+    marks: list[Mark] = []
     if all(map(str.isascii, wanted)):
         marks = list(islice(_marks(looked, wanted, stem_class), MAX_MARKS))
-    if not marks:  # other scripts are folded in more ways, and an irregular form may begin otherwise than its stem
-        found = tokens(looked, LOOKED_CHARS, wanted, stem_class)
-        marks = [(token.start, token.end, token.term) for token in islice(found, MAX_MARKS)]
+    # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
+    if not marks and may_hold(looked, wanted, stem_class):
+        marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
     start, end = _widen(body, _best_start(body, marks, chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
 
 
-def _marks(text: str, wanted: Set[str], stem_class: int) -> Iterator[tuple[int, int, str]]:
+def _marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
     """Wanted terms with their places. Only what holds the first letters of one is cut into terms."""
     done = 0
     for place in _places(_plain(text), frozenset(term[:PREFIX] for term in wanted)):
         if place < done:
             continue
+        begin = max(text.rfind(" ", done, place), text.rfind("\n", done, place), done - 1) + 1
         space = _SPACE.search(text, place)
-        begin, done = max(text.rfind(" ", 0, place), text.rfind("\n", 0, place), done - 1) + 1, len(text)
-        if space:
-            done = space.start() + 1
-        for token in tokens(text[begin:done], LOOKED_CHARS, wanted, stem_class):
-            yield begin + token.start, begin + token.end, token.term
+        end, done = (space.start(), space.start() + 1) if space else (len(text), len(text))
+        piece = text[begin:end]
+        for start, stop, term in (_in_word if len(piece) <= MAX_WORD else _marks_of)(piece, wanted, stem_class):
+            yield begin + start, begin + stop, term
+
+
+@lru_cache(1 << 13)  # of all queries together: a page repeats its words, and results repeat each other's
+def _in_word(word: str, wanted: frozenset[str], stem_class: int) -> tuple[Mark, ...]:
+    return tuple(_marks_of(word, wanted, stem_class))
+
+
+def _marks_of(piece: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
+    for token in tokens(piece, LOOKED_CHARS, wanted, stem_class):
+        yield token.start, token.end, token.term
 
 
 def _places(low: str, prefixes: Set[str]) -> list[int]:
@@ -107,7 +121,7 @@ def _plain(text: str) -> str:
     return _ACCENTED.sub(lambda found: _BASES[ord(found[0])], low)
 
 
-def _best_start(body: str, marks: Sequence[tuple[int, int, str]], chars: int) -> int:
+def _best_start(body: str, marks: Sequence[Mark], chars: int) -> int:
     best, best_start, last = (0, 0), 0, 0
     inside: Counter[str] = Counter()
     for start, _, term in marks:

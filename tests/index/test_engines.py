@@ -169,6 +169,10 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
         for number in set(everything) - set(found.numbers):
             measured = measure(forward_of(texts[number]), query)
             assert scorer.relevance(measured.tfs, measured.lengths) <= found.bound, text
+        assert list(found.bounds) == sorted(found.bounds, reverse=True), text
+        for number, bound in zip(found.numbers, found.bounds, strict=True):
+            measured = measure(forward_of(texts[number]), query)
+            assert scorer.relevance(measured.tfs, measured.lengths) <= bound, text
         tight += not found.complete and found.bound < sum(scale.weights)
     assert tight > 5, "a bound as loose as the whole query's is worth nothing"
     engine.close()
