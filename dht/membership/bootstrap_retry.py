@@ -1,7 +1,8 @@
 """This schedule says which bootstrap addresses to try, and when.
 
-Pure: `now` and `rng` are arguments. While nobody is live the pauses double from 1 s to 60 s; with live peers an address
-that none of them has is tried each minute, which joins two networks that started apart. While nobody is live, the
+Pure: `now` and `rng` are arguments. While nobody is live the pauses are an eighth of the time since the first try, 1 to
+60 s: whoever comes a little later is met a little later. With live peers an address that none of them has is tried
+each minute, which joins two networks that started apart. While nobody is live, the
 addresses of former members are tried too, for ever: a node that slept through a holiday finds its network again.
 """
 
@@ -14,7 +15,7 @@ from dht.wire.contact import Address
 
 ADDRESS_LIMIT = 64
 AT_ONCE = 4  # addresses tried in one go
-PAUSE_FIRST_S, PAUSE_MOST_S = 1.0, 60.0
+PAUSE_SHARE, PAUSE_FIRST_S, PAUSE_MOST_S = 1 / 8, 1.0, 60.0
 
 
 class BootstrapRetry:
@@ -25,14 +26,14 @@ class BootstrapRetry:
         self._rng = rng
         self._addresses: list[Address] = []
         self._former: list[Address] = []
-        self._pause_s = PAUSE_FIRST_S
+        self._alone_since: float | None = None  # the first try since somebody was live; steady
         self.next_due = float("inf")
 
     def add(self, addresses: Iterable[Address], now: Now) -> None:
         """Try these addresses too, starting now; the newest 64 are kept."""
         usable = [a for a in addresses if a.family in self._families.bound]
         self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
-        self._pause_s = PAUSE_FIRST_S
+        self._alone_since = None
         if self._addresses:
             self.next_due = now.steady
 
@@ -41,7 +42,7 @@ class BootstrapRetry:
         usable = [a for a in addresses if a.family in self._families.bound]
         self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
         if self._former:
-            self.next_due = min(self.next_due, now.steady + self._pause_s)
+            self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
 
     @property
     def hosts(self) -> list[str]:
@@ -50,8 +51,9 @@ class BootstrapRetry:
 
     def choose(self, known: set[Address], now: Now, *, alone: bool) -> list[Address]:
         """Return the addresses to try now; `known`: those of live peers and our own. `alone`: nobody is live."""
-        self.next_due = now.steady + (self._pause_s if alone else PAUSE_MOST_S)
-        self._pause_s = min(PAUSE_MOST_S, 2 * self._pause_s) if alone else PAUSE_FIRST_S
+        self._alone_since = (now.steady if self._alone_since is None else self._alone_since) if alone else None
+        alone_s = float("inf") if self._alone_since is None else now.steady - self._alone_since
+        self.next_due = now.steady + min(PAUSE_MOST_S, max(PAUSE_FIRST_S, PAUSE_SHARE * alone_s))
         usable = list(dict.fromkeys(self._addresses + self._former)) if alone else self._addresses
         silent = [a for a in usable if a not in known and a.family in self._families.towards_peers]
         return self._rng.sample(silent, min(AT_ONCE, len(silent)))

@@ -32,7 +32,8 @@ class WorkingFamilies:
         self.bound: frozenset[Family] = frozenset(bound)
         self.working = self.bound
         self._source_towards = source_towards or str
-        self._fixed = frozenset(fixed) if source_towards is not None else self.bound
+        self._knows_routes = source_towards is not None
+        self._fixed = frozenset(fixed) if self._knows_routes else self.bound
         self._sources: dict[Family, str] = {}
         self._answered_at = dict.fromkeys(self.bound, float("-inf"))
         self._probed_at = dict.fromkeys(self.bound, float("-inf"))
@@ -86,6 +87,10 @@ class WorkingFamilies:
         if family in self.working or family not in self.bound:
             return family in self.working
         return self._has_no_route(family) and bool(self._source_towards(host))  # a neighbour, where nothing leads on
+
+    def is_here(self, host: str) -> bool:
+        """Tell whether an address is one of this machine, by its routes."""
+        return self._knows_routes and self._source_towards(host) == host
 
     def is_proven(self, family: Family, now: float) -> bool:
         """Tell whether somebody answered in a family just now."""

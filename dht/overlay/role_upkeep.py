@@ -2,14 +2,14 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 
 from dht.keys import NodeId
 from dht.overlay.dependencies import OverlayDependencies
 from dht.ownership.view import OverlayView
 from dht.reachability.autonat import AutoNat
 from dht.reachability.node_role import NodeRole, left_out
-from dht.wire.contact import Family
+from dht.wire.contact import Address, Family
 
 log = logging.getLogger(__name__)
 
@@ -25,14 +25,16 @@ class RoleUpkeep:
         self._deps, self._core, self._clock = deps, deps.core, deps.clock
         self._view, self._autonat, self._kick = view, autonat, kick
 
-    async def run(self, *, joins: bool) -> None:
+    async def run(self, first_contacts: Collection[Address], *, joins: bool) -> None:
         """Take part while strangers reach this node, and announce only the families where they do, until cancelled.
 
-        `joins`: whether the node knows of others to ask."""
+        `joins`: whether the node knows of others to ask; `first_contacts`: where they are, and it may be one itself."""
         is_declared = self._deps.is_declared or not self._deps.probe_s
         role = NodeRole(self._deps.settings.mode, is_declared=is_declared, joins=joins)
         told: tuple[bool, frozenset[Family], tuple[NodeId, ...]] | None = None
         while True:
+            if not self._core.takes_part and any(map(self._core.own.is_at, first_contacts)):
+                role.begin()
             verdicts = self._autonat.verdicts()
             takes_part = role.takes_part(self._clock().steady, verdicts)
             if takes_part != self._core.takes_part:

@@ -63,6 +63,7 @@ class OverlayService:
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
         self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
         self._joins = self._remembered = False
+        self._first_contacts: dict[Address, None] = {}
         self._began_at = clock().steady
         self.serve(GetStrategy, self._strategy.sync.answer)
         self.serve(StrategyDigest, self._strategy.dissemination.answer)
@@ -141,12 +142,16 @@ class OverlayService:
         self._core.own.refuse(hosts)
         self._driver.kick()
 
-    def join(self, addresses: Iterable[Address]) -> None:
-        """Make first contact through these, of the families that this node uses; call it before `run` or any time."""
-        chosen = [address for address in addresses if address.family in self._core.families.bound]
-        self._joins = self._joins or bool(chosen)
-        self._core.join(self._clock(), chosen)
+    def join(self, addresses: Iterable[Address]) -> bool:
+        """Make first contact through these, of the families that this node uses; call it before `run` or any time. Tell
+        whether there are others among them than this node itself."""
+        used = [address for address in addresses if address.family in self._core.families.bound]
+        others = [address for address in used if not self._core.own.is_at(address)]
+        self._first_contacts.update(dict.fromkeys(used))
+        self._joins = self._joins or bool(others)
+        self._core.join(self._clock(), others)
         self._driver.kick()
+        return bool(others)
 
     def remember(self) -> int:
         """Take the peers of an earlier run as members, not live yet; return how many. Blocks on one small file."""
@@ -197,7 +202,7 @@ class OverlayService:
             if self._autonat is not None:
                 tasks.create_task(self._autonat.run(), name="overlay-autonat")
                 role = RoleUpkeep(self._deps, self._view, self._autonat, self._driver.kick)
-                tasks.create_task(role.run(joins=self._joins), name="overlay-role")
+                tasks.create_task(role.run(self._first_contacts, joins=self._joins), name="overlay-role")
 
     async def _tick(self, work: CrawlWork) -> None:
         """Once a second, follow the clock and ask for leases; which are held is announced when it changes."""

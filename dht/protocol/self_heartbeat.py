@@ -207,6 +207,15 @@ class SelfHeartbeat:
         found = [Endpoint(hosts[e.family], e.udp_port, e.tcp_port) for e in self._listening if e.family in hosts]
         return tuple(sorted(found, key=lambda e: e.family))
 
+    def is_at(self, address: Address) -> bool:
+        """Tell whether a datagram to this address comes to this node, as far as it listens and its machine's routes
+        say."""
+        return any(
+            e.udp == address
+            or ((e.family, e.udp_port) == (address.family, address.port) and self._families.is_here(address.host))
+            for e in self._listening
+        )
+
     def _say(self, says: Announcement) -> None:
         """A change of readiness, leases or strategy does not wait for the next heartbeat's turn."""
         self._says = says

@@ -2,7 +2,8 @@
 
 Pure: values in, a decision out. Who cannot be reached must not stand in anybody's tables, so a node that has to find
 its address out stays quiet until a peer got through to it. Where nobody can say, it takes part: a network of one works.
-A node whose operator says where it is reached takes part whatever peers say: their word must not silence it.
+A node whose operator says where it is reached takes part whatever peers say: their word must not silence it. One that
+the network file names as a first contact does not wait for their word: else nobody could ask anybody.
 """
 
 from collections.abc import Mapping
@@ -25,6 +26,10 @@ class NodeRole:
         self._is_declared, self._waits = is_declared, joins
         self._since: float | None = None
         self._had_address = False
+
+    def begin(self) -> None:
+        """Wait for nobody's word any longer: this node is a first contact of others."""
+        self._waits = False
 
     def takes_part(self, now: float, verdicts: Mapping[Family, ReachabilityVerdict]) -> bool:
         """Tell whether to be a member. `now`: steady seconds; `verdicts`: of the families in which an address is

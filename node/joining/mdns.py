@@ -45,7 +45,7 @@ class MdnsDiscovery:
         node_id: NodeId,
         network_id: str,
         listening: Sequence[Endpoint],
-        join: Callable[[Sequence[Address]], None],
+        join: Callable[[Sequence[Address]], object],
         interfaces: Sequence[str] = (),
     ) -> None:
         """`network_id`: hex. `listening`: one endpoint a family, of one port. `interfaces`: addresses of those to use;

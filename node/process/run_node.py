@@ -137,10 +137,8 @@ async def _open_core(
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
-        own = {endpoint.udp for endpoint in settings.listening}
-        contacts = [c for c in first_contacts(network, overlay.view.strategy) if c not in own]
-        overlay.join(contacts)
-        expects_others = bool(contacts or network.seeds or config.node.seed_url)
+        joins = overlay.join(first_contacts(network, overlay.view.strategy))
+        expects_others = bool(joins or network.seeds or config.node.seed_url)
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or data.is_founded_by(identity.node_id.hex())):
             overlay.expect_others()

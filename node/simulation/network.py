@@ -141,8 +141,11 @@ class SimNetwork:
         return self._answerers.get(peer, ("",))[0]
 
     def source_towards(self, name: str, host: str) -> str:
-        """Return the address from which a node sends to another, "" where it has none of that family."""
-        return self._hosts.get(name, {}).get(Address(host, 0).family, "")
+        """Return the address from which a node sends to another, "" where it has none of that family. A machine behind
+        a NAT does not know its public address for its own."""
+        family = Address(host, 0).family
+        found = self._hosts.get(name, {}).get(family, "")
+        return "" if found == host and (name, family) in self._behind else found
 
     async def ask(
         self, name: str, own: NodeId, peer: NodeId, message: str, body: bytes, timeout_s: float, host: str = ""

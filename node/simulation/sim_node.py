@@ -94,11 +94,9 @@ class SimNode:
         """Make overlay and node core over what the disk and the folder hold."""
         faults = LocalFaults(self.clock)
         overlay = self._overlay(around, faults)
-        own = set(self.addresses)
-        contacts = [c for c in first_contacts(around.network, overlay.view.strategy) if c not in own]
         remembered = overlay.remember()
-        overlay.join(contacts)
-        if contacts and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
+        joins = overlay.join(first_contacts(around.network, overlay.view.strategy))
+        if joins and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
             overlay.expect_others()
         has = frozenset(address.family for address in self.addresses)
         environment = NodeEnvironment(
@@ -111,7 +109,7 @@ class SimNode:
             rng=self.rng,
             index_path=None,
             seen_path=None,
-            expects_others=bool(contacts or remembered),
+            expects_others=bool(joins or remembered),
             faults=faults,
             spreading=SPREADING,
             sampling=SAMPLING,

@@ -185,9 +185,8 @@ def test_only_the_family_that_works_is_announced():
 
 def test_a_network_whose_nodes_all_wait_for_a_word_begins_anyway():
     async def scenario(world: World) -> None:
-        nodes = [await world.add_auto((4,)) for _ in range(3)]
-        await world.pass_time(60.0)
-        assert all(len(node.overlay.view.live()) == 3 for node in nodes)
+        nodes = [await world.add_auto((4,)) for _ in range(5)]
+        await world.until(lambda: all(len(node.overlay.view.live()) == 5 for node in nodes), 12.0)
         await world.crawl()
         await world.until(lambda: bool(world.log), 60.0)
 

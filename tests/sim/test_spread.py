@@ -88,7 +88,7 @@ def spread_sites(world: World) -> dict[str, int]:
     return {host.url: host.depth for host in take_census(world.running()).hosts.values() if host.depth}
 
 
-@pytest.mark.parametrize(("nodes", "pages", "hosts"), [(6, 40, 4), pytest.param(16, 90, 16, marks=pytest.mark.prove)])
+@pytest.mark.parametrize(("nodes", "pages", "hosts"), [(6, 60, 4), pytest.param(16, 90, 16, marks=pytest.mark.prove)])
 def test_the_network_itself_spreads_its_biggest_site_in_mid_crawl(
     nodes: int, pages: int, hosts: int, monkeypatch: pytest.MonkeyPatch
 ):

@@ -28,9 +28,12 @@ def test_pauses_grow_while_alone_and_known_addresses_are_left_out() -> None:
     assert retry.next_due == float("inf")
     retry.add([A, B, Address("2606::1", 1)], at(0))
     assert sorted(retry.choose({B}, at(0), alone=True)) == [A]
-    dues = []
-    for _ in range(8):
-        dues.append(retry.next_due)
+    dues = [retry.next_due]
+    while dues[-1] < 1000.0:
         retry.choose(set(), at(dues[-1]), alone=True)
-    assert [b - a for a, b in itertools.pairwise(dues)] == [2, 4, 8, 16, 32, 60, 60]
+        dues.append(retry.next_due)
+    pauses = [b - a for a, b in itertools.pairwise(dues)]
+    assert pauses[:8] == [1.0] * 8 and pauses[-1] == 60.0 and sorted(pauses) == pauses
+    assert all(pause <= max(1.0, due / 8 + 1e-9) for due, pause in zip(dues, pauses, strict=False))
+    assert len(pauses) < 60
     assert C not in retry.choose(set(), at(0), alone=True)
