@@ -61,8 +61,11 @@ __all__ = [
 ]
 
 
-def parse_query(text: str, language: str = "", site: str = "") -> Query:
-    """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises."""
+def parse_query(text: str, language: str = "", site: str = "", is_by_date: bool = False) -> Query:
+    """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises.
+
+    Sorted by date, only what is counted is found: else a page of today that holds one word of five would stand first.
+    """
     readings: list[Reading] = []
     text = _clean(text, readings)
     beside = [each for each in (Filter("lang", language), Filter("site", site)) if each.value]
@@ -82,7 +85,8 @@ def parse_query(text: str, language: str = "", site: str = "") -> Query:
         ranked, counted = all_of([ranked, *filters]), all_of([counted, *filters])
     repeats = tuple(min(count, MAX_REPEATS) for count in builder.said.values())
     told = (*readings, *odd, *builder.readings)
-    return Query(text, language, site, ranked, counted, tuple(builder.said), repeats, told)
+    root = counted if is_by_date else ranked
+    return Query(text, language, site, root, counted, tuple(builder.said), repeats, told, is_by_date)
 
 
 def enough_of(wished: int) -> int:

@@ -78,6 +78,7 @@ class Query:
     `text`, `language` and `site`: what gives the same query when it is parsed again. `root`: what is ranked, all that
     holds any word that is looked for. `counted`: what is counted, all that holds enough of them. `leaves`: distinct
     terms and phrases that score, in order of appearance; none excluded. `repeats`: how often each was said, 1 … 3.
+    `is_by_date`: the newest stand first, and ranked is what is counted.
     """
 
     text: str
@@ -88,6 +89,7 @@ class Query:
     leaves: tuple[Leaf, ...]
     repeats: tuple[int, ...]
     readings: tuple[Reading, ...] = ()
+    is_by_date: bool = False
 
 
 def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:

@@ -11,7 +11,8 @@ class SearchRequest:
     """One query with its paging and its filters.
 
     `text` is as people type it, `cursor` from the page before, `language` and `site` are filters, "" without one;
-    `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type.
+    `explain` gives the numbers behind each score, `facets` counts matches by site, language, year and type,
+    `is_by_date` puts the newest first, of those that hold enough of the words.
     The searcher bounds `limit` and `deadline_ms`."""
 
     text: str
@@ -22,3 +23,4 @@ class SearchRequest:
     deadline_ms: int = 2000
     explain: bool = False
     facets: bool = False
+    is_by_date: bool = False

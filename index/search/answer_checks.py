@@ -71,6 +71,8 @@ def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
     forward = forward_of(text)
     if reason := wrong_marks(hit, text):
         return reason
+    if query.is_by_date and hit.day != forward.day:
+        return "another day than the signed document's"
     if measure(forward, query) != ScoreInputs(hit.tfs, hit.lengths, hit.closeness):
         return "other numbers than the signed document's"
     return None if matches(query.root, text, forward) else "a document that does not match the query"
@@ -89,18 +91,19 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
     statistics = Statistics(ask.documents, ask.lengths, ask.df)
     scorer = Scorer(query, statistics)
     slots = frozenset(answer.slots)
-    before: tuple[float, bytes] | None = None
+    before: tuple[int, float, bytes] | None = None
     for hit in answer.hits:
         if slot_of(hit.key, ask.slot_bits) not in slots:
             return "a document of another slot"
         if reason := _wrong_numbers(hit, query):
             return reason
+        if hit.day and not ask.by_date:
+            return "a day that was not asked for"
         if hit.score != scorer.score(ScoreInputs(hit.tfs, hit.lengths, hit.closeness)):
             return "a score that does not follow from its numbers"
-        order = (-hit.score, hit.id)
-        if before is not None and before >= order:
+        if before is not None and before >= hit.place:
             return "documents out of order or twice"
-        before = order
+        before = hit.place
     return None
 
 

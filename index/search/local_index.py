@@ -301,7 +301,7 @@ class LocalIndex:
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
         slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
-        query = parse_query(ask.query, ask.language, ask.site)
+        query = parse_query(ask.query, ask.language, ask.site, ask.by_date)
         statistics = _believable(peer, ask, query)
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0

@@ -87,7 +87,8 @@ class AskBest(Message, frozen=True, array_like=True):
     """Asks for the best `k` documents of these slots by the given statistics, from up to `depth` candidates.
 
     `floor`: nothing that scores less is of use any more. `per_host`: nor are more than so many of one host; 0: any
-    number. `facets`: whether matches are to be counted by site, language, year and type.
+    number. `facets`: whether matches are to be counted by site, language, year and type. `by_date`: the best are the
+    newest of what is counted; `floor` and `per_host` are 0 then.
     """
 
     in_packets = True
@@ -107,13 +108,15 @@ class AskBest(Message, frozen=True, array_like=True):
     site: Name = ""
     per_host: Annotated[int, Meta(ge=0, le=MAX_K)] = 0
     facets: bool = False
+    by_date: bool = False
 
 
 class HitRow(msgspec.Struct, frozen=True, array_like=True):
     """One document with the numbers that its score was computed from.
 
     `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
-    empty where it has none), and `host` is equal for pages of one host."""
+    empty where it has none), and `host` is equal for pages of one host. `day`: that it is
+    dated, see `page_date`, where the question was for the newest."""
 
     id: Id
     key: Id
@@ -125,6 +128,12 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     closeness: Annotated[int, Meta(ge=0, le=1024)]
     host: HostDigest = bytes(8)
     signature: Annotated[bytes, Meta(max_length=16)] = b""
+    day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
+
+    @property
+    def place(self) -> tuple[int, float, bytes]:
+        """Return where it stands in the order: the newest first, then the best, then by id; the smaller the better."""
+        return -self.day, -self.score, self.id
 
 
 class BestAnswer(Message, frozen=True, array_like=True):
@@ -136,7 +145,7 @@ class BestAnswer(Message, frozen=True, array_like=True):
     slots: Slots
     counts: PerSlot
     hits: Annotated[tuple[HitRow, ...], Meta(max_length=MAX_K)]
-    complete: bool  # every match was scored; the bound is 0.0 then
+    complete: bool  # every match was scored, or nothing else is as new as these; the bound is 0.0 then
     bound: float
     agreement: Agreement = Agreement()
     hosts: Annotated[tuple[tuple[HostDigest, Count], ...], Meta(max_length=MAX_HOSTS)] = ()

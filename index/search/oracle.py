@@ -15,6 +15,7 @@ from index.query.scoring import Scored, occurrences, score
 from index.search.near_copies import Sign, are_near, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.forward_index import ForwardRecord, forward_of
+from index.text.page_date import day_of
 from index.text.site_host import host_of
 
 _Found = tuple[Scored, Text, ForwardRecord]
@@ -52,18 +53,18 @@ class SearchOracle:
         self._sign = sign
         self._texts = [(text, forward_of(text)) for text in texts]
 
-    def search(self, text: str, language: str = "", site: str = "") -> OracleAnswer:
+    def search(self, text: str, language: str = "", site: str = "", is_by_date: bool = False) -> OracleAnswer:
         """Return the whole answer."""
-        query = parse_query(text, language, site)
+        query = parse_query(text, language, site, is_by_date)
         statistics = self._count(query)
         found = [
             (score(forward, query, statistics), each, forward)
             for each, forward in self._texts
             if matches(query.root, each, forward)
         ]
-        found.sort(key=lambda triple: (-triple[0].score, triple[1].id))
+        found.sort(key=lambda triple: (-day_of(triple[1]) if is_by_date else 0, -triple[0].score, triple[1].id))
         total = sum(matches(query.counted, each, forward) for each, forward in self._texts)
-        return OracleAnswer(self._pick(found, not names_site(query)), total, statistics)
+        return OracleAnswer(self._pick(found, not names_site(query) and not is_by_date), total, statistics)
 
     def _count(self, query: Query) -> Statistics:
         lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)

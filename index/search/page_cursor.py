@@ -30,9 +30,10 @@ _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(PageCursor)
 
 
-def query_digest(query: str, language: str, site: str) -> bytes:
+def query_digest(query: str, language: str, site: str, is_by_date: bool = False) -> bytes:
     """Hash a query to what binds a cursor to it."""
-    return sha256(b"\0".join(part.encode() for part in (query, language, site))).digest()[:8]
+    parts = (query, language, site, *(["date"] if is_by_date else []))
+    return sha256(b"\0".join(part.encode() for part in parts)).digest()[:8]
 
 
 def statistics_digest(statistics: Statistics) -> bytes:

@@ -114,11 +114,11 @@ class Searcher:
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
-        began, query = self._clock().steady, parse_query(asked.text, asked.language, asked.site)
+        began, query = self._clock().steady, parse_query(asked.text, asked.language, asked.site, asked.is_by_date)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
-        after = read_cursor(asked.cursor, query_digest(*words))
+        after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
         proposals = [] if after else await self._local.look_up(partial(propose, query.text))
         peer_query = PeerQuery(query, *words, spellings(proposals), asked.facets and not after)
         request = _Bounded(peer_query, after, limit, began, deadline, asked.explain, proposals)
@@ -148,7 +148,7 @@ class Searcher:
         now = self._clock().steady
         left, asked = request.deadline - now, request.peer_query
         outcome = await self._rounds.statistics(asked, now + left * FIRST_ROUND, avoid)
-        wanted, is_crowded = request.shown + request.limit + 1, not names_site(asked.query)
+        wanted, is_crowded = request.shown + request.limit + 1, _is_crowded(asked.query)
         k, per_host = min(2 * wanted + 16, MAX_K), OF_ONE_HOST * (wanted // TEN + 2) if is_crowded else 0
         while True:
             await self._rounds.best(asked, outcome, k, per_host, now + left * SECOND_ROUND, avoid)
@@ -168,7 +168,7 @@ class Searcher:
         picked: list[PickedHit] = []
         last = request.shown + limit
         left: list[PickedHit] = []
-        proof, is_crowded = CopyProof(self._read, self._sign), not names_site(request.peer_query.query)
+        proof, is_crowded = CopyProof(self._read, self._sign), _is_crowded(request.peer_query.query)
         try:
             async with asyncio.timeout(max(request.deadline - self._clock().steady, 0.0)):
                 picked = await proof.pick(outcome.order, last + SPARE, is_crowded, not outcome.more)
@@ -302,8 +302,13 @@ class Searcher:
         shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
-        digest = query_digest(asked.text, asked.language, asked.site)
+        digest = query_digest(asked.text, asked.language, asked.site, asked.query.is_by_date)
         return write_cursor(PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics)))
+
+
+def _is_crowded(query: Query) -> bool:
+    """Whether many results of one host are too many: not where its site was asked for, nor where dates decide."""
+    return not names_site(query) and not query.is_by_date
 
 
 def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[PickedHit]:

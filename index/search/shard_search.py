@@ -4,7 +4,7 @@ Blocking, on the reader's thread. Nothing here knows who asks.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
@@ -12,7 +12,8 @@ from index.engine.protocol import Scale
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.scoring import Scorer, max_proximity, upper_bound
-from index.search.messages import MAX_HOSTS, BestAnswer, StatisticsAnswer
+from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
+from index.search.newest import MANY, stretches
 from index.search.top_hits import TopHits
 from index.text.site_host import name_of_host
 
@@ -56,44 +57,88 @@ def best(
     per_host: int = 0,
     facets: bool = False,
 ) -> BestAnswer:
-    """Find the best `k` of these slots: candidates are read until no other can be among them, or to `depth`."""
-    wanted, asked = frozenset(slots), query
-    scorer = Scorer(query, statistics)
-    scale = Scale(scorer.weights, scorer.average)
-    top = TopHits(query, scorer, k, floor, per_host or k)
-    most, factor, size = upper_bound(query, statistics), max_proximity(query), min(depth, max(k + 2, LISTED))
-    while True:
-        found = files.engine.candidates(asked, wanted, slot_bits, scale, size)
-        bounds = [min(each * factor, most) for each in (*found.bounds, found.bound)]
-        is_closed, read = _read(files, top, found.numbers, bounds)
-        bound = bounds[read]
-        complete = found.complete and read == len(found.numbers)
-        if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
-            break
-        if is_closed:  # a host of thousands of pages must not stand before all others
-            asked = replace(query, root=_without(query.root, top.closed))
-        else:
-            size = min(WIDER * size, depth)
+    """Find the best `k` of these slots, or the newest where these are asked for."""
+    search = ShardSearch(files, query, statistics, slots, slot_bits, depth)
+    found = search.newest(k) if query.is_by_date else search.best(query, k, floor, per_host)
     counts = files.engine.counts(query.counted, slot_bits)
     return BestAnswer(
         slots=tuple(slots),
         counts=tuple(counts.get(slot, 0) for slot in slots),
-        hits=tuple(top.hits()),
-        complete=complete,
-        bound=0.0 if complete else bound,
-        hosts=tuple((host, _count_of(files, query, host, slots, slot_bits)) for host in top.full_hosts()[:MAX_HOSTS]),
-        facets=files.engine.facets(query.counted, wanted, slot_bits) if facets else (),
+        hits=tuple(found.hits),
+        complete=found.complete,
+        bound=0.0 if found.complete else found.bound,
+        hosts=tuple((host, search.count_of(host)) for host in found.hosts),
+        facets=files.engine.facets(query.counted, frozenset(slots), slot_bits) if facets else (),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class ShardHits:
+    """The hits of one search, in order; nothing left out scores above `bound`. `hosts`: of which more may match."""
+
+    hits: Sequence[HitRow]
+    complete: bool
+    bound: float
+    hosts: Sequence[bytes] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ShardSearch:
+    """Searches some slots by one set of statistics, looking at up to `depth` candidates at once."""
+
+    files: IndexFiles
+    query: Query
+    statistics: Statistics
+    slots: Sequence[Slot]
+    slot_bits: int
+    depth: int
+
+    def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:
+        """Find the best `k`: candidates are read until no other can be among them. `query` may have another root than
+        that by which is scored."""
+        asked, wanted, depth = query, frozenset(self.slots), self.depth
+        scorer = Scorer(query, self.statistics)
+        scale = Scale(scorer.weights, scorer.average)
+        top = TopHits(query, scorer, k, floor, per_host or k)
+        most, factor, size = upper_bound(query, self.statistics), max_proximity(query), min(depth, max(k + 2, LISTED))
+        while True:
+            found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
+            bounds = [min(each * factor, most) for each in (*found.bounds, found.bound)]
+            is_closed, read = _read(self.files, top, found.numbers, bounds)
+            bound = bounds[read]
+            complete = found.complete and read == len(found.numbers)
+            if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
+                break
+            if is_closed:  # a host of thousands of pages must not stand before all others
+                asked = replace(query, root=_without(query.root, top.closed))
+            else:
+                size = min(WIDER * size, depth)
+        return ShardHits(top.hits(), complete, bound, top.full_hosts()[:MAX_HOSTS])
+
+    def newest(self, k: int) -> ShardHits:
+        """Find the newest `k`, those of one day by their scores."""
+        hits: list[HitRow] = []
+        is_sure = True
+        for root, number in stretches(self.query.root, self._count):
+            within = k - len(hits) if number > MANY else 2 * MANY  # more may be indexed since that count
+            found = self.best(replace(self.query, root=root), within, 0.0, 0)
+            hits += sorted(found.hits, key=lambda hit: hit.place)
+            is_sure &= found.complete or (len(found.hits) == within and found.hits[-1].score > found.bound)
+            if len(hits) >= k:
+                break
+        return ShardHits(hits[:k], is_sure, 0.0 if is_sure else upper_bound(self.query, self.statistics))
+
+    def count_of(self, host: bytes) -> int:
+        """Count the matches of one host."""
+        return self._count(QueryGroup(2, (self.query.counted, SiteFilter(name_of_host(host)))))
+
+    def _count(self, root: QueryNode) -> int:
+        counts = self.files.engine.counts(root, self.slot_bits)
+        return sum(counts.get(slot, 0) for slot in self.slots)
 
 
 def _without(root: QueryNode, hosts: Iterable[bytes]) -> QueryGroup:
     return QueryGroup(1, (root,), tuple(SiteFilter(name_of_host(host)) for host in sorted(hosts)))
-
-
-def _count_of(files: IndexFiles, query: Query, host: bytes, slots: Sequence[Slot], slot_bits: int) -> int:
-    """Count the matches of one host in these slots."""
-    counts = files.engine.counts(QueryGroup(2, (query.counted, SiteFilter(name_of_host(host)))), slot_bits)
-    return sum(counts.get(slot, 0) for slot in slots)
 
 
 def _read(files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float]) -> tuple[bool, int]:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from index.search.messages import BestAnswer
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit
 
-Place = tuple[float, bytes]  # in the order; the smaller the better
+Place = tuple[int, float, bytes]  # in the order; the smaller the better
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def site_hits(answers: Iterable[tuple[BestAnswer, int]], per_host: int) -> SiteH
         given = Counter(hit.host for hit in answer.hits)
         for host, number in given.items():
             counts[host] += max(number, told.get(host, 0))
-        last = {hit.host: (-hit.score, hit.id) for hit in answer.hits}  # they are best first
+        last = {hit.host: hit.place for hit in answer.hits}  # they are best first
         for host in (host for host, number in given.items() if number >= per_host > 0):
             ends[host] = min(ends.get(host, last[host]), last[host])
     return SiteHits(ends, counts)

@@ -92,4 +92,5 @@ class TopHits:
         close = closeness(leaves, places)
         score = alone * proximity(close)
         numbers = score, tfs, forward.lengths, close
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, forward.host, forward.signature)
+        day = forward.day if self._query.is_by_date else 0
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, forward.host, forward.signature, day)

@@ -1,6 +1,6 @@
 """Peers' answers to one order: the best k, each document once.
 
-Pure: values only. The order is by score, then document id, everywhere.
+Pure: values only. The order is by day where the newest were asked for, then by score, then document id, everywhere.
 """
 
 from collections.abc import Iterable, Sequence
@@ -18,9 +18,9 @@ class MergedHit:
     peer: NodeId
 
     @property
-    def place(self) -> tuple[float, bytes]:
+    def place(self) -> tuple[int, float, bytes]:
         """Where it stands in the order; the smaller the better."""
-        return -self.hit.score, self.hit.id
+        return self.hit.place
 
 
 def merge(answers: Iterable[tuple[NodeId, Sequence[HitRow]]], k: int) -> list[MergedHit]:

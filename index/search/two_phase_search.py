@@ -106,7 +106,8 @@ class TwoPhaseSearch:
             best |= {slot: (peer, answer) for peer, answer, slots in covered.answers for slot in slots}
             answers = _distinct(best)
             outcome.order = merge([(peer, answer.hits) for peer, answer in answers], k)
-            floor = outcome.order[-1].hit.score if len(outcome.order) == k else -1.0
+            is_full = len(outcome.order) == k and not asked.query.is_by_date  # of the newest any bound may be too much
+            floor = outcome.order[-1].hit.score if is_full else -1.0
             loose = [slot for slot, (_, answer) in best.items() if not answer.complete and answer.bound >= floor]
             if not loose or depth >= self._config.max_depth or not covered.answers:
                 break
@@ -143,8 +144,9 @@ class TwoPhaseSearch:
         def ask(slots: Sequence[Slot]) -> AskBest:
             rules, least = (ANALYZER, RANKING, bits), max(floor, 0.0)
             numbers = (sums.documents, sums.lengths, sums.df)
-            narrow = asked.language, asked.site
-            return AskBest(*rules, tuple(slots), asked.text, *numbers, k, depth, least, *narrow, per_host, asked.facets)
+            bounds, narrow = (k, depth, least), (asked.language, asked.site)
+            flags = asked.facets, asked.query.is_by_date
+            return AskBest(*rules, tuple(slots), asked.text, *numbers, *bounds, *narrow, per_host, *flags)
 
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)

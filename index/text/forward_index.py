@@ -3,9 +3,10 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · four field
-lengths (u16) · number of terms (u32) · size of the term table (u32) · the table, "\\0term\\0term\\0", padded to 4 ·
-where each term's positions start (u32, one more than terms) · positions (u16).
+Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · the day
+that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of terms (u32) · size of the term table
+(u32) · the table, "\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) ·
+positions (u16).
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -27,6 +28,7 @@ import numpy as np
 
 from index.change_feed import Text
 from index.text.analyzer import terms
+from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, host_of
 from index.text.stem_classes import class_of
 
@@ -41,7 +43,7 @@ SIGNATURE_BYTES = 16
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
-_HEAD = struct.Struct("=16s8s16sBx4HII")
+_HEAD = struct.Struct("=16s8s16sBxH4HII")
 _PAIR = struct.Struct("=II")
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
@@ -68,6 +70,7 @@ class ForwardRecord:
     host: bytes  # the digest of its host, 8 bytes
     signature: bytes  # the document's own, 16 bytes, b"" where it has none
     stem_class: int
+    day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
     _terms: int
     _table: int
@@ -121,15 +124,15 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
     table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text), class_of(text.language)
-    head = _HEAD.pack(*marks, *lengths_of(fields), len(numbers), len(table))
+    head = _HEAD.pack(*marks, day_of(text), *lengths_of(fields), len(numbers), len(table))
     return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, title, headings, url, body, count, table = _HEAD.unpack_from(record)
+    digest, host, signature, stem_class, day, title, headings, url, body, count, table = _HEAD.unpack_from(record)
     signed = signature if any(signature) else b""
-    return ForwardRecord(record, digest, host, signed, stem_class, (title, headings, url, body), count, table)
+    return ForwardRecord(record, digest, host, signed, stem_class, day, (title, headings, url, body), count, table)
 
 
 def forward_of(text: Text) -> ForwardRecord:

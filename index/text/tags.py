@@ -7,7 +7,7 @@ them that cover it.
 
 import re
 from collections.abc import Iterator
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, timedelta
 from functools import lru_cache
 from urllib.parse import unquote, urlsplit
 
@@ -15,6 +15,7 @@ from index.change_feed import Text
 from index.text.analyzer import words
 from index.text.folding import fold
 from index.text.forward_index import MAX_LINE_CHARS
+from index.text.page_date import day_of
 
 FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
 MAX_WORDS = 64  # of a title, and of an address
@@ -25,15 +26,15 @@ _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
-    return _tags(text.url, text.title[:MAX_LINE_CHARS], text.published_at or text.modified_at)
+    return _tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
 
 
 @lru_cache(256)  # a matcher asks the same document for each tag of a range
-def _tags(url: str, title: str, instant: float) -> tuple[str, ...]:
+def _tags(url: str, title: str, number: int) -> tuple[str, ...]:
     address = unquote(url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
     found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}"]
-    day = _day(instant)
-    if day is not None:
+    if number:
+        day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)
         found += [f"date:{day.year // 10}", f"date:{day:%Y}", f"date:{day:%Y-%m}", f"date:{day:%Y-%m-%d}"]
     return tuple(dict.fromkeys(found))
 
@@ -75,10 +76,3 @@ def date_tags(first: date, last: date) -> Iterator[str]:
 
 def _end_of_month(day: date) -> date:
     return (day.replace(day=28) + timedelta(4)).replace(day=1) - timedelta(1)
-
-
-def _day(instant: float) -> date | None:
-    """The day of an instant (Unix seconds), None where there is none that anybody would ask for."""
-    if not 0 < instant < 4_102_444_800:  # the year 2100
-        return None
-    return datetime.fromtimestamp(instant, UTC).date()

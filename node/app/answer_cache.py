@@ -38,4 +38,5 @@ class AnswerCache:
 
 
 def _key(asked: SearchRequest) -> tuple[object, ...]:
-    return asked.text, asked.limit, asked.cursor, asked.language, asked.site, asked.explain, asked.facets
+    how = asked.explain, asked.facets, asked.is_by_date
+    return asked.text, asked.limit, asked.cursor, asked.language, asked.site, *how

@@ -126,6 +126,7 @@ def _add_asking(verbs: Verbs) -> None:
     search.add_argument("--limit", type=Between(1, 100), default=10, metavar="N", help="results, 1 to 100 (default 10)")
     search.add_argument("--lang", default="", metavar="CODE", help="only this language, such as en or zh")
     search.add_argument("--site", default="", metavar="HOST", help="only this host and those below it")
+    search.add_argument("--sort", choices=("relevance", "date"), default="relevance", help="date: the newest first")
     search.add_argument("--explain", action="store_true", help="say how each score came about")
     _place(search, url=True, json=True)
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)

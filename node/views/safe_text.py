@@ -6,6 +6,7 @@ page and the command line both show it through here.
 
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
+from email.utils import format_datetime
 from typing import NamedTuple
 from urllib.parse import unquote, urlsplit
 
@@ -74,6 +75,13 @@ def day(at: object) -> str:
     if isinstance(at, int | float) and 0 < at < 253_402_300_800:  # the year 10000: datetime ends there
         return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d")
     return ""
+
+
+def day_rfc822(at: object) -> str:
+    """Write the UTC day of an instant in Unix seconds as feeds have it, RFC 822; empty where it is none."""
+    if not day(at) or not isinstance(at, int | float):
+        return ""
+    return format_datetime(datetime.fromtimestamp(at, UTC).replace(hour=0, minute=0, second=0, microsecond=0))
 
 
 def _kept(character: str) -> str:

@@ -18,6 +18,7 @@ from node.web.routes import MAX_URL, route
 
 MAX_SEEDS = 1000
 MAX_DEPTH = 100
+SORTS = ("", "relevance", "date")
 
 Body = TypeVar("Body", bound=msgspec.Struct)
 
@@ -57,6 +58,8 @@ def json_response(body: object) -> web.Response:
 
 def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> SearchRequest:
     """Make the search that a request's parameters ask for; its query and bounds differ between API and page."""
+    if values.text("sort") not in SORTS:
+        raise BadParameter("sort", "is neither relevance nor date")
     return SearchRequest(
         query,
         limit=limit,
@@ -66,6 +69,7 @@ def search_request(values: Values, query: str, limit: int, deadline_ms: int) -> 
         deadline_ms=deadline_ms,
         explain=values.flag("explain"),
         facets=values.flag("facets"),
+        is_by_date=values.text("sort") == "date",
     )
 
 

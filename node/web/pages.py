@@ -11,6 +11,7 @@ from aiohttp import web
 
 from dht import InputError
 from node.app.service import Service
+from node.views.lenient_json import Json
 from node.views.peers import peer_rows
 from node.views.safe_text import around, plain
 from node.views.status import size, view_of
@@ -20,6 +21,7 @@ from node.web.results import result_page
 from node.web.translations import choose, translator
 
 PAGE_RESULTS = 10
+FEED_ITEMS = 20
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
 MAX_PEERS = 200  # rows of the table; the API gives all
 
@@ -68,15 +70,17 @@ class Pages:
         query = values.text("q").strip()
         if not query:
             raise web.HTTPSeeOther("/")
+        form = values.text("format")
+        question = search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS)
+        if form == "rss":
+            return self._feed(request, await self._service.search(replace(question, limit=FEED_ITEMS, is_by_date=True)))
         try:
-            question = search_request(values, query, PAGE_RESULTS, PAGE_DEADLINE_MS)
-            is_page = values.text("format") != "json"
-            answer = await self._service.search(replace(question, facets=question.facets or is_page))
+            answer = await self._service.search(replace(question, facets=question.facets or form != "json"))
         except InputError as error:
-            if values.text("format") == "json":
+            if form == "json":
                 raise
             return self._bad_query(request, query, error)
-        if values.text("format") == "json":
+        if form == "json":
             return json_response(answer)
         filters = {name: plain(values.text(name)) for name in ("lang", "site")}
         page = values.count("page")
@@ -86,6 +90,7 @@ class Pages:
             query=query,
             answer=result_page(answer),
             filters=filters,
+            sort="date" if question.is_by_date else "",
             page_number=page,
             warnings=self._service.warnings(),
         )
@@ -116,6 +121,15 @@ class Pages:
         headers = {"Cache-Control": "public, max-age=604800"}
         return web.Response(text=ICON, content_type="image/svg+xml", headers=headers)
 
+    def _feed(self, request: web.Request, answer: Json) -> web.Response:
+        """Write the newest results as RSS 2.0; the query of the request gives the page that they are of."""
+        kept = {name: request.query[name] for name in ("q", "lang", "site") if name in request.query}
+        address = f"{request.scheme}://{request.host}/search?{urlencode({**kept, 'sort': 'date'})}"
+        tongue = choose(request.query.get("hl", "")[:16], request.headers.get("Accept-Language", ""))
+        about = {"query": plain(kept["q"]), "address": address, "t": translator(tongue)}
+        text = self._templates.get_template("rss.xml").render(answer=result_page(answer), **about)
+        return web.Response(text=text, content_type="application/rss+xml", headers={"Vary": "Accept-Language"})
+
     def problem(self, request: web.Request, problem: Problem) -> web.Response:
         """Show a page that says what was wrong, kindly."""
         return self.render(request, "error.html", status_code=problem.status, problem=problem)
@@ -138,7 +152,7 @@ class Pages:
             here=address,
             other_tongue=_other_tongue(request, tongue),
             style_version=self._version,
-            **{"query": "", "filters": {"lang": "", "site": ""}, **values},
+            **{"query": "", "filters": {"lang": "", "site": ""}, "sort": "", **values},
         )
         headers = {"Vary": "Accept-Language", "Content-Language": tongue}
         return web.Response(text=text, status=status_code, content_type="text/html", headers=headers)

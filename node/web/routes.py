@@ -42,10 +42,11 @@ class HttpRoute:
     needs_token: bool = False
 
 
-_SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses'
+_SYNTAX = 'words, "a phrase", -without, site:host, lang:zh, OR, parentheses; /help has all'
 _QUERY = Parameter("q", _SYNTAX, default=None, most=MAX_QUERY)
 _LANGUAGE = Parameter("lang", "only documents in this language (ISO 639-1)", most=8)
 _SITE = Parameter("site", "only documents of this host and those below it", most=255)
+_SORT = Parameter("sort", "relevance, or date: of the pages that hold enough of the words, the newest first", most=16)
 _TYPED = Parameter("q", "what was typed so far", most=MAX_QUERY)
 _CURSOR = Parameter("cursor", "`next_cursor` of the page before; good at any node", most=2000)
 _INTERFACE = Parameter("hl", "the language of the page: en or zh", most=16)
@@ -57,6 +58,7 @@ _SEARCH = (
     _CURSOR,
     _LANGUAGE,
     _SITE,
+    _SORT,
     Parameter("deadline_ms", "answer within this time, with what there is", "count", 2000, 50, 20_000),
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type", "flag", False),
@@ -67,10 +69,11 @@ _SEARCH_PAGE = (
     Parameter("page", "the number to show for this page", "count", 1, 1, 1000),
     _LANGUAGE,
     _SITE,
+    _SORT,
     _INTERFACE,
     Parameter("explain", "say how each score came about", "flag", False),
     Parameter("facets", "count all matches by site, language, year and type; the page does", "flag", False),
-    Parameter("format", "json for the body of /api/v1/search", most=8),
+    Parameter("format", "json for the body of /api/v1/search; rss for a feed of the newest", most=8),
 )
 
 

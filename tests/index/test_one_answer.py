@@ -10,12 +10,14 @@ from urllib.parse import urlsplit
 import index_corpus as corpus
 import pytest
 from index_network import QueryNode, World, loop_clock
+from msgspec import structs
 
 from crawl import signature
 from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
+from index.search.messages import BestAnswer
 from index.search.oracle import SearchOracle
 from index.text.forward_index import forward_of
 from index.text.tags import type_of
@@ -43,14 +45,14 @@ async def make_world() -> AsyncIterator[Make]:
         await world.close()
 
 
-async def check(world: World, queries: list[str], limit: int = 10) -> None:
+async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False) -> None:
     brute = SearchOracle(list(world.store.values()), signature)
     for query in queries:
-        wanted = brute.search(query)
+        wanted = brute.search(query, is_by_date=is_by_date)
         for node in world.nodes:
             if node.id in world.network.dead:
                 continue
-            answer = await node.searcher.search(SearchRequest(query, limit=limit, deadline_ms=20_000))
+            answer = await node.searcher.search(SearchRequest(query, limit, deadline_ms=20_000, is_by_date=is_by_date))
             assert answer["exact"], (query, answer["coverage"])
             assert not answer["partial"]
             assert answer["coverage"]["answered"] == answer["coverage"]["slots"] == len(world.network.ready)
@@ -81,6 +83,63 @@ async def test_many_more_partitions(make_world: Make, engine: str, seed: int) ->
     world = make_world(rng, rng.randint(1, 6), rng.randint(1, 4), config(engine, **TINY), rng.randint(0, 6))
     await world.put(corpus.web(rng, rng.randint(1, 120)))
     await check(world, corpus.QUERIES, rng.randint(1, 20))
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "whoosh", "memory"])
+@pytest.mark.parametrize("seed", range(2))
+async def test_sorted_by_date_every_node_gives_the_brute_force_order(
+    make_world: Make, monkeypatch: pytest.MonkeyPatch, engine: str, seed: int
+) -> None:
+    monkeypatch.setattr("index.search.newest.MANY", 3)  # so that decades are cut down to days
+    rng = random.Random(40 + seed)
+    world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **TINY))
+    texts = [replace(each, **_dated(rng)) for each in corpus.web(rng, 80)]
+    await world.put(texts)
+    await check(world, corpus.QUERIES, is_by_date=True)
+    await check(world, corpus.QUERIES[:6], 60, is_by_date=True)
+
+
+def _dated(rng: random.Random) -> dict[str, float]:
+    """Dates of which many are equal, some none and some not to be believed."""
+    day = rng.choice([0.0, 1.0, 86_400.0 * rng.randrange(19_000), 1e9, 1e9 + 86_400, 1e9 + 90_000, 5e9])
+    return {"modified_at": day} if rng.random() < 0.5 else {"published_at": day, "modified_at": 0.0}
+
+
+async def test_pages_by_date_go_on_where_the_last_one_ended(make_world: Make) -> None:
+    rng = random.Random(44)
+    world = make_world(rng, 3, 2, config("tantivy", **TINY))
+    await world.put([replace(each, **_dated(rng)) for each in corpus.web(rng, 60)])
+    wanted = SearchOracle(list(world.store.values()), signature).search("run OR the", is_by_date=True)
+    got: list[str] = []
+    cursor: str | None = ""
+    while cursor is not None:
+        asked = SearchRequest("run OR the", 7, cursor, deadline_ms=20_000, is_by_date=True)
+        answer = await rng.choice(world.nodes).searcher.search(asked)
+        got += [each["url"] for each in answer["results"]]
+        cursor = answer["next_cursor"]
+    assert got == [hit.text.url for hit in wanted.hits]
+    assert len(got) > 14
+
+
+async def test_a_peer_that_makes_its_pages_newer_is_found_out(make_world: Make) -> None:
+    rng = random.Random(45)
+    world = make_world(rng, 3, 2, config("memory"))
+    await world.put([replace(each, **_dated(rng)) for each in corpus.web(rng, 40)])
+    liar, *others = world.nodes
+
+    def newer(answer: Any) -> Any:
+        if not isinstance(answer, BestAnswer):
+            return answer
+        return structs.replace(answer, hits=tuple(structs.replace(hit, day=47_000) for hit in answer.hits[:1]))
+
+    world.network.lies[liar.id] = newer
+    brute = SearchOracle(list(world.store.values()), signature)
+    for query in corpus.QUERIES:
+        wanted = [hit.text.url for hit in brute.search(query, is_by_date=True).hits[:10]]
+        for asker in others:
+            answer = await asker.searcher.search(SearchRequest(query, deadline_ms=20_000, is_by_date=True))
+            assert [each["url"] for each in answer["results"]] == wanted, query
+    assert any(liar.id in asker.searcher.lied for asker in others)
 
 
 @pytest.mark.parametrize("seed", range(3))

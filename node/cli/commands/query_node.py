@@ -20,6 +20,8 @@ def search(arguments: Namespace) -> int:
     """Search the network and print results for people, or the body of /api/v1/search."""
     query = " ".join(arguments.query)
     wanted = {"q": query, "limit": arguments.limit, "lang": arguments.lang, "site": arguments.site}
+    if arguments.sort == "date":
+        wanted["sort"] = "date"
     if arguments.explain:
         wanted["explain"] = "true"
     try:
@@ -109,6 +111,8 @@ def _print_results(query: str, page: ResultPage) -> None:
 def _print_result(number: int, result: Result) -> None:
     print(f"{number:>2}. {bold(result.title or 'Untitled page')}")
     print(f"    {result.url}")
+    if result.day:
+        print(f"    {result.day}")
     if result.snippet:
         print(f"    {marked(result.snippet)}")
     for line in result.explain.splitlines():

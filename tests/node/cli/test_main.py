@@ -163,6 +163,9 @@ def test_search_prints_results_for_people_and_for_programs(site: Any, capsys: py
     assert " 1. 1. Whetting Your Appetite — Python 3 documentation\n    http://docs.python.test/3/tutorial/" in out
     assert "2 of 1,234 results in 34 ms; the whole network answered (256 slots)" in out
     assert "\x1b" not in out
+    assert main(["search", "task", "--sort", "date", *url]) == 0
+    assert site.service.asked[-1].is_by_date
+    capsys.readouterr()
     site.service.total = 0
     assert main(["search", "e", *url]) == 0
     assert "No page has enough of the words; these have some of them. 3 results in" in capsys.readouterr().out

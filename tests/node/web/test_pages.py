@@ -5,6 +5,7 @@ import re
 from html.parser import HTMLParser
 from typing import Any
 from urllib.parse import quote
+from xml.etree import ElementTree
 
 import pytest
 
@@ -74,6 +75,44 @@ def test_facets_lead_to_narrower_questions_on_the_first_page(site: Any) -> None:
     assert "/search?q=task+after%3A2024+before%3A2025&lang=en" in links(page.text)
     assert "1,200" in page.text and "7+" in page.text and "Languages" not in page.text
     assert "Sites" not in site.get("/search?q=task&cursor=bmV4dA&page=2").text
+
+
+def test_results_are_sorted_by_date_where_that_is_asked_for_and_stay_so(site: Any) -> None:
+    assert "/search?q=task&lang=en&sort=date" in links(site.get("/search?q=task&lang=en").text)
+    assert not site.service.asked[-1].is_by_date
+    page = site.get("/search?q=task&lang=en&sort=date").text
+    assert site.service.asked[-1].is_by_date
+    assert '<input type="hidden" name="sort" value="date">' in page
+    assert "/search?q=task&lang=en" in links(page)
+    assert "/search?q=task&lang=en&sort=date&cursor=bmV4dA&page=2" in links(page)
+    assert "/search?q=task&sort=date" in links(page), "the language is taken away, the order is not"
+    assert site.get("/search?q=task&sort=size").status == 400
+    assert site.get("/api/v1/search?q=task&sort=date").status == 200
+    assert site.service.asked[-1].is_by_date
+
+
+def test_a_feed_has_the_newest_results(site: Any) -> None:
+    reply = site.get("/search?q=task&lang=en&format=rss")
+    assert reply.headers["content-type"].startswith("application/rss+xml")
+    asked = site.service.asked[-1]
+    assert (asked.is_by_date, asked.language, asked.facets) == (True, "en", False)
+    feed = ElementTree.fromstring(reply.text)
+    assert feed.findtext("channel/title") == "task – dse"
+    assert "/search?q=task&lang=en&sort=date" in (feed.findtext("channel/link") or "")
+    items = feed.findall("channel/item")
+    assert items[0].findtext("link") == "http://docs.python.test/3/tutorial/appetite.html"
+    assert "there is some task to automate" in (items[0].findtext("description") or "")
+    assert "/search?q=task&lang=en&format=rss" in links(site.get("/search?q=task&lang=en").text)
+
+
+@pytest.mark.parametrize("attack", [*XSS, "]]>", "&amp;\u202e\x00\ufffe", "\ud800"])
+def test_a_feed_is_xml_whatever_is_typed_and_whatever_a_site_says(site: Any, attack: str) -> None:
+    typed = site.get("/search?format=rss&q=" + quote(attack.encode("utf-8", "replace")))
+    if typed.status == 200:
+        ElementTree.fromstring(typed.text)
+    assert typed.status < 500
+    every = site.get("/search?format=rss&q=e")
+    assert len(ElementTree.fromstring(every.text).findall("channel/item")) == 3
 
 
 def test_a_partial_answer_says_so(site: Any) -> None:
