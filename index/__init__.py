@@ -9,6 +9,7 @@ two_phase_search; local_index is a peer's side). `search/oracle.py` says what th
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.engine.protocol import FACETS
+from index.query.filters import FILTERS
 from index.query.search_request import SearchRequest
 from index.search.agreement import Reason, is_remnant, owners_digest
 from index.search.local_index import Agree, LocalIndex
@@ -18,6 +19,7 @@ from index.search.searcher import Searcher
 
 __all__ = [
     "FACETS",
+    "FILTERS",
     "Agree",
     "Agreement",
     "DocumentChange",

@@ -10,6 +10,7 @@ import jinja2
 from aiohttp import web
 
 from dht import InputError
+from index import FILTERS
 from node.app.service import Service
 from node.views.lenient_json import Json
 from node.views.peers import peer_rows
@@ -23,6 +24,7 @@ from node.web.translations import choose, translator
 PAGE_RESULTS = 10
 FEED_ITEMS = 20
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
+SIGNS = ("phrase", "demanded", "without", "or", "group", "option")  # of queries, as the help page explains them
 MAX_PEERS = 200  # rows of the table; the API gives all
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\
@@ -101,6 +103,10 @@ class Pages:
         rows = peer_rows((await self._service.peers())[:MAX_PEERS])
         live = "live" in request.query
         return self.render(request, "status.html", status=status, peers=rows, live=live, me=status.node_id)
+
+    async def help_page(self, request: web.Request) -> web.Response:
+        """Show how to ask, by the parser's own table of filters."""
+        return self.render(request, "help.html", signs=SIGNS, filter_rules=FILTERS)
 
     async def bot(self, request: web.Request) -> web.Response:
         """Show who crawls, and how to slow or stop it."""

@@ -102,6 +102,7 @@ ROUTES: tuple[HttpRoute, ...] = (
     _page("/status", "status_page", "The state of this node as a page", _INTERFACE),
     _page("/cache", "cache", "A stored copy of a page, framed", _URL, _INTERFACE),
     _page("/cache/raw", "cache_raw", "The stored copy itself, with no rights", _URL),
+    _page("/help", "help_page", "How to ask: signs and filters", _INTERFACE),
     _page("/bot", "bot", "Who crawls, and how to slow or stop it", _INTERFACE),
     _get("/search", "search", "Search the network", "Search", *_SEARCH),
     _get("/suggest", "suggest", "What somebody who typed this may be about to ask", "Suggestions", _TYPED),

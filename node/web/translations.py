@@ -6,6 +6,8 @@ Pure: strings only. A page asks for `t("results.total", total=…)`; both langua
 from collections.abc import Callable
 from typing import Literal
 
+from index import FILTERS
+
 Tongue = Literal["en", "zh"]
 Translate = Callable[..., str]
 
@@ -31,13 +33,57 @@ TEXTS: dict[str, tuple[str, str]] = {
         "目前还没有收集任何网页。可以这样给它第一个地址：",
     ),
     "home.help": ("How to ask", "搜索语法"),
+    "help.all": ("all signs and filters", "全部语法说明"),
+    "help.title": ("How to ask", "搜索语法"),
+    "help.words": (
+        "Ask as you would ask a person. Words are wished, not demanded: pages that hold more of them, in the title, "
+        "close together, stand higher. Other forms of a word are found with it (house, houses). Words that are too "
+        "common to tell anything are left out, and the page says so.",
+        "像平常提问那样输入即可。词语只是期望，并非必须：包含得越多、出现在标题中、彼此越近的网页排得越靠前。"
+        "同一个词的其他形式也会被找到。过于常见的词不参与查找，页面会说明。",
+    ),
+    "help.signs": ("Signs", "符号"),
+    "help.filters": ("Filters", "筛选条件"),
+    "help.values": (
+        "A filter has no space after its colon; with a minus before it, it excludes. A value that cannot be is "
+        "named above the results.",
+        "冒号后不加空格；前面加减号表示排除。无效的值会在结果上方指出。",
+    ),
+    "help.results": ("Results", "搜索结果"),
+    "help.results.counted": (
+        "Counted are pages that hold enough of the words: all of one or two, two thirds of up to eight, a third of "
+        "more. Others may follow them in the list.",
+        "计数的是包含足够多词语的网页：一两个词须全部包含，八个以内须三分之二，更多则须三分之一。其他网页可能排在其后。",
+    ),
+    "help.results.sorted": (
+        "Newest first shows only what is counted, by the date that each page gives itself; the feed has the same.",
+        "按日期排序只显示计数的网页，以网页自述的日期为准；订阅内容与之相同。",
+    ),
+    "help.results.folded": (
+        "Pages that say nearly the same stand under the first of them; of ten results at most three are of one site "
+        "while others follow.",
+        "内容几乎相同的网页归在第一个之下；若还有其他网站的结果，每十条中同一网站至多三条。",
+    ),
+    "help.results.exact": (
+        "The line above the results says whether the whole network answered, and where the answer may not be exact.",
+        "结果上方的一行说明全网是否均已应答，以及结果何处可能不精确。",
+    ),
     "help.phrase": ("these words side by side", "连在一起的词"),
-    "help.without": ("without this word", "不含该词"),
+    "help.demanded": ("a page must hold this word; so must it both sides of AND", "网页必须包含该词；AND 两边的词也是"),
+    "help.without": ("without this word; also NOT snake", "不含该词；也可写 NOT 水果"),
     "help.site": ("only this site", "只限该网站"),
-    "help.or": ("either of the two", "任一即可"),
+    "help.or": ("either of the two; also |", "任一即可；也可写 |"),
+    "help.group": ("parentheses hold together what belongs together", "括号把相关的词归在一起"),
+    "help.option": (
+        "options of commands are words, not exclusions, beside the name of a command",
+        "命令名旁的选项按词语理解，不作排除",
+    ),
     "help.phrase.example": ('"open source"', '"开放源代码"'),
+    "help.demanded.example": ("python +socket", "苹果 +手机"),
     "help.without.example": ("python -snake", "苹果 -水果"),
     "help.or.example": ("cat OR dog", "猫 OR 狗"),
+    "help.group.example": ("(cat OR dog) food", "(猫 OR 狗) 食品"),
+    "help.option.example": ("rm -rf", "rm -rf"),
     "state.crawling": ("crawling", "正在抓取"),
     "state.running": ("crawling", "正在抓取"),
     "state.idle": ("idle", "空闲"),
@@ -214,6 +260,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "本节点发生了意料之外的错误，详情见日志。",
     ),
     "error.503": ("This node has too much to do just now; try again in a moment.", "本节点正忙，请稍后再试。"),
+    "foot.help": ("Help", "帮助"),
     "foot.status": ("Status", "状态"),
     "foot.bot": ("Crawler", "抓取器"),
     "foot.api": ("API", "API"),
@@ -223,6 +270,16 @@ TEXTS: dict[str, tuple[str, str]] = {
         "无脚本、无 Cookie、不加载任何第三方内容。",
     ),
 }
+_FILTERS_IN_CHINESE = {
+    "site": "只限该网站及其下级；也可写 site:*.org",
+    "lang": "只限该语言的网页（ISO 639-1）",
+    "intitle": "标题中有该词（原样）",
+    "inurl": "网址中有该词",
+    "filetype": "只限该类文件；html 指一切网页",
+    "before": "早于该年、月或日；未注明日期的网页除外",
+    "after": "该年、月或日当天及以后；未注明日期的网页除外",
+}
+TEXTS.update({f"help.filter.{name}": (rule.about, _FILTERS_IN_CHINESE[name]) for name, rule in FILTERS.items()})
 
 
 def choose(wanted: str, accepted: str) -> Tongue:

@@ -4,10 +4,13 @@ import html
 import re
 from html.parser import HTMLParser
 from typing import Any
-from urllib.parse import quote
+from urllib.parse import parse_qs, quote
 from xml.etree import ElementTree
 
 import pytest
+
+from index import FILTERS
+from index.query.parser import ReadAs, parse_query
 
 XSS = [
     "<script>alert(1)</script>",
@@ -113,6 +116,19 @@ def test_a_feed_is_xml_whatever_is_typed_and_whatever_a_site_says(site: Any, att
     assert typed.status < 500
     every = site.get("/search?format=rss&q=e")
     assert len(ElementTree.fromstring(every.text).findall("channel/item")) == 3
+
+
+@pytest.mark.parametrize("tongue", ["en", "zh"])
+def test_the_help_page_explains_every_filter_that_the_parser_knows(site: Any, tongue: str) -> None:
+    page = site.get(f"/help?hl={tongue}").text
+    for name, rule in FILTERS.items():
+        assert f"<code>{html.escape(rule.example)}</code>" in page
+        assert parse_query(rule.example).readings == (), "an example is what it says"
+        assert (rule.about in page) == (tongue == "en"), name
+    for link in (link for link in links(page) if link.startswith("/search?")):
+        asked = parse_qs(link.partition("?")[2])["q"][0]
+        assert {each.read_as for each in parse_query(asked).readings} <= {ReadAs.OPTION}, asked
+    assert f"/help?hl={tongue}" in links(site.get(f"/search?q=task&hl={tongue}").text)
 
 
 def test_a_partial_answer_says_so(site: Any) -> None:
