@@ -7,6 +7,7 @@ from pathlib import Path
 from dht.clock import Clock
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
+from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
 from dht.overlay.dependencies import OverlayDependencies, OverlaySettings
@@ -37,47 +38,23 @@ def open_overlay(
     first contacts and `run` it. `executor`: one named thread for small files. `faults`: who is told what
     this machine refuses."""
     faults = faults or LocalFaults(clock)
-    listening, network_id = settings.listening, bytes.fromhex(network.id)
     strategies = _open_history(network, settings.folder, faults)
     declared = {4: config.announce_v4, 6: config.announce_v6}
-    is_declared = all(declared[e.family] or not is_any(e.host) for e in listening)
+    is_declared = all(declared[e.family] or not is_any(e.host) for e in settings.listening)
     policy = AddressPolicy(strategies.current(clock()).declared_prefixes, config.allow_private)
-    quiet = settings.mode == "client" or (settings.mode == "auto" and not is_declared)
-    fixed = (e.family for e in listening if not is_any(e.host))
-    families = WorkingFamilies((e.family for e in listening), source_towards, fixed)
-    core = ProtocolEngine(
-        identity,
-        network_id,
-        config,
-        rng,
-        listening=listening,
-        policy=policy,
-        member=settings.member,
-        quiet=quiet,
-        families=families,
-    )
-    addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in listening)
-    sockets = [bind_udp(endpoint.udp) for endpoint in listening]
+    core = _make_engine(identity, network, config, settings, policy, rng, is_declared=is_declared)
+    sockets = [bind_udp(endpoint.udp) for endpoint in settings.listening]
     deps = OverlayDependencies(
         settings,
         core,
         lambda on_event: UdpDriver(core, clock, sockets, on_event),
-        TlsChannel(
-            identity,
-            network.id,
-            addresses,
-            families,
-            clock,
-            rng,
-            lambda peer, at: core.clocks.told(peer, at, clock()),
-            faults,
-        ),
+        _make_channel(identity, network, core, settings, clock, rng, faults),
         strategies,
         clock,
         executor,
         allow_private=config.allow_private,
         is_declared=is_declared,
-        dial_back=DialBack(identity, network_id, rng),
+        dial_back=DialBack(identity, bytes.fromhex(network.id), rng),
         probe_s=0.0 if config.allow_private else config.probe_s,  # on one machine everybody is reached
         rng=rng,
         faults=faults,
@@ -85,6 +62,48 @@ def open_overlay(
     overlay = OverlayService(deps)
     overlay.remember()
     return overlay
+
+
+def _make_engine(
+    identity: Identity,
+    network: Network,
+    config: DhtConfig,
+    settings: OverlaySettings,
+    policy: AddressPolicy,
+    rng: random.Random,
+    *,
+    is_declared: bool,
+) -> ProtocolEngine:
+    listening = settings.listening
+    fixed = (e.family for e in listening if not is_any(e.host))
+    return ProtocolEngine(
+        identity,
+        bytes.fromhex(network.id),
+        config,
+        rng,
+        listening=listening,
+        policy=policy,
+        member=settings.member,
+        quiet=settings.mode == "client" or (settings.mode == "auto" and not is_declared),
+        families=WorkingFamilies((e.family for e in listening), source_towards, fixed),
+    )
+
+
+def _make_channel(
+    identity: Identity,
+    network: Network,
+    core: ProtocolEngine,
+    settings: OverlaySettings,
+    clock: Clock,
+    rng: random.Random,
+    faults: LocalFaults,
+) -> TlsChannel:
+    addresses = tuple(Address(endpoint.host, endpoint.tcp_port) for endpoint in settings.listening)
+
+    def hear_time(peer: NodeId, at: float) -> None:
+        core.clocks.told(peer, at, clock())
+
+    return TlsChannel(identity, network.id, addresses, core.families, clock, rng, hear_time, faults)
 
 
 def _open_history(network: Network, folder: Path | None, faults: LocalFaults) -> StrategyHistory:

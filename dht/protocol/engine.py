@@ -32,6 +32,7 @@ from dht.protocol.network_rules import NetworkRules
 from dht.protocol.packet_filter import PacketFilter
 from dht.protocol.requester import Datagram, Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
+from dht.protocol.table_upkeep import TableUpkeep
 from dht.protocol.value_finder import ValueFinder
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
@@ -56,12 +57,8 @@ from dht.wire.packets import (
     kind_of,
 )
 from dht.wire.sealed_message import AskedMessage
-from dht.wire.value_record import ValueStore
 
 ALERT_S = 5.0  # between two events that say that the same peer's strategy is ahead
-
-RESTORE_S = 900.0  # to twice that: until a small record that lies here is stored again where it belongs
-RESTORE_EACH_S = 5.0  # between two of them: a full store costs some 15 packets a second at most
 ANSWERS = frozenset(kind for kind in PacketKind if kind.is_answer)
 VERIFY_S = 5.0  # between two questions to a peer for the sake of somebody who wants to be relayed to it
 
@@ -95,7 +92,6 @@ class ProtocolEngine:
         self.verified_addresses = VerifiedAddresses()
         self.clocks, self.twin = PeerClocks(), TwinWatch()
         self.own = SelfHeartbeat(identity, rules, config, listening, rng, families, member=member, quiet=quiet)
-        self._config, self._rng = config, rng
         self._identity, self._member, self._takes_part = identity, member, not quiet
         self._partners = partners = PartnerSelection(members, families, rng)
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
@@ -104,19 +100,19 @@ class ProtocolEngine:
         self._intake = intake = HeartbeatIntake(
             self.own, rules, members, partners, bootstrap, self.clocks, self.twin, self.refused
         )
-        self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, self._welcomed)
+        self._tables = tables = TableUpkeep(identity.node_id, config.stored_records, config.refresh_s, rng)
+        self._gossip = Gossip(self.own, config, members, partners, bootstrap, intake, asks, rng, tables.welcomed)
         self.questions = MessageQuestions(identity, rules, asks.send, rng)
         self.answers = MessageAnswers(identity, rules, asks.send)
         self._family_probe = FamilyProbe(families, members, bootstrap, asks, rng)
-        self._store = store = ValueStore(identity.node_id, config.stored_records, self._draw_restore_s)
         self.introductions = Introductions(self.node_id, rules, members, asks, families)
+        self.store = store = tables.store
         self._responder = Responder(self.routing, store, network, rng.randbytes(32))
-        notice = self._gossip.notice
-        self.finder = ValueFinder(identity, rules, asks, self.routing, store, members, families, self.refused, notice)
+        self.finder = ValueFinder(
+            identity, rules, asks, self.routing, store, members, families, self.refused, self._gossip.notice
+        )
         self._alerts, self._verifications = RateLimiter(1 / ALERT_S, 1.0), RateLimiter(1 / VERIFY_S, 1.0)
-        self._events: list[Event] = []
-        self._told_epoch = 0
-        self._refresh_at = self._restore_at = float("-inf")
+        self._events, self._told_epoch = list[Event](), 0
 
     def receive(self, now: Now, data: bytes, source: Address) -> list[Datagram]:
         """Take a datagram, return what to send."""
@@ -136,18 +132,14 @@ class ProtocolEngine:
         self._requester.overdue(now)
         self.questions.overdue(now)
         self._gossip.poll(now)
-        if now.steady >= self._refresh_at:
-            self._refresh(now)
-        if now.steady >= self._restore_at:
-            self._restore_at = now.steady + RESTORE_EACH_S
-            self.finder.restore(now)
+        self._tables.poll(now, self.finder)
         self.introductions.poll(now)
         return self._drain(now)
 
     @property
     def next_due(self) -> float:
         """Steady time of the next `poll`; -inf where something waits to be sent."""
-        asks, gossip, refresh = self._requester.next_due, self._gossip.next_due, self._refresh_at
+        asks, gossip, refresh = self._requester.next_due, self._gossip.next_due, self._tables.next_due
         due = asks if asks < gossip else gossip
         due = due if due < refresh else refresh
         register, messages = self.introductions.next_due, self.questions.next_due
@@ -349,22 +341,8 @@ class ProtocolEngine:
         if differs and self._alerts.take(packet.public_key, now.steady):
             self._events.append(StrategyAhead(node_id_of(packet.public_key), packet.strategy_version))
 
-    def _refresh(self, now: Now) -> None:
-        """Look up our own neighbourhood or a random point, so that far buckets stay filled."""
-        self._refresh_at = now.steady + self._config.refresh_s * self._rng.uniform(0.75, 1.25)
-        self._store.expire(now)
-        target = self.node_id if self._rng.random() < 0.5 else self._rng.randbytes(len(self.node_id))
-        self.finder.find(now, target, lambda _now, _contacts: None)
-
-    def _welcomed(self, now: Now) -> None:
-        """First contact made: look around."""
-        self._refresh_at = min(self._refresh_at, now.steady + 1.0)
-
     def _drain(self, now: Now) -> list[Datagram]:
         """Return what is to be sent; those behind NATs who are asked something are told where it comes from."""
         for contact in self._requester.take_nat_peers():
             self.introductions.reach(now, contact)
         return self._requester.drain()
-
-    def _draw_restore_s(self) -> float:
-        return RESTORE_S * self._rng.uniform(1.0, 2.0)

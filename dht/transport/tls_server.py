@@ -79,25 +79,8 @@ class TlsServer:
 
     async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
         """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
-        loop = asyncio.get_running_loop()
-        broken: asyncio.Future[None] = loop.create_future()
-
-        async def handle(request: web.BaseRequest) -> web.StreamResponse:
-            try:
-                return await self._respond(request, answerer)
-            except LocalError as error:
-                if not broken.done():
-                    broken.set_exception(error)
-                return self._answer(500, b"this node is stopping")
-
-        server = web.Server(
-            handle,
-            keepalive_timeout=KEEP_S,
-            access_log=None,
-            max_line_size=2048,
-            max_field_size=2048,
-            lingering_time=1.0,
-        )
+        broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        server = self._make_server(answerer, broken)
         listeners = [_listen(address) for address in self._addresses]
         greeting: Counter[str] = Counter()
 
@@ -118,6 +101,26 @@ class TlsServer:
                 listener.close()
             server.pre_shutdown()
             await server.shutdown(timeout=STOP_S)
+
+    def _make_server(self, answerer: Answerer, broken: "asyncio.Future[None]") -> web.Server:
+        """Make what speaks HTTP on the connections; where answering breaks this node, `broken` has the error."""
+
+        async def handle(request: web.BaseRequest) -> web.StreamResponse:
+            try:
+                return await self._respond(request, answerer)
+            except LocalError as error:
+                if not broken.done():
+                    broken.set_exception(error)
+                return self._answer(500, b"this node is stopping")
+
+        return web.Server(
+            handle,
+            keepalive_timeout=KEEP_S,
+            access_log=None,
+            max_line_size=2048,
+            max_field_size=2048,
+            lingering_time=1.0,
+        )
 
     async def _accept(
         self,

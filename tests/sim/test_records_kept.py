@@ -13,7 +13,7 @@ HOUR_S = 3600.0
 
 
 def holders(swarm: Swarm) -> list[Bee]:
-    return [bee for bee in swarm.running() if len(bee.core._store)]
+    return [bee for bee in swarm.running() if len(bee.core.store)]
 
 
 def read(swarm: Swarm, by: Bee) -> list[bytes]:

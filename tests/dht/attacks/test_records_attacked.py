@@ -141,7 +141,7 @@ def test_authors_by_the_dozen_do_not_crowd_out_who_was_there(town: Town) -> None
     for n in range(200, 240):
         put(town, cores[1], record(town, 1, b"spam", author=n))
     assert b"mine" in [r.value for r in get(town, cores[8])]
-    assert sum(len(list(c._store.at(KEY, town.now))) for c in cores) <= 16 * len(cores)
+    assert sum(len(list(c.store.at(KEY, town.now))) for c in cores) <= 16 * len(cores)
 
 
 def test_a_forged_id_answers_for_nobody(town: Town) -> None:
