@@ -32,11 +32,17 @@ class OracleHit:
 
 @dataclass(frozen=True, slots=True)
 class OracleAnswer:
-    """The whole answer: all that can be paged through, in final order. `total`: how many hold enough of the words."""
+    """The whole answer: all that can be paged through, in final order. `counted`: those that hold enough of the words,
+    in no order."""
 
     hits: tuple[OracleHit, ...]
-    total: int
+    counted: tuple[Text, ...]
     statistics: Statistics
+
+    @property
+    def total(self) -> int:
+        """How many hold enough of the words."""
+        return len(self.counted)
 
     @property
     def matches(self) -> tuple[Text, ...]:
@@ -63,8 +69,8 @@ class SearchOracle:
             if matches(query.root, each, forward)
         ]
         found.sort(key=lambda triple: (-day_of(triple[1]) if is_by_date else 0, -triple[0].score, triple[1].id))
-        total = sum(matches(query.counted, each, forward) for each, forward in self._texts)
-        return OracleAnswer(self._pick(found, not names_site(query) and not is_by_date), total, statistics)
+        counted = tuple(each for each, forward in self._texts if matches(query.counted, each, forward))
+        return OracleAnswer(self._pick(found, not names_site(query) and not is_by_date), counted, statistics)
 
     def _count(self, query: Query) -> Statistics:
         lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)

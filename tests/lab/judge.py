@@ -166,14 +166,14 @@ def wrong_exact(asked: Sequence[Asked], texts: Sequence[Text], complete_at: floa
     """Exact answers that brute force over all documents contradicts.
 
     Of those begun after `complete_at`, total and order have to be brute force's; of earlier ones, the total has to
-    count every match that had been fetched a minute before.
+    count every page with enough of the words that had been fetched a minute before.
     """
     oracle, wrong = SearchOracle(texts, signature), []
     exact = [row for row in asked if row.answer.is_exact]
     truths = {query: oracle.search(query) for query in {row.answer.query for row in exact}}
     for row in exact:
         said, truth = row.answer, truths[row.answer.query]
-        known = sum(text.fetched_at < row.began_at - KNOWN_AFTER_S for text in truth.matches)
+        known = sum(text.fetched_at < row.began_at - KNOWN_AFTER_S for text in truth.counted)
         first = tuple(hit.text.url for hit in truth.hits[: len(said.urls)])
         is_complete = row.began_at > complete_at
         if said.total < known or (is_complete and (said.total, said.urls) != (truth.total, first)):

@@ -38,6 +38,12 @@ def test_an_exact_answer_counts_what_was_known_a_minute_ago() -> None:
     assert len(wrong_exact([asked(1161, 1)], TEXTS, complete_at=2000)) == 1
 
 
+def test_a_page_with_too_few_of_the_words_is_shown_and_not_counted() -> None:
+    """Of two words both count; the pages have one of them."""
+    row = Asked(1161, 1161.1, Answer("otters swim", "a", 0, (), True, False, 1.0))
+    assert wrong_exact([row], TEXTS, complete_at=2000) == []
+
+
 def test_an_exact_answer_at_rest_is_brute_forces() -> None:
     assert wrong_exact([asked(3000, 2, RIGHT)], TEXTS, complete_at=2000) == []
     assert len(wrong_exact([asked(3000, 2, RIGHT[::-1])], TEXTS, complete_at=2000)) == 1
