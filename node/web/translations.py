@@ -69,7 +69,10 @@ TEXTS: dict[str, tuple[str, str]] = {
         "结果上方的一行说明全网是否均已应答，以及结果何处可能不精确。",
     ),
     "help.phrase": ("these words side by side", "连在一起的词"),
-    "help.demanded": ("a page must hold this word; so must it both sides of AND", "网页必须包含该词；AND 两边的词也是"),
+    "help.demanded": (
+        "a page must hold this word; AND demands both of its sides",
+        "网页必须包含该词；AND 两边的词也是",
+    ),
     "help.without": ("without this word; also NOT snake", "不含该词；也可写 NOT 水果"),
     "help.site": ("only this site", "只限该网站"),
     "help.or": ("either of the two; also |", "任一即可；也可写 |"),
@@ -157,6 +160,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     "read.common": ("Not looked for, as too common: {piece}", "过于常见，未作查找：{piece}"),
     "read.nothing": ("There is no word to look for.", "没有可查找的词语。"),
     "results.again": ("Ask again", "重新搜索"),
+    "results.by_date": (
+        "Sorted by date, only pages that hold enough of the words are shown.",
+        "按日期排序时，只显示包含足够多词语的网页。",
+    ),
     "results.hint": (
         "Try fewer or other words, or take away a filter. What nobody has collected yet cannot be found here.",
         "试试更少或不同的词，或去掉筛选条件。尚未被收集的网页在这里是找不到的。",

@@ -161,6 +161,8 @@ def test_results_with_too_few_of_the_words_are_no_contradiction(site: Any, total
     assert page.count("<h2") >= 2
     assert sentence in page
     assert "0 results" not in page and "1 results" not in page
+    assert ("newest first" in page) == (total > 0), "sorted by date there would be nothing"
+    assert "best first" in site.get("/search?q=zebra&sort=date").text
 
 
 def test_nothing_found_is_told_with_advice(site: Any) -> None:
