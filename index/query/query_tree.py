@@ -60,6 +60,7 @@ class ReadAs(StrEnum):
     NO_FILTER = "no_filter"  # a filter with a value that it cannot have, read as words or left out
     NO_FIELD = "no_field"  # a name before a colon that is no filter's, read as words
     COMMON = "common"  # words too common to be looked for, where others are there
+    EXPANDED = "expanded"  # a pattern, and the words that are looked for in its place
     NOTHING = "nothing"  # there is no word to look for
 
 

@@ -44,6 +44,10 @@ def wrong_statistics(answer: StatisticsAnswer, asked: Collection[Slot], query: Q
     for found in (*answer.df, *answer.spellings):
         if any(df > documents for df, documents in zip(found, answer.documents, strict=True)):
             return "a leaf in more documents than there are"
+    if any(len(dict(words)) < len(words) for words in answer.words):
+        return "a word twice"
+    if any(number > sum(answer.documents) for words in answer.words for _, number in words):
+        return "a word in more documents than there are"
     return None
 
 

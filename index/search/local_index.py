@@ -296,7 +296,8 @@ class LocalIndex:
         slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
         query = parse_query(ask.query, ask.language, ask.site)
         agreement = self._agreement(slots, ask.slot_bits)
-        answer = await self._read(peer, lambda: count(self._files, query, slots, ask.slot_bits, ask.spellings))
+        beside = ask.slot_bits, ask.spellings, ask.patterns
+        answer = await self._read(peer, lambda: count(self._files, query, slots, *beside))
         return structs.replace(answer, agreement=agreement)
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:

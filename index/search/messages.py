@@ -11,6 +11,7 @@ from msgspec import Meta
 
 from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
+from index.query.patterns import MAX_LISTED, MAX_PATTERNS
 from index.search.corrections import MAX_SPELLINGS
 
 MAX_SLOTS = 1 << 16
@@ -24,6 +25,8 @@ Counts4 = tuple[Count, Count, Count, Count]
 PerSlot = Annotated[tuple[Count, ...], Meta(max_length=MAX_SLOTS)]
 PerLeaf = Annotated[tuple[Count, ...], Meta(max_length=64)]
 Spelling = Annotated[str, Meta(min_length=1, max_length=32)]
+WrittenPattern = Annotated[str, Meta(min_length=2, max_length=33)]
+WordCounts = Annotated[tuple[tuple[Spelling, Count], ...], Meta(max_length=MAX_LISTED)]
 Words = Annotated[str, Meta(max_length=1024)]
 Name = Annotated[str, Meta(max_length=255)]
 Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
@@ -54,6 +57,7 @@ class AskStatistics(Message, frozen=True, array_like=True):
     """Asks to count the documents of these slots, and those that hold each leaf of the query.
 
     `spellings`: words as they are written, whose documents are counted too: what the query may have been meant to say.
+    `patterns`: those of which the commonest words are listed, see `patterns`.
     """
 
     in_packets = True
@@ -65,13 +69,15 @@ class AskStatistics(Message, frozen=True, array_like=True):
     language: Name = ""
     site: Name = ""
     spellings: Annotated[tuple[Spelling, ...], Meta(max_length=MAX_SPELLINGS)] = ()
+    patterns: Annotated[tuple[WrittenPattern, ...], Meta(max_length=MAX_PATTERNS)] = ()
 
 
 class StatisticsAnswer(Message, frozen=True, array_like=True):
     """Brings statistics by slot, for the `slots` that the peer answers for, ascending.
 
     All else has one entry for each of them. `lengths`: sums by field. `df`: for each leaf, the documents that hold it,
-    by slot; `spellings`: the same for each of the asker's.
+    by slot; `spellings`: the same for each of the asker's. `words`: for each pattern its commonest words, with how many
+    documents of all these slots hold each.
     """
 
     slots: Slots
@@ -81,6 +87,7 @@ class StatisticsAnswer(Message, frozen=True, array_like=True):
     df: Annotated[tuple[PerSlot, ...], Meta(max_length=64)]
     agreement: Agreement = Agreement()
     spellings: Annotated[tuple[PerSlot, ...], Meta(max_length=MAX_SPELLINGS)] = ()
+    words: Annotated[tuple[WordCounts, ...], Meta(max_length=MAX_PATTERNS)] = ()
 
 
 class AskBest(Message, frozen=True, array_like=True):

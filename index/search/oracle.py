@@ -4,6 +4,7 @@ Pure: values only. It shares the analyzer, the parser and the formula with the r
 document is looked at, df is counted by looking, and copies are folded by comparing with all that is shown before.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
@@ -11,12 +12,14 @@ from index.change_feed import Text
 from index.engine.matcher import matches
 from index.query.collection_statistics import Statistics, add
 from index.query.parser import Query, parse_query
+from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
 from index.search.near_copies import Sign, are_near, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.forward_index import ForwardRecord, forward_of
 from index.text.page_date import day_of
 from index.text.site_host import host_of
+from index.text.surfaces import words_of
 
 _Found = tuple[Scored, Text, ForwardRecord]
 
@@ -61,7 +64,7 @@ class SearchOracle:
 
     def search(self, text: str, language: str = "", site: str = "", is_by_date: bool = False) -> OracleAnswer:
         """Return the whole answer."""
-        query = parse_query(text, language, site, is_by_date)
+        query = parse_query(self._written_out(text), language, site, is_by_date)
         statistics = self._count(query)
         found = [
             (score(forward, query, statistics), each, forward)
@@ -71,6 +74,15 @@ class SearchOracle:
         found.sort(key=lambda triple: (-day_of(triple[1]) if is_by_date else 0, -triple[0].score, triple[1].id))
         counted = tuple(each for each, forward in self._texts if matches(query.counted, each, forward))
         return OracleAnswer(self._pick(found, not names_site(query) and not is_by_date), counted, statistics)
+
+    def _written_out(self, text: str) -> str:
+        """The query with the commonest words that its patterns stand for."""
+        places, _ = find_patterns(parse_query(text).text)
+        patterns = {each.pattern for each in places}
+        counts = Counter(word for each, _ in self._texts for word in words_of(each)) if patterns else Counter()
+        meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}
+        most = MAX_ALTERNATIVES // max(len(patterns), 1)
+        return write_out(text, places, {each: alternatives(found, most) for each, found in meant.items()})
 
     def _count(self, query: Query) -> Statistics:
         lengths, df = (0, 0, 0, 0), [0] * len(query.leaves)

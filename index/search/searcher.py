@@ -40,7 +40,8 @@ log = logging.getLogger(__name__)
 MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
-FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of the deadline; the rest is for reading the documents
+EXPANDING = 0.3  # of the deadline, where words stand for others
+FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of what is left; the rest is for reading the documents
 MAX_TITLE_CHARS = 300  # shown; a stranger's title may have megabytes
 SIMILAR = 5  # copies named with a result
 SPARE = 8  # results beyond a page, for those that turn out not to be there
@@ -52,6 +53,7 @@ UNREADABLE = 3  # documents of one peer that nobody has: it made them up
 class _Bounded:
     """A request as it is carried out: parsed, its numbers within bounds; instants are steady seconds."""
 
+    typed: str
     peer_query: PeerQuery
     after: PageCursor | None
     limit: int
@@ -120,13 +122,14 @@ class Searcher:
         limit = min(max(asked.limit, 1), MAX_LIMIT)
         after = read_cursor(asked.cursor, query_digest(*words, asked.is_by_date))
         proposals = [] if after else await self._local.look_up(partial(propose, query.text))
-        peer_query = PeerQuery(query, *words, spellings(proposals), asked.facets and not after)
-        request = _Bounded(peer_query, after, limit, began, deadline, asked.explain, proposals)
+        typed = PeerQuery(query, *words, spellings(proposals), facets=asked.facets and not after)
+        peer_query = await self._rounds.expanded(typed, began + (deadline - began) * EXPANDING)
+        request = _Bounded(query.text, peer_query, after, limit, began, deadline, asked.explain, proposals)
         if request.shown >= self._config.max_results:
             raise QueryError(0, f"no more than {self._config.max_results} results can be paged through; say more")
         outcome, page = await self._attempts(request)
         few = outcome.total <= FEW and not after
-        return self._answer(request, outcome, page, await self.suggest(request.peer_query.query.text) if few else [])
+        return self._answer(request, outcome, page, await self.suggest(query.text) if few else [])
 
     async def suggest(self, typed: str) -> list[str]:
         """Return what somebody who typed this may be about to ask, by the words and titles that are indexed here."""
@@ -230,7 +233,7 @@ class Searcher:
         doubts = self._doubts(outcome, page)
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
-            "query": request.peer_query.text,
+            "query": request.typed,
             "readings": _readings(request.peer_query.query),
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": not doubts,
@@ -248,7 +251,7 @@ class Searcher:
             "total_is": "at_least" if not whole else "exact" if doubts.reasons <= OF_THE_ORDER else "about",
             "results": [self._result(request, outcome, page, each) for each in page.shown],
             "suggestions": suggestions,
-            "corrections": correct(request.peer_query.text, request.proposals, outcome.spellings),
+            "corrections": correct(request.typed, request.proposals, outcome.spellings),
             "facets": outcome.facets.as_json(outcome.total),
             "facets_cut": sorted(outcome.facets.cut),
             "next_cursor": self._next(request, outcome, page),
@@ -302,7 +305,7 @@ class Searcher:
         shown, asked = request.shown + len(page.shown), request.peer_query
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
-        digest = query_digest(asked.text, asked.language, asked.site, asked.query.is_by_date)
+        digest = query_digest(request.typed, asked.language, asked.site, asked.query.is_by_date)
         return write_cursor(PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics)))
 
 

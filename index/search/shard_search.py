@@ -11,6 +11,7 @@ from index.engine.index_files import IndexFiles
 from index.engine.protocol import Scale
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
+from index.query.patterns import listed, read_pattern
 from index.query.scoring import Scorer, max_proximity, upper_bound
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
@@ -23,9 +24,15 @@ FIRST_ROWS = 40  # before it is looked for the first time whether one host has t
 
 
 def count(
-    files: IndexFiles, query: Query, slots: Sequence[Slot], slot_bits: int, spellings: Sequence[str] = ()
+    files: IndexFiles,
+    query: Query,
+    slots: Sequence[Slot],
+    slot_bits: int,
+    spellings: Sequence[str] = (),
+    patterns: Sequence[str] = (),
 ) -> StatisticsAnswer:
-    """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written."""
+    """Count documents, their lengths and df in these slots of 2**slot_bits, one by one; also of words as written, and
+    list those that patterns stand for."""
     known = files.totals.at(slot_bits)
     totals = [known.get(slot, SlotTotals()) for slot in slots]
     by_leaf = [files.engine.counts(leaf, slot_bits) for leaf in query.leaves]
@@ -42,7 +49,16 @@ def count(
         fingerprints=tuple(each.fingerprint_bytes for each in totals),
         df=tuple(map(by_slot, by_leaf)),
         spellings=tuple(map(by_slot, by_word)),
+        words=tuple(_commonest(files, pattern, frozenset(slots), slot_bits) for pattern in patterns),
     )
+
+
+def _commonest(files: IndexFiles, written: str, slots: frozenset[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
+    """The commonest words that a pattern stands for, with how many documents of these slots hold each."""
+    pattern, engine = read_pattern(written), files.engine
+    found = listed(pattern, engine.word_count, engine.words_from) if pattern else []
+    by_slot = ((word, engine.word_counts(word, slot_bits)) for word in found)
+    return tuple((word, sum(n for slot, n in counts.items() if slot in slots)) for word, counts in by_slot)
 
 
 def best(

@@ -5,15 +5,17 @@ what the network holds, `agreement.py` tells from what they say beside their ans
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Overlay, Slot
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics, total
-from index.query.parser import Query
+from index.query.parser import Query, ReadAs, Reading, parse_query
+from index.query.patterns import WordPattern, find_patterns, write_out
 from index.query.scoring import RANKING
 from index.search.agreement import Said
 from index.search.answer_checks import wrong_best, wrong_statistics
+from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready
@@ -34,7 +36,9 @@ class PeerQuery:
     language: str
     site: str
     spellings: tuple[str, ...] = ()  # words as written, of which the first round also asks in how many documents
+    patterns: tuple[WordPattern, ...] = ()  # of which the first round also asks what words they stand for
     facets: bool = False  # whether the second round counts by site, language, year and type
+    are_words_sure: bool = True  # whether other nodes write out the same words for the patterns that were typed
 
 
 @dataclass(slots=True)
@@ -57,6 +61,8 @@ class SearchOutcome:
     silent: set[NodeId] = field(default_factory=set)
     replied: set[NodeId] = field(default_factory=set)
     spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
+    words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
+    are_words_sure: bool = True
     shunned: set[NodeId] = field(default_factory=set)  # silent or failed before: asked again only where nobody else is
 
 
@@ -68,15 +74,30 @@ class TwoPhaseSearch:
         self._overlay = overlay
         self._remote = remote
 
+    async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
+        """Write a query with what its patterns stand for in the network; it is the same where there are none."""
+        places, told = find_patterns(asked.text)
+        if not places:
+            return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
+        patterns = tuple(dict.fromkeys(each.pattern for each in places))
+        outcome = await self.statistics(replace(asked, spellings=(), patterns=patterns), until, frozenset())
+        told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
+        text = write_out(asked.text, places, outcome.words)
+        query = parse_query(text, asked.language, asked.site, asked.query.is_by_date)
+        is_sure = outcome.are_words_sure and len(outcome.answered) == outcome.slots
+        query = replace(query, readings=(*query.readings, *told))
+        return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
+
     async def statistics(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
         bits = view.strategy.slot_bits
         ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
+        patterns = tuple(map(str, asked.patterns))
         covered = await self._remote.cover(
             {slot: peers for slot, peers in ready.items() if peers},
             lambda slots: AskStatistics(
-                ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings
+                ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings, patterns
             ),
             StatisticsAnswer,
             lambda answer, slots: wrong_statistics(answer, slots, asked.query, len(asked.spellings)),
@@ -90,6 +111,8 @@ class TwoPhaseSearch:
             for word, counts in zip(asked.spellings, answer.spellings, strict=False):  # older software counts none
                 spellings[word] += sum(df for slot, df in zip(answer.slots, counts, strict=True) if slot in slots)
         outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
+        expanded = expand(asked.patterns, ((answer, len(slots)) for _, answer, slots in covered.answers))
+        outcome.words, outcome.are_words_sure = expanded
         _note(outcome, covered)
         return outcome
 
@@ -114,7 +137,7 @@ class TwoPhaseSearch:
             depth, open_ = min(depth * DEEPER, self._config.max_depth), self._ready(sorted(loose), outcome)
         outcome.answered = frozenset(best)
         outcome.total = sum(_count(answer, slot) for slot, (_, answer) in best.items())
-        outcome.proven = not loose
+        outcome.proven = not loose and asked.are_words_sure
         outcome.more = len(outcome.order) == k
         counting = [(answer, _slots_of(best, answer)) for _, answer in answers]
         outcome.sites = site_hits(counting, per_host)

@@ -24,7 +24,16 @@ from node.web.translations import choose, translator
 PAGE_RESULTS = 10
 FEED_ITEMS = 20
 PAGE_DEADLINE_MS = 2500  # what a reader waits for before a partial answer is better
-SIGNS = ("phrase", "demanded", "without", "or", "group", "option")  # of queries, as the help page explains them
+SIGNS = (
+    "phrase",
+    "demanded",
+    "without",
+    "or",
+    "group",
+    "prefix",
+    "fuzzy",
+    "option",
+)  # of queries, as the help page explains them
 MAX_PEERS = 200  # rows of the table; the API gives all
 
 ICON = """<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><g fill="none" stroke="#2a6f97" stroke-width="3">\

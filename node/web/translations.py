@@ -77,6 +77,13 @@ TEXTS: dict[str, tuple[str, str]] = {
     "help.site": ("only this site", "只限该网站"),
     "help.or": ("either of the two; also |", "任一即可；也可写 |"),
     "help.group": ("parentheses hold together what belongs together", "括号把相关的词归在一起"),
+    "help.prefix": (
+        "all words that begin so, three letters or more: the commonest 32 of the network",
+        "以此开头的词（至少三个字母），取全网最常见的 32 个",
+    ),
+    "help.fuzzy": ("words that are spelled nearly so, four letters or more", "拼写相近的词（至少四个字母）"),
+    "help.prefix.example": ("univers*", "univers*"),
+    "help.fuzzy.example": ("recieve~", "recieve~"),
     "help.option": (
         "options of commands are words, not exclusions, beside the name of a command",
         "命令名旁的选项按词语理解，不作排除",
@@ -158,6 +165,7 @@ TEXTS: dict[str, tuple[str, str]] = {
         "没有名为“{piece}”的筛选条件，按普通词语理解。",
     ),
     "read.common": ("Not looked for, as too common: {piece}", "过于常见，未作查找：{piece}"),
+    "read.expanded": ("Looked for in its place: {piece}", "已展开：{piece}"),
     "read.nothing": ("There is no word to look for.", "没有可查找的词语。"),
     "results.again": ("Ask again", "重新搜索"),
     "results.by_date": (

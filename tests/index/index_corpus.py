@@ -12,6 +12,7 @@ WORDS += ["Datenbank", "Datenbanken", "databases", "indices"]
 HAN = ["北京大学", "搜索引擎", "的", "分布式系统", "软件", "北京"]
 ENDINGS = ["", ".html", ".pdf", ".txt"]
 HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
+PATTERNS = ["datenb* the", "+dat* -index", "pithon~ OR serch~", "datenbanker~ eng* zzz* peer"]
 QUERIES = [
     "intitle:python",
     "intitle:搜索引擎 软件",

@@ -68,11 +68,11 @@ async def test_every_node_gives_the_brute_force_order(make_world: Make, engine: 
     world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **(TINY if seed else {})))
     texts = corpus.web(rng, 70)
     await world.put(texts)
-    await check(world, corpus.QUERIES)
+    await check(world, corpus.QUERIES + corpus.PATTERNS)
     changed = [corpus.text(rng, text.url, version=1) for text in rng.sample(texts, 15)]
     await world.put(changed)
     await world.drop(rng.sample(changed, 5) + rng.sample([t for t in texts if t.id not in {c.id for c in changed}], 10))
-    await check(world, corpus.QUERIES[:8])
+    await check(world, corpus.QUERIES[:8] + corpus.PATTERNS)
 
 
 @pytest.mark.prove
@@ -95,7 +95,7 @@ async def test_sorted_by_date_every_node_gives_the_brute_force_order(
     world = make_world(rng, rng.randint(1, 5), rng.randint(1, 3), config(engine, **TINY))
     texts = [replace(each, **_dated(rng)) for each in corpus.web(rng, 80)]
     await world.put(texts)
-    await check(world, corpus.QUERIES, is_by_date=True)
+    await check(world, corpus.QUERIES + corpus.PATTERNS, is_by_date=True)
     await check(world, corpus.QUERIES[:6], 60, is_by_date=True)
 
 
@@ -157,6 +157,19 @@ async def test_pages_together_give_the_whole_order_without_copies(make_world: Ma
         got += answer["results"]
         cursor = answer["next_cursor"]
     assert [each["url"] for each in got] == [hit.text.url for hit in wanted.hits]
+
+
+async def test_the_words_that_a_pattern_stands_for_are_named_and_the_query_stays_as_typed(make_world: Make) -> None:
+    rng = random.Random(46)
+    world = make_world(rng, 3, 1, config("memory"))
+    await world.put(corpus.web(rng, 40))
+    answer = await world.nodes[0].searcher.search(SearchRequest("datenb* zzz*", deadline_ms=20_000))
+    assert answer["query"] == "datenb* zzz*"
+    assert answer["total"] == 0 and answer["results"], "one of two words is enough to be shown"
+    assert "datenb*: datenbank" in str(answer["readings"])
+    world.network.dead.add(world.nodes[2].id)
+    partial = await world.nodes[0].searcher.search(SearchRequest("datenb*", deadline_ms=2_000))
+    assert not partial["exact"]
 
 
 async def test_copies_are_named_under_the_first(make_world: Make) -> None:

@@ -7,10 +7,17 @@ import pytest
 
 from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, HitRow, StatisticsAnswer
 
-ASK_STATISTICS = AskStatistics(1, 8, (0, 255), "dog", "en", "a.example", ("dogg",))
+ASK_STATISTICS = AskStatistics(1, 8, (0, 255), "dog", "en", "a.example", ("dogg",), ("dog*",))
 AGREEMENT = Agreement(3, b"o" * 8, (7, 5), (255,), True)
 STATISTICS = StatisticsAnswer(
-    (0, 255), (3, 0), ((1, 2, 3, 4), (0, 0, 0, 0)), (b"\1" * 32, b"\0" * 32), ((2, 0),), AGREEMENT, ((1, 0),)
+    (0, 255),
+    (3, 0),
+    ((1, 2, 3, 4), (0, 0, 0, 0)),
+    (b"\1" * 32, b"\0" * 32),
+    ((2, 0),),
+    AGREEMENT,
+    ((1, 0),),
+    ((("dogs", 2),),),
 )
 ASK_BEST = AskBest(1, 1, 8, (7,), "dog", 3, (1, 2, 3, 4), (2,), 10, 1024, 0.5)
 HIT = HitRow(
@@ -20,12 +27,13 @@ BEST = BestAnswer((7,), (2,), (HIT,), False, 0.25)
 GOLDEN = {
     "AskStatistics": (
         ASK_STATISTICS,
-        "97010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65" + "91a4646f6767",
+        "98010892" + "00" + "ccff" + "a3646f67" + "a2656e" + "a9612e6578616d706c65" + "91a4646f6767" + "91a4646f672a",
     ),
     "StatisticsAnswer": (
         STATISTICS,
-        "97" + "9200ccff" + "920300" + "92" + "9401020304" + "9400000000" + "92" + "c420" + "01" * 32
-        + "c420" + "00" * 32 + "91920200" + "95" + "03" + "c408" + "6f" * 8 + "920705" + "91ccff" + "c3" + "91920100",
+        "98" + "9200ccff" + "920300" + "92" + "9401020304" + "9400000000" + "92" + "c420" + "01" * 32
+        + "c420" + "00" * 32 + "91920200" + "95" + "03" + "c408" + "6f" * 8 + "920705" + "91ccff" + "c3" + "91920100"
+        + "919192a4646f677302",
     ),
     "AskBest": (
         ASK_BEST,
