@@ -14,9 +14,10 @@ from pathlib import Path
 from dht import DocumentId, Key
 from index.errors import failure_of
 from index.query.collection_statistics import SlotTotals
-from index.text.forward_index import decode_forward
+from index.text.forward_index import lengths_in
 
-_CHUNK = 256  # rows of about 5 kB that a reader holds at once
+PAGE_BYTES = 1 << 14  # seven rows or so: in pages of 4 kB half would stay empty
+_CHUNK = 256  # rows of about 2 kB that a reader holds at once
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
   cell INTEGER NOT NULL, version BLOB NOT NULL, record BLOB NOT NULL);
@@ -39,7 +40,7 @@ class ForwardRow:
 
     def counted(self, totals: SlotTotals, sign: int = 1) -> SlotTotals:
         """Return the totals of the document's cell with it (or, sign -1, without)."""
-        return totals.plus(self.id + self.version, decode_forward(self.record).lengths, sign)
+        return totals.plus(self.id + self.version, lengths_in(self.record), sign)
 
 
 class ForwardTable:
@@ -120,6 +121,7 @@ class ForwardTable:
 
     def _connect(self) -> sqlite3.Connection:
         connection = sqlite3.connect(self._path or ":memory:", check_same_thread=False)
+        connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # where the file is new
         connection.execute("PRAGMA journal_mode = WAL")
         connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may undo commits: they are followed again
         return connection

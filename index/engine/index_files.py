@@ -29,7 +29,7 @@ from index.text.tags import tags_of
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 8  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 9  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
@@ -46,8 +46,9 @@ class IndexFiles:
             None  # where the engine could not be set level with the table at the start
         )
         self.table, self.engine = self._open()
-        self.totals = IndexTotals(self.table.totals())
+        self.totals = IndexTotals({})
         try:
+            self.totals = IndexTotals(self.table.totals())
             self._take_back()
         except MachineRefuses as error:
             self.refusal = error
@@ -149,14 +150,18 @@ class IndexFiles:
     def _open_table(self) -> ForwardTable:
         file = None if self._path is None else self._path / "forward.sqlite"
         try:
-            return ForwardTable(file)
+            table = ForwardTable(file)
+            if file is None or table.about("made") in (b"", self._made()):  # damage shows when it is read
+                return table
+            log.info("index begins again: made as %s", table.about("made").decode())
+            table.close()
         except IndexCorrupt as error:
             if file is None:
                 raise
             log.warning("index begins again: %s", error)
-            for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):
-                file.with_name(name).unlink(missing_ok=True)
-            return ForwardTable(file)
+        for name in (file.name, f"{file.name}-wal", f"{file.name}-shm"):  # what is emptied keeps its pages' size
+            file.with_name(name).unlink(missing_ok=True)
+        return ForwardTable(file)
 
     def _open_engine(self) -> Engine:
         """The engine that belongs to the table, or a new one and an empty table."""
@@ -168,8 +173,6 @@ class IndexFiles:
                 return self._make_engine(self._path / name)
             except IndexCorrupt as error:
                 log.warning("index begins again: %s", error)
-        elif name:
-            log.info("index begins again: made as %s", self.table.about("made").decode())
         for old in sorted(self._path.glob("engine-*")):
             shutil.rmtree(old, ignore_errors=True)
         number = 1

@@ -23,14 +23,21 @@ from tantivy import Occur
 from dht import BrokenFile
 from index.engine.protocol import MAX_FACETS, Candidates, Facets, IndexEntry, Scale
 from index.engine.tantivy_checksums import check_files
-from index.engine.tantivy_documents import EVERY, FACET_COLUMNS, document_of, schema_of_documents, slot_terms
+from index.engine.tantivy_documents import (
+    EVERY,
+    FACET_COLUMNS,
+    document_of,
+    schema_of_documents,
+    slot_terms,
+    term_in_class,
+)
 from index.errors import IndexCorrupt, failure_of
 from index.query.collection_statistics import CELL_BITS
-from index.query.leaf import Form, Leaf, forms_of
+from index.query.leaf import Leaf, forms_of
 from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
 from index.query.rewards import FIELD_CLASSES, shares, words_in
 from index.query.scoring import K1
-from index.text.stem_classes import CLASSES, ENGLISH
+from index.text.stem_classes import CLASSES
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
 COUNTED = 512  # counts remembered between two commits, and
@@ -190,6 +197,7 @@ class TantivyEngine:
         self._index.reload()
         self._searcher = self._index.searcher()
         self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
+        self._known_terms: dict[tuple[Leaf, str], list[list[str]]] = {}
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
         self._present = -1  # not known yet
@@ -225,30 +233,34 @@ class TantivyEngine:
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
         if isinstance(node, TagFilter):
             return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
-        return _any_of(self._in(node, "text"), self._in(node, "boilerplate"))
+        return _any_of(*self._in(node, "text"), *self._in(node, "boilerplate"))
 
-    def _in(self, leaf: Leaf, field: str) -> tantivy.Query:
-        return _any_of(*(self._form(form, field) for form in forms_of(leaf)))
+    def _in(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
+        """Queries of which a document that holds a leaf in this field matches one, or two where it holds a phrase apart
+        and joined."""
+        return [self._asked(terms, field) for terms in self._terms_of(leaf, field)]
 
-    def _form(self, form: Form, field: str, boost: float = 1.0) -> tantivy.Query:
-        """What documents of the form's classes hold; where others are here too, they are left out."""
-        if len(form.terms) == 1:
-            found = tantivy.Query.term_query(self._schema, field, form.terms[0])
-        else:
-            found = tantivy.Query.phrase_query(self._schema, field, list(form.terms))
-        if boost != 1.0:
-            found = tantivy.Query.boost_query(found, boost)
-        here = self._classes()
-        if not here & ~form.classes:
-            return found
-        if form.classes >> ENGLISH & 1:  # most documents: it is quicker to exclude the others
-            return tantivy.Query.boolean_query([(Occur.Must, found), (Occur.MustNot, self._of(here & ~form.classes))])
-        return tantivy.Query.boolean_query([(Occur.Must, found), (Occur.Must, _silent(self._of(here & form.classes)))])
+    def _asked(self, terms: Sequence[str], field: str) -> tantivy.Query:
+        if len(terms) == 1:
+            return tantivy.Query.term_query(self._schema, field, terms[0])
+        return tantivy.Query.phrase_query(self._schema, field, list(terms))
 
-    def _of(self, classes: int) -> tantivy.Query:
-        """All documents of these classes."""
-        numbers = [str(number) for number in range(len(CLASSES)) if classes >> number & 1]
-        return _any_of(*(tantivy.Query.term_query(self._schema, "stem_class", number, "basic") for number in numbers))
+    def _terms_of(self, leaf: Leaf, field: str) -> list[list[str]]:
+        """What documents of each class are asked for, one term or those of a phrase; what no document holds is left
+        out."""
+        known, key, here = self._known_terms, (leaf, field), self._classes()
+        if key not in known:
+            if len(known) >= COUNTED:
+                known.clear()
+            classes = [number for number in range(len(CLASSES)) if here >> number & 1]
+            asked = (
+                [term_in_class(term, number) for term in form.terms]
+                for form in forms_of(leaf)
+                for number in classes
+                if form.classes >> number & 1
+            )
+            known[key] = [terms for terms in asked if all(self._searcher.doc_freq(field, term) for term in terms)]
+        return known[key]
 
     def _classes(self) -> int:
         """The stem classes of which there are documents."""
@@ -267,7 +279,7 @@ class TantivyEngine:
         words = words_in(query.leaves)
         leaves = []
         for leaf, weight in pairs:
-            scoring = [self._boosted(searcher, leaf, weight), *self._rewards(leaf, weight, words)] if weight else []
+            scoring = [*self._boosted(searcher, leaf, weight), *self._rewards(leaf, weight, words)] if weight else []
             leaves += [(Occur.Should, clause) for clause in scoring]
         root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
         wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
@@ -281,22 +293,21 @@ class TantivyEngine:
             leaves = [(Occur.Must, tantivy.Query.boolean_query(leaves))]
         return tantivy.Query.boolean_query(clauses + leaves), is_part
 
-    def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, weight: float) -> tantivy.Query:
+    def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, weight: float) -> Iterator[tantivy.Query]:
         """A leaf in the text, with our weight in place of tantivy's idf."""
         documents = searcher.doc_freq("every", EVERY)
-        forms = []
-        for form in forms_of(leaf):
+        for terms in self._terms_of(leaf, "text"):
             theirs = 0.0
-            for word in form.terms:
-                df = searcher.doc_freq("text", word)
+            for term in terms:
+                df = searcher.doc_freq("text", term)
                 theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
-            forms.append(self._form(form, "text", weight / (theirs * (K1 + 1))))
-        return _any_of(*forms)
+            yield tantivy.Query.boost_query(self._asked(terms, "text"), weight / (theirs * (K1 + 1)))
 
     def _rewards(self, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
         """What a leaf earns in titles and addresses: constants, which are added as they are."""
         for each, share in zip(FIELD_CLASSES, shares(words), strict=True):
-            yield tantivy.Query.const_score_query(self._in(leaf, each.name), weight * share)
+            for query in self._in(leaf, each.name):
+                yield tantivy.Query.const_score_query(query, weight * share)
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
         scored, _ = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))

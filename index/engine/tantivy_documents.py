@@ -1,10 +1,11 @@
 """Documents as tantivy indexes them: its schema, and which terms of a document go where.
 
 All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
-Titles and addresses of each class of length have fields of their own, for what they earn a document.
+Titles and addresses of each class of length have fields of their own, for what they earn a document. Terms of other
+stem classes than English are marked with theirs: a class is asked for its own terms alone, without a filter.
 """
 
-from collections.abc import Collection
+from collections.abc import Collection, Sequence
 
 import tantivy
 
@@ -13,11 +14,13 @@ from index.query.collection_statistics import CELL_BITS
 from index.query.rewards import FIELD_CLASSES, field_class
 from index.query.scoring import WEIGHTS
 from index.text.forward_index import TITLE, URL
-from index.text.stem_classes import class_of
+from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
 FACET_COLUMNS = tuple(f"in_{name}" for name in FACETS)  # a document's names of each facet
 EVERY = "d"  # the term that every document has
+# Of each stem class, after its terms; no term holds a control character.
+_MARKS = tuple("" if number == ENGLISH else chr(1) + chr(64 + number) for number in range(len(CLASSES)))
 
 
 def schema_of_documents() -> tantivy.Schema:
@@ -44,19 +47,19 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     document.add_unsigned("cell", entry.cell)
     for slot_bits in range(LEAST_BITS, CELL_BITS + 1):
         document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
-    fields = entry.fields
+    fields, stem_class = entry.fields, class_of(entry.language)
     for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
-        for text in [" ".join(line) for line in lines if line] * weight:
+        for text in [_joined(line, stem_class) for line in lines if line] * weight:
             document.add_text("text", text)
     for field, terms in ((TITLE, fields.title), (URL, fields.url)):
         if (number := field_class(field, len(terms))) is not None:
-            document.add_text(FIELD_CLASSES[number].name, " ".join(terms))
-    if entry.fields.boilerplate:
-        document.add_text("boilerplate", " ".join(entry.fields.boilerplate))
+            document.add_text(FIELD_CLASSES[number].name, _joined(terms, stem_class))
+    if fields.boilerplate:
+        document.add_text("boilerplate", _joined(fields.boilerplate, stem_class))
     for host in entry.hosts:
         document.add_text("site", host)
     document.add_text("language", entry.language)
-    document.add_text("stem_class", str(class_of(entry.language)))
+    document.add_text("stem_class", str(stem_class))
     for column, name in zip(FACET_COLUMNS, entry.facets, strict=True):
         if name:
             document.add_text(column, name)
@@ -68,6 +71,16 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
         document.add_text("title", entry.title)
     document.add_text("every", EVERY)
     return document
+
+
+def term_in_class(term: str, stem_class: int) -> str:
+    """Return what stands in the index for a term of a document of this stem class."""
+    return term + _MARKS[stem_class]
+
+
+def _joined(terms: Sequence[str], stem_class: int) -> str:
+    mark = _MARKS[stem_class]
+    return f"{mark} ".join(terms) + mark
 
 
 def slot_term(slot: int, slot_bits: int) -> int:

@@ -13,6 +13,7 @@ sentence a third. Length, depth and leaves are bounded. What was read in a way t
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from index.query.filters import FILTERS, read_filter
 from index.query.leaf import Leaf, phrase_of, term_of
@@ -61,6 +62,7 @@ __all__ = [
 ]
 
 
+@lru_cache(64)  # both rounds and the asker parse the same
 def parse_query(text: str, language: str = "", site: str = "", is_by_date: bool = False) -> Query:
     """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises.
 

@@ -88,10 +88,15 @@ def earned(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], wor
 
 def coverage(tfs: Sequence[Counts], weights: Sequence[float]) -> float:
     """Return what a document's score is multiplied by for the words that it lacks, 0 … 1."""
+    return coverage_by([any(counts) for counts in tfs], weights)
+
+
+def coverage_by(has: Sequence[bool], weights: Sequence[float]) -> float:
+    """Return the coverage of a document that has these of the words; the more it has, the greater."""
     if len(weights) >= MANY or len(weights) < 2:
         return 1.0
     every = sum(weights)
-    found = sum(weight for counts, weight in zip(tfs, weights, strict=True) if any(counts))
+    found = sum(weight for is_there, weight in zip(has, weights, strict=True) if is_there)
     if not every or found >= every:
         return 1.0
     kept = math.pow(found / every, (MANY - len(weights)) / COVER_FADE)

@@ -30,7 +30,7 @@ from typing import Any
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term, terms_in
 from index.query.parser import Query
-from index.query.rewards import coverage, earned, most_share, words_in
+from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 
 RANKING = 2
@@ -118,6 +118,10 @@ class Scorer:
         """Compute the score but for the last factor."""
         return self.relevance(tfs, lengths) * coverage(tfs, self.weights)
 
+    def most_coverage(self, forward: ForwardRecord, leaves: Sequence[Leaf]) -> float:
+        """Return what the coverage of a document is at most, by which terms it has."""
+        return coverage_by([may_occur(forward, leaf) for leaf in leaves], self.weights)
+
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
         return self.before_proximity(numbers.tfs, numbers.lengths) * proximity(numbers.closeness)
@@ -164,6 +168,13 @@ def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
     for offset, positions in enumerate(rest, 1):
         begins &= {position - offset for position in positions}
     return array("H", sorted(begins))
+
+
+def may_occur(forward: ForwardRecord, leaf: Leaf) -> bool:
+    """Tell whether a document has all terms of a leaf, wherever they stand: what `occurrences` needs at least."""
+    if all(map(forward.holds, terms_in(leaf, forward.stem_class))):
+        return True
+    return isinstance(leaf, Phrase) and leaf.joined is not None and may_occur(forward, leaf.joined)
 
 
 def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:

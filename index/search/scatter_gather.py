@@ -137,7 +137,7 @@ class _GatherRun(Generic[A]):
     async def _one(self, peer: NodeId, slots: Sequence[Slot], replies: asyncio.Queue[None], left_s: float) -> None:
         try:
             found = await self._overlay.ask(peer, self._ask(slots), self._answer, timeout_s=left_s)
-            if reason := await self._weigh(found, slots):
+            if peer != self._overlay.view.node_id and (reason := await self._weigh(found, slots)):
                 raise BadMessage(peer.hex(), reason)
             new = frozenset(Slot(slot) for slot in found.slots) & self._open
             if new:

@@ -166,7 +166,7 @@ def _read(files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Seque
             if top.close_hosts(bounds[read]):
                 return True, read
             look_at *= WIDER
-        part = numbers[read : read + ROWS]
-        top.score(files.table.rows(top.unseen(part)))
+        part = dict(zip(numbers[read : read + ROWS], bounds[read:], strict=False))
+        top.score(files.table.rows(top.unseen(part)), part)
         read += len(part)
     return top.least <= bounds[read] and top.close_hosts(bounds[read]), read

@@ -4,7 +4,7 @@ Pure: values only. Proximity, the dear part of a score, is computed only where i
 """
 
 import heapq
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping
 
 from index.engine.forward_table import ForwardRow
 from index.query.parser import Query
@@ -33,16 +33,16 @@ class TopHits:
         """What a document must reach to be of use; -1.0 while anything is."""
         return max(self._floor, self._heap[0][0]) if len(self._heap) >= self._k else self._floor or -1.0
 
-    def unseen(self, numbers: Sequence[int]) -> list[int]:
+    def unseen(self, numbers: Iterable[int]) -> list[int]:
         """Return those of these numbers that were not returned before."""
         new = [number for number in numbers if number not in self._seen]
         self._seen.update(new)
         return new
 
-    def score(self, rows: Iterable[ForwardRow]) -> None:
-        """Score documents, and keep the best."""
+    def score(self, rows: Iterable[ForwardRow], bounds: Mapping[int, float]) -> None:
+        """Score documents, and keep the best. `bounds`: what each scores at most, if it has all words."""
         for row in rows:
-            hit = self._score(row)
+            hit = self._score(row, bounds[row.number])
             if hit is not None:
                 self._keep((hit.score, -int.from_bytes(hit.id, "big"), row.number, hit))
 
@@ -80,14 +80,16 @@ class TopHits:
         else:
             heapq.heappushpop(self._heap, entry)
 
-    def _score(self, row: ForwardRow) -> HitRow | None:
+    def _score(self, row: ForwardRow, bound: float) -> HitRow | None:
         forward, leaves = decode_forward(row.record), self._query.leaves
+        mine = self._of.get(forward.host, [])
+        least = max(self.least, mine[0][0] if len(mine) >= self._per_host else -1.0)
+        if bound * self._scorer.most_coverage(forward, leaves) < least:
+            return None
         places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
         tfs = tuple(map(by_field, places))
         alone = self._scorer.before_proximity(tfs, forward.lengths)
-        mine = self._of.get(forward.host, [])
-        enough = mine[0][0] if len(mine) >= self._per_host else -1.0
-        if alone * self._most < max(self.least, enough):
+        if alone * self._most < least:
             return None
         close = closeness(leaves, places)
         score = alone * proximity(close)

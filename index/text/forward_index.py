@@ -4,9 +4,10 @@ Pure: bytes and values. Scores are computed from this record alone, whether it c
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
 Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · the day
-that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of terms (u32) · size of the term table
-(u32) · the table, "\\0term\\0term\\0", padded to 4 · where each term's positions start (u32, one more than terms) ·
-positions (u16).
+that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of positions (u16) · number of terms that
+stand more than once (u16) · size of the term table (u32) · the low bytes of all positions · a compressed rest: the
+table, "\\0term\\0term\\0", those first that stand more than once · where the positions of each of these start, and
+where they end (u16) · the high bytes of all positions. Other terms have one position each, in order.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -28,6 +29,7 @@ import numpy as np
 
 from index.change_feed import Text
 from index.text.analyzer import terms
+from index.text.compression import compress, decompress
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, host_of
 from index.text.stem_classes import class_of
@@ -43,10 +45,12 @@ SIGNATURE_BYTES = 16
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
-_HEAD = struct.Struct("=16s8s16sBxH4HII")
-_PAIR = struct.Struct("=II")
+_HEAD = struct.Struct("=16s8s16sBxH4HHHI")
+_PAIR = struct.Struct("<HH")
+_LENGTHS = slice(5, 9)
+_UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
-_POSITIONS = np.arange(1 << 16, dtype=np.uint16).tobytes()
+_POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
 
 Counts = tuple[int, int, int, int]  # one number for each of FIELDS
 
@@ -65,29 +69,34 @@ class FieldTerms(NamedTuple):
 class ForwardRecord:
     """Reads a forward record: decodes what a query asks for, nothing else."""
 
-    record: bytes
     digest: bytes  # 16 bytes, equal for documents with equal title, body and boilerplate
     host: bytes  # the digest of its host, 8 bytes
     signature: bytes  # the document's own, 16 bytes, b"" where it has none
     stem_class: int
     day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
-    _terms: int
-    _table: int
+    _many: int  # terms that stand more than once
+    _table: int  # bytes
+    _low: bytes
+    _rest: bytes
+
+    def holds(self, term: str) -> bool:
+        """Tell whether a term stands anywhere."""
+        return self._rest.find(b"\0" + term.encode() + b"\0", 0, self._table) >= 0
 
     def positions(self, term: str) -> array[int]:
         """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
-        key = b"\0" + term.encode() + b"\0"
-        found = self.record.find(key, _HEAD.size, _HEAD.size + self._table)
+        rest, low = self._rest, self._low
+        found = rest.find(b"\0" + term.encode() + b"\0", 0, self._table)
         if found < 0:
             return _NOTHING
-        number = self.record.count(b"\0", _HEAD.size, found)
-        starts = _HEAD.size + _padded(self._table)
-        first, last = _PAIR.unpack_from(self.record, starts + 4 * number)
-        place = starts + 4 * (self._terms + 1)
-        out = array("H")
-        out.frombytes(self.record[place + 2 * first : place + 2 * last])
-        return out
+        number, after = rest.count(b"\0", 0, found), self._table + 2 * self._many
+        high = after + 2
+        if number >= self._many:
+            place = rest[after] + (rest[after + 1] << 8) + number - self._many
+            return array("H", (low[place] | rest[high + place] << 8,))
+        first, last = _PAIR.unpack_from(rest, self._table + 2 * number)
+        return array("H", [a | b << 8 for a, b in zip(low[first:last], rest[high + first : high + last], strict=True)])
 
 
 def analyse(text: Text) -> FieldTerms:
@@ -118,21 +127,37 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     numbers.default_factory = numbers.__len__
     found = np.fromiter(map(numbers.__getitem__, chain.from_iterable(lines)), np.uint16, sum(map(len, lines)))
     numbers.default_factory = None  # it holds what holds it: all terms would wait for a rare collection of garbage
+    counts = np.bincount(found, minlength=len(numbers))
+    order = (counts == 1).argsort(kind="stable")  # those that stand more than once come first
+    rank = np.empty(len(numbers), np.uint16)
+    rank[order] = np.arange(len(numbers), dtype=np.uint16)
     runs = [_POSITIONS[2 * base : 2 * (base + len(line))] for line, base in zip(lines, bases, strict=True)]
-    places = np.frombuffer(b"".join(runs), np.uint16)[found.argsort(kind="stable")]
-    starts = np.zeros(len(numbers) + 1, np.uint32)
-    np.bincount(found, minlength=len(numbers)).cumsum(out=starts[1:])
-    table = ("\0" + "\0".join(numbers) + "\0").encode() if numbers else b""
+    places = np.frombuffer(b"".join(runs), "<u2")[rank[found].argsort(kind="stable")]
+    many = int(np.count_nonzero(counts > 1))
+    starts = np.zeros(many + 1, "<u2")
+    counts[order[:many]].cumsum(out=starts[1:])
+    names = list(numbers)
+    table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text), class_of(text.language)
-    head = _HEAD.pack(*marks, day_of(text), *lengths_of(fields), len(numbers), len(table))
-    return b"".join((head, table.ljust(_padded(len(table)), b"\0"), starts.tobytes(), places.tobytes()))
+    head = _HEAD.pack(*marks, day_of(text), *lengths_of(fields), len(places), many, len(table))
+    split = places.tobytes()
+    return b"".join((head, split[::2], compress(table + starts.tobytes() + split[1::2])))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, day, title, headings, url, body, count, table = _HEAD.unpack_from(record)
-    signed = signature if any(signature) else b""
-    return ForwardRecord(record, digest, host, signed, stem_class, day, (title, headings, url, body), count, table)
+    digest, host, signature, stem_class, day, *lengths, count, many, table = _HEAD.unpack_from(record)
+    signed = signature if signature != _UNSIGNED else b""
+    begin = _HEAD.size + count
+    low, rest = record[_HEAD.size : begin], decompress(record[begin:])
+    title, headings, url, body = lengths
+    return ForwardRecord(digest, host, signed, stem_class, day, (title, headings, url, body), many, table, low, rest)
+
+
+def lengths_in(record: bytes) -> Counts:
+    """Return the lengths of the document of a record."""
+    title, headings, url, body = _HEAD.unpack_from(record)[_LENGTHS]
+    return title, headings, url, body
 
 
 def forward_of(text: Text) -> ForwardRecord:
@@ -180,7 +205,3 @@ def _lines(fields: FieldTerms) -> tuple[list[list[str]], list[int]]:
         position += len(heading) + 1
     lines = [fields.title, *fields.headings, fields.url, fields.body, fields.boilerplate]
     return lines, [*bases, BASES[URL], BASES[BODY], BOILERPLATE_BASE]
-
-
-def _padded(size: int) -> int:
-    return size + -size % 4
