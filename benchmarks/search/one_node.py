@@ -23,9 +23,9 @@ DEADLINE_MS = 20_000  # what is measured is the answer, on however slow a machin
 
 @dataclass
 class NetworkOfOne:
-    """The network of one node, and its store: Overlay, View and ChangeFeed in one."""
+    """The network of one node, and its store's log: Overlay, View and ChangeFeed in one."""
 
-    texts: Sequence[Text]
+    log: list[DocumentChange]
     handlers: dict = field(default_factory=dict)
     node_id: NodeId = ME
     strategy: Strategy = STRATEGY
@@ -65,26 +65,45 @@ class NetworkOfOne:
         return True
 
     def lag(self, cursor: bytes) -> int:
-        return len(self.texts) - int(cursor or b"0")
+        return len(self.log) - int(cursor or b"0")
 
     def sequence(self, cursor: bytes) -> int:
         return int(cursor or b"0")
 
     async def wait(self, cursor: bytes) -> None:
-        await asyncio.Event().wait()  # nothing comes after the texts
+        await asyncio.Event().wait()  # what comes later is followed by `OneNode.follow`
 
     async def changes(self, cursor: bytes, limit: int) -> tuple[Sequence[DocumentChange], bytes]:
         start = int(cursor or b"0")
-        found = self.texts[start : start + limit]
-        return [DocumentChange(text.id, text) for text in found], str(start + len(found)).encode() if found else cursor
+        found = self.log[start : start + limit]
+        return found, str(start + len(found)).encode() if found else cursor
+
+
+class TextsOfLog:
+    """Reads the documents of a log, as a store does."""
+
+    def __init__(self, log: Sequence[DocumentChange]) -> None:
+        self._log, self._read_count = log, 0
+        self._texts: dict[DocumentId, Text | None] = {}
+
+    async def __call__(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
+        self._texts.update((change.id, change.text) for change in self._log[self._read_count :])
+        self._read_count = len(self._log)
+        return {id_: self._texts.get(id_) for id_, _ in wanted}
 
 
 class OneNode:
-    """A node that holds some texts. `built_s`: how long it took to index them."""
+    """A node that holds some texts. `log`: what its index follows; `built_s`: how long it took to index them."""
 
-    def __init__(self, texts: Sequence[Text], searcher: Searcher, built_s: float) -> None:
-        self._searcher, self.built_s = searcher, built_s
-        self._places = {text.id.hex(): place for place, text in enumerate(texts)}
+    def __init__(self, log: list[DocumentChange], searcher: Searcher, local: LocalIndex) -> None:
+        self.log, self.built_s = log, 0.0
+        self._searcher, self._local = searcher, local
+        self._places = {change.id.hex(): place for place, change in enumerate(log)}
+
+    async def follow(self) -> None:
+        """Index what is new in the log."""
+        while await self._local.step():
+            pass
 
     async def ask(self, words: str, limit: int = DEPTH, **said: Any) -> dict[str, Any]:
         """Return the answer as /api/v1/search gives it; a query that is refused finds nothing."""
@@ -99,25 +118,27 @@ class OneNode:
 
 
 @asynccontextmanager
-async def one_node(texts: Sequence[Text], engine: str) -> AsyncIterator[OneNode]:
-    """Index some texts in a node of their own."""
-    by_id = {text.id: text for text in texts}
-
-    async def read(wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
-        return {id_: by_id.get(id_) for id_, _ in wanted}
-
+async def one_node(texts: Sequence[Text], engine: str, folder: Path | None = None) -> AsyncIterator[OneNode]:
+    """Index some texts in a node of their own, in a folder that is kept where one is given."""
     with tempfile.TemporaryDirectory() as path:
-        network, config = NetworkOfOne(texts), IndexConfig(engine=engine)
-        local = LocalIndex.open(config, Path(path), network, network, network.agree)
-        try:
+        log = [DocumentChange(text.id, text) for text in texts]
+        async with node_of(log, engine, folder or Path(path), TextsOfLog(log)) as node:
             began = time.perf_counter()
-            while await local.step():
-                pass
-            built_s = time.perf_counter() - began
-            searcher = Searcher(config, network, local, read, _clock, random.Random(1), signature)
-            yield OneNode(texts, searcher, built_s)
-        finally:
-            await local.close()
+            await node.follow()
+            node.built_s = time.perf_counter() - began
+            yield node
+
+
+@asynccontextmanager
+async def node_of(log: list[DocumentChange], engine: str, folder: Path, read: Any) -> AsyncIterator[OneNode]:
+    """Open the index in a folder. `read` gives documents as a store does."""
+    network, config = NetworkOfOne(log), IndexConfig(engine=engine)
+    local = LocalIndex.open(config, folder, network, network, network.agree)
+    try:
+        searcher = Searcher(config, network, local, read, _clock, random.Random(1), signature)
+        yield OneNode(log, searcher, local)
+    finally:
+        await local.close()
 
 
 def _clock() -> Now:

@@ -6,15 +6,19 @@ at random, in the lengths of those pages; typed queries are their titles, natura
 
 import asyncio
 import random
-import time
+import tempfile
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import quantiles
 
 from benchmarks.figures import Row, row
+from benchmarks.search.cold_start import cold_rows
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
 from benchmarks.search.goals import CPU_DOCUMENTS, NATURAL_CPU_MS, TYPED_CPU_MS
-from benchmarks.search.one_node import OneNode, one_node
+from benchmarks.search.one_node import one_node
+from benchmarks.search.speed_loaded import client_rows, loaded_rows
+from benchmarks.search.timing import TimedQueries, timed
 from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
 from index import Text
@@ -24,59 +28,58 @@ QUERIES = 300
 WARM_UP = 20  # queries that are not timed
 MOST_LINES = 60
 QUICK_DOCUMENTS = 1_000
+MOST_MORE = 10_000  # documents that are indexed while queries are asked: as many as come in 100 s
+NO_GOALS = (None, None)
 QUESTIONS = ("how do I use {} with {}", "what is the best way to get {} from a {}", "why does {} not work in {}")
 
 
 def rows(extent: Extent) -> list[Row]:
-    """Return the rows of typed queries and natural questions."""
+    """Return the rows of queries on a quiet node, under load, and by a process that has just begun."""
     if extent.web is None:
         return [left_out("speed", "needs --web DIR")]
     count = min(extent.documents, QUICK_DOCUMENTS) if extent.quick else extent.documents
     pages, chance = read_web(extent.web), random.Random(1)
     texts, typed, natural = made_up(pages, count, chance), titles(pages, chance), questions(pages, chance)
-    goals = (TYPED_CPU_MS, NATURAL_CPU_MS) if count >= CPU_DOCUMENTS else ((None, None), (None, None))
+    more = made_up(pages, min(count, MOST_MORE), chance, first=count)
+    most, has_goals = extent.most(QUERIES), count >= CPU_DOCUMENTS
+    limits = (TYPED_CPU_MS, NATURAL_CPU_MS) if has_goals else (NO_GOALS, NO_GOALS)
 
-    async def measured() -> list[Row]:
-        async with one_node(texts, extent.engine) as node:
+    async def measured(folder: Path) -> list[Row]:
+        async with one_node(texts, extent.engine, folder) as node:
             await timed(node, titles(pages, random.Random(2))[:WARM_UP])
-            most = extent.most(QUERIES)
-            out = time_rows("typed query", await timed(node, typed[:most]), goals[0])
-            out += time_rows("natural question", await timed(node, natural[:most]), goals[1])
-            return [*out, row("documents indexed", [len(texts) / node.built_s], "/s")]
+            found = await timed(node, typed[:most])
+            out = time_rows("typed query", found, limits[0])
+            out += time_rows("natural question", await timed(node, natural[:most]), limits[1])
+            out.append(row("documents indexed", [len(texts) / node.built_s], "/s"))
+            out += await client_rows(node, typed[most : 2 * most] or typed, has_goals)
+            return out + await loaded_rows(node, typed[:most], found, more, has_goals)
 
-    return [row("speed over so many documents", [float(count)], ""), *asyncio.run(measured())]
-
-
-async def timed(node: OneNode, queries: Sequence[str]) -> tuple[list[float], list[float]]:
-    """Return the milliseconds of processor and wall that each query took."""
-    cpu, wall = [], []
-    for words in queries:
-        began, used = time.perf_counter(), time.process_time()
-        await node.ask(words)
-        cpu.append((time.process_time() - used) * 1000)
-        wall.append((time.perf_counter() - began) * 1000)
-    return cpu, wall
+    with tempfile.TemporaryDirectory() as path:
+        out = asyncio.run(measured(Path(path)))
+        out += cold_rows(Path(path), [*texts, *more], typed, extent.engine, has_goals)
+    return [row("speed over so many documents", [float(count)], ""), *out]
 
 
-def time_rows(what: str, found: tuple[list[float], list[float]], goals: Sequence[float | None]) -> list[Row]:
+def time_rows(what: str, found: TimedQueries, goals: Sequence[float | None]) -> list[Row]:
     """Return the rows of p50 and p95 of processor time, which have goals, and wall time."""
-    if len(found[0]) < 2:
+    if len(found.cpu_ms) < 2:
         return [left_out(what, "too few queries can be made of these pages")]
     out = []
-    for name, values, limits in (("CPU", found[0], goals), ("wall", found[1], (None, None))):
+    for name, values, limits in (("CPU", found.cpu_ms, goals), ("wall", found.wall_ms, NO_GOALS)):
         cuts = quantiles(values, n=20)
         for rank, value, limit in (("p50", cuts[9], limits[0]), ("p95", cuts[18], limits[1])):
             out.append(row(f"{what}, {name} {rank}", [value], "ms", goal=limit))
     return out
 
 
-def made_up(pages: Sequence[WebPage], count: int, chance: random.Random) -> list[Text]:
-    """Return documents of lines that stand on pages of one language, each as many as one of those pages has."""
+def made_up(pages: Sequence[WebPage], count: int, chance: random.Random, first: int = 0) -> list[Text]:
+    """Return documents of lines that stand on pages of one language, each as many as one of those pages has; their
+    addresses are numbered from `first` on."""
     lines: dict[str, list[str]] = {}
     for page in pages:
         lines.setdefault(page.found.language, []).extend(page.found.text.split("\n"))
     out = []
-    for number in range(count):
+    for number in range(first, first + count):
         page = chance.choice(pages)
         have = lines[page.found.language]
         body = "\n".join(chance.choices(have, k=min(page.found.text.count("\n") + 1, MOST_LINES)))

@@ -196,3 +196,6 @@ def test_queries_are_timed(tmp_path: Path) -> None:
     found = {row.what: row.ours for row in speed.rows(extent)}
     assert found["speed over so many documents"] == 50
     assert 0 < found["typed query, CPU p50"] <= found["typed query, CPU p95"]
+    loaded = [what for what in found if any(word in what for word in ("clients", "remembered", "indexed /", "deleted"))]
+    assert len(loaded) == 5 and all(found[what] > 0 for what in loaded)
+    assert found["opening the index and the first query"] > 0 and found["forward records"] > 0

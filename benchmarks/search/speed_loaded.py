@@ -1,0 +1,98 @@
+"""Times queries while other things go on: pages are indexed, many ask at once, a fifth of all documents is gone.
+
+All of it happens in one process, without HTTP: what a server of pages adds is not measured here.
+"""
+
+import asyncio
+import time
+from collections.abc import Sequence
+from statistics import median, quantiles
+
+import msgspec
+
+from benchmarks.figures import Row, row
+from benchmarks.search.goals import AFTER_DELETIONS, CACHED_PER_S, CLIENTS_P95_MS, CLIENTS_PER_S, WHILE_INDEXING
+from benchmarks.search.one_node import OneNode
+from benchmarks.search.timing import TimedQueries, timed
+from index import DocumentChange, SearchRequest, Text
+from node.app.answer_cache import AnswerCache
+
+CLIENTS = 16
+INDEXED_PER_S = 100
+DELETED_OF = 5  # documents one
+CACHED_ASKS = 20_000
+
+
+async def loaded_rows(
+    node: OneNode, queries: Sequence[str], found: TimedQueries, more: Sequence[Text], has_goals: bool
+) -> list[Row]:
+    """Return the rows of one node under load. `found`: what the same queries took before, each asked once; `more` is
+    indexed meanwhile, and then every fifth document deleted. A commit forgets all counts, so none helps later."""
+    busy = await while_indexing(node, queries, more)
+    goal = WHILE_INDEXING if has_goals else None
+    what = f"typed query, wall p99, {INDEXED_PER_S} pages/s indexed / quiet"
+    out = [row(what, [p99(busy) / p99(found.wall_ms)], "×", goal=goal)]
+    node.log += [DocumentChange(change.id, None) for change in node.log[::DELETED_OF]]
+    await node.follow()
+    after, goal = await timed(node, queries), AFTER_DELETIONS if has_goals else None
+    what = "typed query, CPU p50, a fifth deleted / none"
+    return [*out, row(what, [median(after.cpu_ms) / median(found.cpu_ms)], "×", goal=goal)]
+
+
+async def client_rows(node: OneNode, queries: Sequence[str], has_goals: bool) -> list[Row]:
+    """Return the rows of clients that ask all queries once, each one after the other, and of answers remembered."""
+    waited: list[float] = []
+    left = list(queries)
+
+    async def client() -> None:
+        while left:
+            began = time.perf_counter()
+            msgspec.json.encode(await node.ask(left.pop()))
+            waited.append((time.perf_counter() - began) * 1000)
+
+    began = time.perf_counter()
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(CLIENTS):
+            tasks.create_task(client(), name=f"client-{number}")
+    rate, p95 = len(queries) / (time.perf_counter() - began), quantiles(waited, n=20)[18]
+    goals = (CLIENTS_PER_S, CLIENTS_P95_MS, CACHED_PER_S) if has_goals else (None, None, None)
+    return [
+        row(f"distinct queries of {CLIENTS} clients", [rate], "/s", goal=goals[0], at_least=True),
+        row(f"wait of {CLIENTS} clients, p95", [p95], "ms", goal=goals[1]),
+        row("answers remembered", [await cached_per_s(node, queries)], "/s", goal=goals[2], at_least=True),
+    ]
+
+
+async def cached_per_s(node: OneNode, queries: Sequence[str]) -> float:
+    """Return how many remembered answers a second are made JSON."""
+    cache, asked = AnswerCache(), [SearchRequest(words, 10) for words in queries[:100]]
+    for request in asked:
+        cache.put(request, await node.ask(request.text), 0.0)
+    began = time.perf_counter()
+    for number in range(CACHED_ASKS):
+        msgspec.json.encode(cache.get(asked[number % len(asked)], 0.5))
+    return CACHED_ASKS / (time.perf_counter() - began)
+
+
+async def while_indexing(node: OneNode, queries: Sequence[str], more: Sequence[Text]) -> list[float]:
+    """Return how long each query waited, in ms, while so many pages a second came."""
+    async with asyncio.TaskGroup() as tasks:
+        feeding = tasks.create_task(feed(node, more), name="feed")
+        found = await timed(node, queries)
+        feeding.cancel()
+    await node.follow()
+    return found.wall_ms
+
+
+async def feed(node: OneNode, more: Sequence[Text]) -> None:
+    """Hand the index so many pages each second, for as long as there are some."""
+    for start in range(0, len(more), INDEXED_PER_S):
+        until = time.perf_counter() + 1.0
+        node.log += [DocumentChange(text.id, text) for text in more[start : start + INDEXED_PER_S]]
+        await node.follow()
+        await asyncio.sleep(max(until - time.perf_counter(), 0.0))
+
+
+def p99(values: Sequence[float]) -> float:
+    """Return the value that one of a hundred exceeds."""
+    return quantiles(values, n=100)[98] if len(values) > 1 else values[0]
