@@ -71,6 +71,10 @@ class MemoryEngine:
         shift, found = CELL_BITS - slot_bits, (self._entries[number][0] for number in select(node, self._find))
         return commonest(entry.facets for entry in found if entry.cell >> shift in slots)
 
+    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+        shift, found = CELL_BITS - slot_bits, (self._entries[number][0] for number in select(node, self._find))
+        return Counter(entry.facets[0] for entry in found if entry.cell >> shift in slots)
+
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         shift = CELL_BITS - slot_bits
         found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].cell >> shift in slots)

@@ -94,6 +94,9 @@ class Engine(Protocol):
         """Count exactly how many documents of these slots match, by their names in each of FACETS: the MAX_FACETS
         commonest."""
 
+    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+        """Count exactly how many documents of these slots match, by site; of very many sites, the commonest."""
+
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         """Return up to `limit` documents of these slots that match the query's root."""
 

@@ -1,4 +1,4 @@
-"""The default engine: tantivy; only this file and `tantivy_documents.py` know it.
+"""The default engine: tantivy; only this file and its neighbours `tantivy_*.py` know it.
 
 All text is one field in which each field of a document stands as many times as its weight says, so tantivy's own BM25
 is ours except for its idf, its average length and its rounded lengths. A boost replaces the idf; lengths are rounded
@@ -21,18 +21,18 @@ import tantivy
 from tantivy import Occur
 
 from dht import BrokenFile
-from index.engine.protocol import MAX_FACETS, Candidates, Facets, IndexEntry, Scale
+from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
 from index.engine.tantivy_checksums import check_files
+from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
 from index.engine.tantivy_documents import (
     EVERY,
-    FACET_COLUMNS,
     document_of,
     schema_of_documents,
     slot_terms,
     term_in_class,
 )
+from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
 from index.errors import IndexCorrupt, failure_of
-from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Leaf, forms_of
 from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
 from index.query.rewards import FIELD_CLASSES, shares, words_in
@@ -40,9 +40,9 @@ from index.query.scoring import K1
 from index.text.stem_classes import CLASSES
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
+_PARTS_OF_TEXT = frozenset(each.name for each in FIELD_CLASSES)
 COUNTED = 512  # counts remembered between two commits, and
 FACETED = 64  # counts by name
-ALL_NAMES = 1 << 16  # of a segment: where fewer are looked at, counts may be too low
 
 
 class TantivyEngine:
@@ -115,7 +115,7 @@ class TantivyEngine:
             return self._searcher.terms_with_prefix("word", prefix, limit=limit)
 
     def words_together(self, words: Sequence[str]) -> int:
-        return self._hits(tantivy.Query.boolean_query([(Occur.Must, _silent(self._match(word))) for word in words]))
+        return self._hits(tantivy.Query.boolean_query([(Occur.Must, silent(self._match(word))) for word in words]))
 
     def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures():
@@ -134,8 +134,29 @@ class TantivyEngine:
             if len(known) >= COUNTED:
                 known.clear()
             with self._failures():
-                known[asked, slot_bits] = self._by_slot(searcher, self._match(asked), slot_bits)
+                known[asked, slot_bits] = self._counted_anew(searcher, asked, slot_bits)
         return known[asked, slot_bits]
+
+    def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
+        """Count by slot, and what groups match by site, too: to find it again would cost as much once more."""
+        if not isinstance(asked, QueryGroup):
+            return self._by_slot(searcher, self._match(asked), slot_bits)
+        found = searcher.aggregate(self._match(asked), {**by_slot(slot_bits), **SITES})
+        self._remember_sites((asked, self._occupied(slot_bits), slot_bits), found)
+        return slots_in(found, slot_bits)
+
+    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+        asked = (node, slots & self._occupied(slot_bits), slot_bits)
+        if asked not in self._sited:
+            with self._failures():
+                match = self._within(self._match(node), slots, slot_bits)
+                self._remember_sites(asked, self._searcher.aggregate(match, SITES))
+        return self._sited[asked]
+
+    def _remember_sites(self, asked: tuple[QueryNode, frozenset[int], int], found: dict[str, Any]) -> None:
+        if len(self._sited) >= FACETED:
+            self._sited.clear()
+        self._sited[asked] = sites_in(found)
 
     def facets(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Facets:
         known, asked = self._faceted, (node, slots, slot_bits)
@@ -143,7 +164,8 @@ class TantivyEngine:
             if len(known) >= FACETED:
                 known.clear()
             with self._failures():
-                known[asked] = self._commonest(self._searcher, self._within(self._match(node), slots, slot_bits))
+                match = self._within(self._match(node), slots, slot_bits)
+                known[asked] = facets_in(self._searcher.aggregate(match, FACET_NAMES))
         return known[asked]
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
@@ -161,7 +183,7 @@ class TantivyEngine:
         if len(hits) <= limit and is_part:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._match(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
-            more: Any = searcher.search(self._within(_silent(rest), slots, slot_bits), room, count=False)
+            more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)
             hits = [*hits, *more.hits]
         raised = ROUNDING * (max(1.0, scale.average / average) if average else 1.0)
         bounds = [score * raised for score, _ in hits]
@@ -175,7 +197,7 @@ class TantivyEngine:
         if occupied <= slots:
             return query
         wanted = tantivy.Query.term_set_query(self._schema, "slot", slot_terms(occupied & slots, slot_bits))
-        return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, _silent(wanted))])
+        return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
         with self._failures():
@@ -197,6 +219,7 @@ class TantivyEngine:
         self._index.reload()
         self._searcher = self._index.searcher()
         self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
+        self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
         self._known_terms: dict[tuple[Leaf, str], list[list[str]]] = {}
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
@@ -211,29 +234,20 @@ class TantivyEngine:
         return filled[slot_bits]
 
     def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
-        width = 1 << (CELL_BITS - slot_bits)
-        asked = {"slots": {"histogram": {"field": "cell", "interval": width, "min_doc_count": 1}}}
-        found = searcher.aggregate(match, asked)
-        return {int(bucket["key"]) // width: int(bucket["doc_count"]) for bucket in found["slots"]["buckets"]}
-
-    def _commonest(self, searcher: tantivy.Searcher, match: tantivy.Query) -> Facets:
-        names = {"size": MAX_FACETS, "segment_size": ALL_NAMES}
-        found = searcher.aggregate(match, {each: {"terms": {"field": each, **names}} for each in FACET_COLUMNS})
-        columns = (found[each]["buckets"] for each in FACET_COLUMNS)
-        return tuple(tuple((str(name["key"]), int(name["doc_count"])) for name in column) for column in columns)
+        return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
 
     def _match(self, node: QueryNode | str) -> tantivy.Query:
         if isinstance(node, str):
             return tantivy.Query.term_query(self._schema, "word", node)
         if isinstance(node, QueryGroup):
-            return _boolean(node, [self._match(child) for child in node.children], map(self._match, node.without))
+            return boolean(node, [self._match(child) for child in node.children], map(self._match, node.without))
         if isinstance(node, SiteFilter):
             return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
         if isinstance(node, LanguageFilter):
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
         if isinstance(node, TagFilter):
             return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
-        return _any_of(*self._in(node, "text"), *self._in(node, "boilerplate"))
+        return any_of(*self._in(node, "text"), *self._in(node, "boilerplate"))
 
     def _in(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
         """Queries of which a document that holds a leaf in this field matches one, or two where it holds a phrase apart
@@ -252,13 +266,16 @@ class TantivyEngine:
         if key not in known:
             if len(known) >= COUNTED:
                 known.clear()
-            classes = [number for number in range(len(CLASSES)) if here >> number & 1]
-            asked = (
-                [term_in_class(term, number) for term in form.terms]
-                for form in forms_of(leaf)
-                for number in classes
-                if form.classes >> number & 1
-            )
+            if field in _PARTS_OF_TEXT:
+                asked = self._terms_of(leaf, "text")
+            else:
+                classes = [number for number in range(len(CLASSES)) if here >> number & 1]
+                asked = [
+                    [term_in_class(term, number) for term in form.terms]
+                    for form in forms_of(leaf)
+                    for number in classes
+                    if form.classes >> number & 1
+                ]
             known[key] = [terms for terms in asked if all(self._searcher.doc_freq(field, term) for term in terms)]
         return known[key]
 
@@ -283,8 +300,8 @@ class TantivyEngine:
             leaves += [(Occur.Should, clause) for clause in scoring]
         root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
         wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
-        must = [child for child in wanted if not _is_any_of(child, query.leaves)]
-        clauses = [(Occur.Must, _silent(self._match(child))) for child in must]
+        must = [child for child in wanted if not is_any_of(child, query.leaves)]
+        clauses = [(Occur.Must, silent(self._match(child))) for child in must]
         clauses += [(Occur.MustNot, self._match(child)) for child in root.without]
         is_part = len(must) < len(wanted)
         if not clauses:
@@ -312,31 +329,6 @@ class TantivyEngine:
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
         scored, _ = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
         return next(_averages(json.loads(scored.explain(searcher, place).to_json())), 0.0)
-
-
-def _boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Iterator[tantivy.Query]) -> tantivy.Query:
-    excluded = [(Occur.MustNot, query) for query in without]
-    if group.minimum == len(children):
-        return tantivy.Query.boolean_query([(Occur.Must, query) for query in children] + excluded)
-    wanted = [(Occur.Should, query) for query in children]
-    return tantivy.Query.boolean_query(wanted + excluded, minimum_number_should_match=group.minimum)
-
-
-def _is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:
-    """Whether a node asks for any of all leaves, and for nothing else."""
-    if isinstance(node, QueryGroup):
-        return node.minimum == 1 and not node.without and bool(leaves) and set(node.children) == set(leaves)
-    return (node,) == tuple(leaves)
-
-
-def _any_of(*queries: tantivy.Query) -> tantivy.Query:
-    if len(queries) == 1:
-        return queries[0]
-    return tantivy.Query.boolean_query([(Occur.Should, query) for query in queries])
-
-
-def _silent(query: tantivy.Query) -> tantivy.Query:
-    return tantivy.Query.const_score_query(query, 0.0)
 
 
 def _averages(explained: dict[str, Any]) -> Iterator[float]:

@@ -107,6 +107,11 @@ class WhooshEngine:
         shift, found = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(node, self._find))
         return commonest(names for _, cell, names in found if cell >> shift in slots)
 
+    def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
+        self._refresh()
+        shift, found = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(node, self._find))
+        return Counter(names[0] for _, cell, names in found if cell >> shift in slots)
+
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         self._refresh()
         shift, matching = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(query.root, self._find))

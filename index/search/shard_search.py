@@ -16,7 +16,7 @@ from index.query.scoring import Scorer, max_proximity, upper_bound
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
 from index.search.top_hits import TopHits
-from index.text.site_host import name_of_host
+from index.text.site_host import digest_of_host, name_of_host
 
 LISTED, WIDER = 512, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
 ROWS = 20  # of them are read at once
@@ -83,7 +83,7 @@ def best(
         hits=tuple(found.hits),
         complete=found.complete,
         bound=0.0 if found.complete else found.bound,
-        hosts=tuple((host, search.count_of(host)) for host in found.hosts),
+        hosts=search.host_counts(found.hosts),
         facets=files.engine.facets(query.counted, frozenset(slots), slot_bits) if facets else (),
     )
 
@@ -144,8 +144,15 @@ class ShardSearch:
                 break
         return ShardHits(hits[:k], is_sure, 0.0 if is_sure else upper_bound(self.query, self.statistics))
 
-    def count_of(self, host: bytes) -> int:
-        """Count the matches of one host."""
+    def host_counts(self, hosts: Sequence[bytes]) -> tuple[tuple[bytes, int], ...]:
+        """Count the matches of some hosts."""
+        if not hosts:
+            return ()
+        by_site = self.files.engine.site_counts(self.query.counted, frozenset(self.slots), self.slot_bits)
+        known = {digest_of_host(site): number for site, number in by_site.items()}
+        return tuple((host, known[host] if host in known else self._count_of(host)) for host in hosts)
+
+    def _count_of(self, host: bytes) -> int:
         return self._count(QueryGroup(2, (self.query.counted, SiteFilter(name_of_host(host)))))
 
     def _count(self, root: QueryNode) -> int:
