@@ -16,7 +16,7 @@ from pathlib import Path
 
 from benchmarks.figures import ROOT, Row, row
 from benchmarks.search.figure import left_out
-from benchmarks.search.goals import FIRST_QUERY_MS, FORWARD_MB, OPEN_MB, USED_MB
+from benchmarks.search.goals import FIRST_QUERY_MS, OPEN_MB, USED_MB
 from benchmarks.search.one_node import node_of
 from dht import DocumentId, Key
 from index import Text
@@ -35,13 +35,12 @@ def cold_rows(folder: Path, texts: Sequence[Text], queries: Sequence[str], engin
     if ended.returncode:
         return [left_out("cold start", ended.stderr.strip().rpartition("\n")[2])]
     found = json.loads(ended.stdout)
-    goals = (FIRST_QUERY_MS, OPEN_MB, USED_MB, FORWARD_MB) if has_goals else (None,) * 4
+    goals = (FIRST_QUERY_MS, OPEN_MB, USED_MB) if has_goals else (None,) * 3
     out = [row("opening the index and the first query", [found["first_ms"]], "ms", goal=goals[0])]
     if found["open_mb"] is not None:
         out.append(row("private memory, what opening adds", [found["open_mb"]], "MB", goal=goals[1]))
         out.append(row(f"the same after {len(asked)} queries", [found["used_mb"]], "MB", goal=goals[2]))
-    size = (folder / "forward.sqlite").stat().st_size / 1e6
-    return [*out, row("forward records", [size], "MB", goal=goals[3])]
+    return out
 
 
 def write_documents(file: Path, texts: Sequence[Text]) -> None:

@@ -15,7 +15,7 @@ from benchmarks.figures import Row, row
 from benchmarks.search.cold_start import cold_rows
 from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
-from benchmarks.search.goals import CPU_DOCUMENTS, NATURAL_CPU_MS, TYPED_CPU_MS
+from benchmarks.search.goals import CPU_DOCUMENTS, FORWARD_MB, NATURAL_CPU_MS, TYPED_CPU_MS
 from benchmarks.search.one_node import one_node
 from benchmarks.search.speed_loaded import client_rows, loaded_rows
 from benchmarks.search.timing import TimedQueries, timed
@@ -51,6 +51,7 @@ def rows(extent: Extent) -> list[Row]:
             out = time_rows("typed query", found, limits[0])
             out += time_rows("natural question", await timed(node, natural[:most]), limits[1])
             out.append(row("documents indexed", [len(texts) / node.built_s], "/s"))
+            out.append(row("forward records", [forward_mb(folder)], "MB", goal=FORWARD_MB if has_goals else None))
             out += await client_rows(node, typed[most : 2 * most] or typed, has_goals)
             return out + await loaded_rows(node, typed[:most], found, more, has_goals)
 
@@ -58,6 +59,11 @@ def rows(extent: Extent) -> list[Row]:
         out = asyncio.run(measured(Path(path)))
         out += cold_rows(Path(path), [*texts, *more], typed, extent.engine, has_goals)
     return [row("speed over so many documents", [float(count)], ""), *out]
+
+
+def forward_mb(folder: Path) -> float:
+    """Return the size of an index's forward records, their log included."""
+    return sum(file.stat().st_size for file in folder.glob("forward.sqlite*")) / 1e6
 
 
 def time_rows(what: str, found: TimedQueries, goals: Sequence[float | None]) -> list[Row]:

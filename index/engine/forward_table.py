@@ -16,7 +16,8 @@ from index.errors import failure_of
 from index.query.collection_statistics import SlotTotals
 from index.text.forward_index import lengths_in
 
-PAGE_BYTES = 1 << 14  # seven rows or so: in pages of 4 kB half would stay empty
+PAGE_BYTES = 1 << 15  # some 14 rows; half of a page of 4 kB would stay empty
+LOG_PAGES = 128  # of the write-ahead log, 4 MB, before it is written back
 _CHUNK = 256  # rows of about 2 kB that a reader holds at once
 _SCHEMA = """
 CREATE TABLE IF NOT EXISTS document (number INTEGER PRIMARY KEY, id BLOB NOT NULL UNIQUE, key BLOB NOT NULL,
@@ -123,6 +124,7 @@ class ForwardTable:
         connection = sqlite3.connect(self._path or ":memory:", check_same_thread=False)
         connection.execute(f"PRAGMA page_size = {PAGE_BYTES}")  # where the file is new
         connection.execute("PRAGMA journal_mode = WAL")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {LOG_PAGES}")
         connection.execute("PRAGMA synchronous = NORMAL")  # a power cut may undo commits: they are followed again
         return connection
 
