@@ -194,6 +194,16 @@ def test_a_query_that_does_not_parse_is_marked_where_it_breaks(site: Any) -> Non
     assert 'value="&#34;open"' in reply.text
 
 
+@pytest.mark.parametrize(
+    "typed",
+    ["x" * 1001, "(" * 900, "%ff%fe%80", "%E2%80%AE%E2%81%A6abc", "%00", "%ED%A0%80", "a*%20" * 300, "before:1000000"],
+)
+def test_odd_queries_are_no_fault_of_the_server(site: Any, typed: str) -> None:
+    for path in ("/search", "/api/v1/search", "/suggest", "/search?sort=date", "/search?format=rss"):
+        sign = "&" if "?" in path else "?"
+        assert site.get(f"{path}{sign}q={typed}").status in (200, 303, 400), path
+
+
 def test_an_empty_query_leads_home(site: Any) -> None:
     reply = site.get("/search?q=+")
     assert (reply.status, reply.headers["location"]) == (303, "/")
