@@ -20,6 +20,7 @@ from index.query.parser import parse_query
 from index.query.scoring import Scorer, measure
 from index.search.oracle import SearchOracle
 from index.text.forward_index import analyse, forward_of
+from index.text.site_host import host_of
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
@@ -68,6 +69,10 @@ def check(engine: Engine, live: dict[int, Text]) -> None:
             assert dict(engine.counts(parsed.root, bits)) == dict(counted), query
             counted = Counter(slot_of(text.key, bits) for text in enough)
             assert dict(engine.counts(parsed.counted, bits)) == dict(counted), query
+        for asked in (frozenset(range(1 << BITS)), slots):
+            there = [text for text in enough if slot_of(text.key, BITS) in asked]
+            sites = Counter(host_of(text.url) for text in there)
+            assert dict(engine.site_counts(parsed.counted, asked, BITS)) == dict(sites), query
 
 
 @pytest.mark.parametrize("seed", [1, 2])
