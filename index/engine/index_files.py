@@ -22,14 +22,14 @@ from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
 from index.text.analyzer import ANALYZER
 from index.text.forward_index import FieldTerms, analyse, encode_forward
-from index.text.site_host import digest_of_host, host_of, name_of_host
+from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 9  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 10  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
@@ -198,4 +198,5 @@ def _entry(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry
         words_of(text),
         tags_of(text),
         title_line(text.title),
+        bool(front_name(text.url)),
     )

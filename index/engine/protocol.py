@@ -32,6 +32,7 @@ class IndexEntry:
     words: Sequence[str] = ()  # the distinct words of its title, headings and body as they are written, see `surfaces`
     tags: Sequence[str] = ()  # what filters ask for, see `tags`; none holds a space
     title: str = ""  # folded, as suggestions offer it
+    is_front: bool = False  # whether it is its host's front page
 
     @property
     def facets(self) -> tuple[str, ...]:

@@ -35,12 +35,12 @@ from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
 from index.errors import IndexCorrupt, failure_of
 from index.query.leaf import Leaf, forms_of
 from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
-from index.query.rewards import FIELD_CLASSES, shares, words_in
+from index.query.rewards import FRONT_FIELD, FRONT_SHARE, TITLE_CLASSES, shares, words_in
 from index.query.scoring import K1
 from index.text.stem_classes import CLASSES
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-_PARTS_OF_TEXT = frozenset(each.name for each in FIELD_CLASSES)
+_PARTS_OF_TEXT = frozenset((*(each.name for each in TITLE_CLASSES), FRONT_FIELD))
 COUNTED = 512  # counts remembered between two commits, and
 FACETED = 64  # counts by name
 
@@ -321,9 +321,10 @@ class TantivyEngine:
             yield tantivy.Query.boost_query(self._asked(terms, "text"), weight / (theirs * (K1 + 1)))
 
     def _rewards(self, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
-        """What a leaf earns in titles and addresses: constants, which are added as they are."""
-        for each, share in zip(FIELD_CLASSES, shares(words), strict=True):
-            for query in self._in(leaf, each.name):
+        """What a leaf earns in titles: constants, which are added as they are; in front pages the most."""
+        fields = [(each.name, share) for each, share in zip(TITLE_CLASSES, shares(words), strict=True)]
+        for field, share in (*fields, (FRONT_FIELD, FRONT_SHARE)):
+            for query in self._in(leaf, field):
                 yield tantivy.Query.const_score_query(query, weight * share)
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:

@@ -1,10 +1,12 @@
-"""What a document earns beside its words' frequencies: for words in its title and its address, and for having all.
+"""What a document earns beside its words' frequencies: for words in its title, for being the front page of the site
+that they name, and for having all.
 
 Pure: values only. A reward is a share of a word's weight that depends on the field and on its length alone, in a few
 classes, so that an engine adds it as a constant: what it adds and what the score adds are the same. The more words a
-title has beside those of the query, the less it is about them. In an address only short ones count: a front page is
-the page of its site's name, whatever else stands below it. What lacks words is multiplied by at most 1, where the words
-are few: in a long question hardly any document has all.
+title has beside those of the query, the less it is about them. A front page is the page of its site's name, whatever
+else stands below it: its reward is the greater the more of the query its host's name says, and next to nothing where
+that is half, because then a page below is meant; an engine adds the whole of it. What lacks words is multiplied by at
+most 1, where the words are few: in a long question hardly any document has all.
 """
 
 import math
@@ -18,48 +20,42 @@ from index.text.forward_index import TITLE, URL, Counts
 SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ
 MANY = 9  # words; from so many on, lacking some costs nothing
-COVER_FADE = 16
+COVER_FADE = 20
+TITLE_SHARE = 0.3  # of a word's weight, where the query has as many words as the title
+FRONT_FIELD = "front"  # an engine's field of what front pages have for an address
+FRONT_SHARE = 0.5  # of a word's weight, where the host's name has all words of the query
+FRONT_MOST = 6  # terms of such a name: a longer one is stuffed
 
 
 @dataclass(frozen=True, slots=True)
-class FieldClass:
-    """Fields of a certain length. `most`: the longest, in terms; `typical`: what stands for all of them."""
+class TitleClass:
+    """Titles of a certain length. `most`: the longest, in terms; `typical`: what stands for all of them."""
 
-    field: int  # of forward_index.FIELDS
     most: int
     typical: int
-    share: float  # of a word's weight, where the query has as many words as the field
 
     @property
     def name(self) -> str:
-        """The name of an engine's field that holds it."""
-        return f"{'title' if self.field == TITLE else 'address'}_{self.most}"
+        """The name of an engine's field that holds them."""
+        return f"title_{self.most}"
 
 
-FIELD_CLASSES = (
-    FieldClass(TITLE, 4, 3, 0.3),
-    FieldClass(TITLE, 10, 7, 0.3),
-    FieldClass(TITLE, 64, 14, 0.3),
-    FieldClass(URL, 3, 2, 0.3),
-    FieldClass(URL, 5, 4, 0.2),
-)
+TITLE_CLASSES = (TitleClass(4, 3), TitleClass(10, 7), TitleClass(64, 14))
 
 
-def field_class(field: int, length: int) -> int | None:
-    """Return the number of the class of a field of so many terms, None where it has none."""
-    if not length:
-        return None
-    return next((n for n, each in enumerate(FIELD_CLASSES) if each.field == field and length <= each.most), None)
+def title_class(length: int) -> int | None:
+    """Return the number of the class of a title of so many terms, None where it has none."""
+    return next((n for n, each in enumerate(TITLE_CLASSES) if 0 < length <= each.most), None)
 
 
 @lru_cache(MANY)
 def shares(words: int) -> tuple[float, ...]:
     """Return the share of a word's weight that each class earns it in a query of so many words."""
     out = []
-    for each in FIELD_CLASSES:
+    for each in TITLE_CLASSES:
         least = min(words, each.typical)
         root = math.isqrt(least * SHARE_STEPS * SHARE_STEPS // each.typical)  # whole numbers: alike everywhere
-        out.append(math.floor(each.share * root) / SHARE_STEPS)
+        out.append(math.floor(TITLE_SHARE * root) / SHARE_STEPS)
     return tuple(out)
 
 
@@ -70,20 +66,32 @@ def words_in(leaves: Sequence[Leaf]) -> int:
 
 def most_share(words: int) -> float:
     """Return the greatest share that a word can earn in one document."""
-    found = list(zip(FIELD_CLASSES, shares(words), strict=True))
-    return sum(max(share for each, share in found if each.field == field) for field in (TITLE, URL))
+    return max(shares(words)) + FRONT_SHARE
 
 
-def earned(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], words: int) -> tuple[float, ...]:
-    """Compute what each word earns a document by its title and by its address."""
+def earned(
+    tfs: Sequence[Counts], lengths: Counts, is_front: bool, weights: Sequence[float], words: int
+) -> tuple[float, ...]:
+    """Compute what each word earns a document by its title and as a front page."""
     known = shares(words)
-    title, address = field_class(TITLE, lengths[TITLE]), field_class(URL, lengths[URL])
+    title = title_class(lengths[TITLE])
     in_title = known[title] if title is not None else 0.0
-    in_address = known[address] if address is not None else 0.0
+    in_address = _front_share(tfs, weights) if is_front and lengths[URL] <= FRONT_MOST else 0.0
     return tuple(
         weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
         for counts, weight in zip(tfs, weights, strict=True)
     )
+
+
+def _front_share(tfs: Sequence[Counts], weights: Sequence[float]) -> float:
+    """The share of a word's weight that a front page earns; weights are whole steps, so that their sums are exact."""
+    named = sum(weight for counts, weight in zip(tfs, weights, strict=True) if counts[URL])
+    if not named:
+        return 0.0
+    part = named / sum(weights)
+    for _ in range(3):  # the eighth power: alike on every machine, as `pow` is not
+        part *= part
+    return math.floor(FRONT_SHARE * SHARE_STEPS * part) / SHARE_STEPS
 
 
 def coverage(tfs: Sequence[Counts], weights: Sequence[float]) -> float:

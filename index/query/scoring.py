@@ -3,9 +3,10 @@
 Pure: integers in, one float out, always in the same order of operations.
 
     score = (bm25 + rewards) · coverage · proximity
-    bm25  = Σ over leaves  repeats · idf · tf / (tf + K1 · (1 − B + B · length / average))
+    bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
+    kept  = 1, less for words that say little of a subject (`weak_words.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
     proximity = 1 + (P_MAX − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
@@ -32,12 +33,13 @@ from index.query.leaf import Leaf, Phrase, Term, terms_in
 from index.query.parser import Query
 from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
+from index.text.weak_words import kept_share
 
-RANKING = 2
+RANKING = 4
 WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
 K1 = 1.2
 B = 0.75  # tantivy computes with exactly these two
-P_MAX = 1.1  # what being close together may add at most; also how loose the bound of `upper_bound` is
+P_MAX = 1.15  # what being close together may add at most; also how loose the bound of `upper_bound` is
 CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
@@ -52,6 +54,7 @@ class ScoreInputs:
     tfs: tuple[Counts, ...]
     lengths: Counts
     closeness: int  # 0 … CLOSE_ONE
+    is_front: bool  # whether it is its host's front page
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +86,9 @@ def idfs(statistics: Statistics) -> tuple[float, ...]:
 
 
 def leaf_weights(query: Query, statistics: Statistics) -> tuple[float, ...]:
-    """Return what each leaf weighs: its idf as often as it was said."""
-    return tuple(count * idf for count, idf in zip(query.repeats, idfs(statistics), strict=True))
+    """Return what each leaf weighs: its idf as often as it was said, or the share of that which its word keeps."""
+    kept = (kept_share(leaf.surface) if isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
+    return tuple(count * idf * share for count, idf, share in zip(query.repeats, idfs(statistics), kept, strict=True))
 
 
 def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], average: float) -> float:
@@ -110,13 +114,14 @@ class Scorer:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._words = words_in(query.leaves)
 
-    def relevance(self, tfs: Sequence[Counts], lengths: Counts) -> float:
+    def relevance(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute what an engine adds up: the words' frequencies and the rewards, no factor."""
-        return bm25(tfs, lengths, self.weights, self.average) + sum(earned(tfs, lengths, self.weights, self._words))
+        rewards = earned(tfs, lengths, is_front, self.weights, self._words)
+        return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
-    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts) -> float:
+    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute the score but for the last factor."""
-        return self.relevance(tfs, lengths) * coverage(tfs, self.weights)
+        return self.relevance(tfs, lengths, is_front) * coverage(tfs, self.weights)
 
     def most_coverage(self, forward: ForwardRecord, leaves: Sequence[Leaf]) -> float:
         """Return what the coverage of a document is at most, by which terms it has."""
@@ -124,7 +129,8 @@ class Scorer:
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
-        return self.before_proximity(numbers.tfs, numbers.lengths) * proximity(numbers.closeness)
+        alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front)
+        return alone * proximity(numbers.closeness)
 
 
 def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> float:
@@ -135,7 +141,8 @@ def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> floa
 def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
-    return ScoreInputs(tuple(map(by_field, places)), forward.lengths, closeness(query.leaves, places))
+    tfs = tuple(map(by_field, places))
+    return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), forward.is_front)
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
@@ -194,13 +201,14 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
     """Tell where a score comes from, as plain data: every number that went into it."""
     numbers, scorer = scored.numbers, Scorer(query, statistics)
     tfs, lengths, weights = numbers.tfs, numbers.lengths, scorer.weights
-    rewards = earned(tfs, lengths, weights, words_in(query.leaves))
+    rewards = earned(tfs, lengths, numbers.is_front, weights, words_in(query.leaves))
     leaves = [
         {
             "leaf": name_of(leaf),
             "df": statistics.df[number],
             "idf": idf,
             "repeats": query.repeats[number],
+            "weight": weights[number],
             "tf": dict(zip(FIELDS, tfs[number], strict=True)),
             "score": bm25(tfs[number : number + 1], lengths, weights[number : number + 1], scorer.average),
             "reward": rewards[number],
@@ -217,6 +225,7 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "documents": statistics.documents,
         "length": weighted(lengths),
         "average_length": scorer.average,
+        "is_front": numbers.is_front,
         "weights": dict(zip(FIELDS, WEIGHTS, strict=True)),
         "leaves": leaves,
     }

@@ -122,8 +122,8 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     """One document with the numbers that its score was computed from.
 
     `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
-    empty where it has none), and `host` is equal for pages of one host. `day`: that it is
-    dated, see `page_date`, where the question was for the newest."""
+    empty where it has none), and `host` is equal for pages of one host. `day`: that it is dated, see `page_date`, where
+    the question was for the newest. `is_front`: whether it is the host's front page."""
 
     id: Id
     key: Id
@@ -136,6 +136,7 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     host: HostDigest = bytes(8)
     signature: Annotated[bytes, Meta(max_length=16)] = b""
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
+    is_front: bool = False
 
     @property
     def place(self) -> tuple[int, float, bytes]:

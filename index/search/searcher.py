@@ -213,7 +213,7 @@ class Searcher:
             if peer != self._overlay.view.node_id and (reason := wrong_hit(hit, text, asked.query)):
                 self._note(page, peer, reason)
             else:
-                scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness))
+                scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness, hit.is_front))
                 copies, similar = _copies(picked, texts), len(picked.similar)
                 page.shown.append(_Shown(text, scored, copies, max(similar, len(copies))))
         else:  # it changed a moment ago: what it says now counts

@@ -88,11 +88,12 @@ class TopHits:
             return None
         places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
         tfs = tuple(map(by_field, places))
-        alone = self._scorer.before_proximity(tfs, forward.lengths)
+        alone = self._scorer.before_proximity(tfs, forward.lengths, forward.is_front)
         if alone * self._most < least:
             return None
         close = closeness(leaves, places)
         score = alone * proximity(close)
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, forward.host, forward.signature, day)
+        marks = forward.host, forward.signature, day, forward.is_front
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks)

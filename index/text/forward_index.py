@@ -3,11 +3,12 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · the day
-that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of positions (u16) · number of terms that
-stand more than once (u16) · size of the term table (u32) · the low bytes of all positions · a compressed rest: the
-table, "\\0term\\0term\\0", those first that stand more than once · where the positions of each of these start, and
-where they end (u16) · the high bytes of all positions. Other terms have one position each, in order.
+Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is
+a front page (u8) · the day that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of positions
+(u16) · number of terms that stand more than once (u16) · size of the term table (u32) · the low bytes of all positions
+· a compressed rest: the table, "\\0term\\0term\\0", those first that stand more than once · where the positions of
+each of these start, and where they end (u16) · the high bytes of all positions. Other terms have one position each, in
+order.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -31,7 +32,7 @@ from index.change_feed import Text
 from index.text.analyzer import terms
 from index.text.compression import compress, decompress
 from index.text.page_date import day_of
-from index.text.site_host import digest_of_host, host_of
+from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
 
 TITLE, HEADINGS, URL, BODY = range(4)
@@ -45,9 +46,9 @@ SIGNATURE_BYTES = 16
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
-_HEAD = struct.Struct("=16s8s16sBxH4HHHI")
+_HEAD = struct.Struct("=16s8s16sB?H4HHHI")
 _PAIR = struct.Struct("<HH")
-_LENGTHS = slice(5, 9)
+_LENGTHS = slice(6, 10)
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -73,6 +74,7 @@ class ForwardRecord:
     host: bytes  # the digest of its host, 8 bytes
     signature: bytes  # the document's own, 16 bytes, b"" where it has none
     stem_class: int
+    is_front: bool  # whether it is its host's front page
     day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
     _many: int  # terms that stand more than once
@@ -100,7 +102,8 @@ class ForwardRecord:
 
 
 def analyse(text: Text) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
+    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each. A front page's address is the
+    name of its host alone."""
     headings: list[list[str]] = []
     stem_class = class_of(text.language)
     room = LIMITS[HEADINGS]
@@ -109,12 +112,12 @@ def analyse(text: Text) -> FieldTerms:
         room -= len(found)
         if found:
             headings.append(found)
-    address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+    address = front_name(text.url) or text.url.partition("://")[2]
     title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
     return FieldTerms(
         terms(title, LIMITS[TITLE], stem_class),
         headings,
-        terms(address, LIMITS[URL], stem_class),
+        terms(unquote(address[:MAX_LINE_CHARS], errors="replace"), LIMITS[URL], stem_class),
         terms(body, LIMITS[BODY], stem_class),
         terms(text.boilerplate[:MAX_BODY_CHARS], BOILERPLATE_LIMIT, stem_class),
     )
@@ -138,20 +141,22 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     counts[order[:many]].cumsum(out=starts[1:])
     names = list(numbers)
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
-    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text), class_of(text.language)
-    head = _HEAD.pack(*marks, day_of(text), *lengths_of(fields), len(places), many, len(table))
+    marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
+    about = class_of(text.language), bool(front_name(text.url)), day_of(text)
+    head = _HEAD.pack(*marks, *about, *lengths_of(fields), len(places), many, len(table))
     split = places.tobytes()
     return b"".join((head, split[::2], compress(table + starts.tobytes() + split[1::2])))
 
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, day, *lengths, count, many, table = _HEAD.unpack_from(record)
+    digest, host, signature, stem_class, is_front, day, *lengths, count, many, table = _HEAD.unpack_from(record)
     signed = signature if signature != _UNSIGNED else b""
     begin = _HEAD.size + count
     low, rest = record[_HEAD.size : begin], decompress(record[begin:])
     title, headings, url, body = lengths
-    return ForwardRecord(digest, host, signed, stem_class, day, (title, headings, url, body), many, table, low, rest)
+    sizes = (title, headings, url, body), many, table
+    return ForwardRecord(digest, host, signed, stem_class, is_front, day, *sizes, low, rest)
 
 
 def lengths_in(record: bytes) -> Counts:

@@ -1,4 +1,4 @@
-"""The host that a page lies at, as results are counted by it.
+"""The host that a page lies at, as results are counted by it, and whether a page is that host's front.
 
 Pure: strings in, strings and bytes out.
 """
@@ -7,6 +7,7 @@ from functools import lru_cache
 from hashlib import blake2b
 from urllib.parse import urlsplit
 
+_FRONT_PATHS = frozenset(("", "/", "/index.html", "/index.htm", "/index.php"))
 HOST_BYTES = 8  # nobody finds another host with the digest of a given one
 
 
@@ -14,6 +15,15 @@ def host_of(url: str) -> str:
     """Return the host of a URL with its port where it has one; "" where a stranger signed what is no URL."""
     try:
         return urlsplit(url).netloc
+    except ValueError:
+        return ""
+
+
+def front_name(url: str) -> str:
+    """Return the name of the host, without its port, whose front page is at a URL; "" where that is another page."""
+    try:
+        parts = urlsplit(url)
+        return (parts.hostname or "") if parts.path in _FRONT_PATHS and not parts.query else ""
     except ValueError:
         return ""
 

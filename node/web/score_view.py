@@ -27,11 +27,13 @@ def _lines(value: dict[str, Any]) -> Iterator[str]:
     score, words, nearness = (float(value[name]) for name in ("score", "bm25", "proximity"))
     rewards, coverage = float(value.get("rewards", 0.0)), float(value.get("coverage", 1.0))
     factors = f"having the words {coverage:.2f} × nearness {nearness:.2f}"
-    yield f"score {score:.3f} = (words {words:.3f} + in title and address {rewards:.3f}) × {factors}"
+    yield f"score {score:.3f} = (words {words:.3f} + in title and site name {rewards:.3f}) × {factors}"
     for leaf in value["leaves"][:MAX_LEAVES]:
         yield f"  {plain(leaf['leaf'], 100)}: {float(leaf['score']):.3f}; {_where(leaf['tf'], value['weights'])}"
         yield f"    in {int(leaf['df']):,} of {int(value['documents']):,} pages, hence worth {float(leaf['idf']):.2f}"
     length, average = float(value["length"]), float(value["average_length"])
+    if value.get("is_front"):
+        yield "  it is the front page of its site, which counts where the address has a word"
     yield f"  this page is {length:,.0f} words long by these weights, the average is {average:,.0f}"
 
 

@@ -11,6 +11,7 @@ WORDS = ["run", "dogs", "the", "Überweg", "naïve", "x-ray", "python", "3.11", 
 WORDS += ["Datenbank", "Datenbanken", "databases", "indices"]
 HAN = ["北京大学", "搜索引擎", "的", "分布式系统", "软件", "北京"]
 ENDINGS = ["", ".html", ".pdf", ".txt"]
+SITES = ["run", "dogs", "python-search", "engine", "index"]  # names of hosts that have a front page
 HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
 PATTERNS = ["datenb* the", "+dat* -index", "pithon~ OR serch~", "datenbanker~ eng* zzz* peer"]
 QUERIES = [
@@ -73,10 +74,13 @@ def text(rng: random.Random, url: str, *, version: int = 0) -> Text:
 
 
 def web(rng: random.Random, count: int) -> list[Text]:
-    """`count` documents: one in eight is a mirror of an earlier one, one in twelve nearly one, and few claim so."""
+    """`count` documents: one in eight is a mirror of an earlier one, one in twelve nearly one, few claim so; one in
+    nine is the front page of a host of its own."""
     out: list[Text] = []
     for number in range(count):
         url = f"http://{rng.choice(HOSTS)}/{rng.choice(WORDS)}/{number}{ENDINGS[number % len(ENDINGS)]}"
+        if number % 9 == 4:
+            url = f"http://{SITES[number // 9 % len(SITES)]}.n{number}.test/{('', 'index.html')[number % 2]}"
         made = text(rng, url)
         if out and rng.random() < 0.12:
             twin = rng.choice(out)

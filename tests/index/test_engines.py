@@ -20,7 +20,7 @@ from index.query.parser import parse_query
 from index.query.scoring import Scorer, measure
 from index.search.oracle import SearchOracle
 from index.text.forward_index import analyse, forward_of
-from index.text.site_host import host_of
+from index.text.site_host import front_name, host_of
 from index.text.surfaces import title_line, words_of
 from index.text.tags import tags_of
 
@@ -40,7 +40,8 @@ def make(request: pytest.FixtureRequest) -> Make:
 
 def entry(number: int, text: Text) -> IndexEntry:
     cell, hosts, line = slot_of(text.key, CELL_BITS), host_names(text.url), title_line(text.title)
-    return IndexEntry(number, cell, hosts, text.language, analyse(text), words_of(text), tags_of(text), line)
+    words, tags, is_front = words_of(text), tags_of(text), bool(front_name(text.url))
+    return IndexEntry(number, cell, hosts, text.language, analyse(text), words, tags, line, is_front)
 
 
 def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
@@ -173,11 +174,11 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
         everything = engine.candidates(query, frozenset(range(1 << BITS)), BITS, scale, 1000).numbers
         for number in set(everything) - set(found.numbers):
             measured = measure(forward_of(texts[number]), query)
-            assert scorer.relevance(measured.tfs, measured.lengths) <= found.bound, text
+            assert scorer.relevance(measured.tfs, measured.lengths, measured.is_front) <= found.bound, text
         assert list(found.bounds) == sorted(found.bounds, reverse=True), text
         for number, bound in zip(found.numbers, found.bounds, strict=True):
             measured = measure(forward_of(texts[number]), query)
-            assert scorer.relevance(measured.tfs, measured.lengths) <= bound, text
+            assert scorer.relevance(measured.tfs, measured.lengths, measured.is_front) <= bound, text
         tight += not found.complete and found.bound < sum(scale.weights)
     assert tight > 5, "a bound as loose as the whole query's is worth nothing"
     engine.close()

@@ -205,14 +205,15 @@ async def test_consistent_numbers_that_the_document_does_not_have_are_found_out(
     world.network.before = lambda peer, message: asked.append(message) if isinstance(message, AskBest) else None
 
     def stuff(answer: Message) -> Message:
-        """The worst document claims to hold each word in its title; its score follows from that."""
+        """The worst document claims to hold each word in its title and to be a front page; its score follows."""
         if not isinstance(answer, BestAnswer):
             return answer
         *others, worst = answer.hits
         tfs, lengths = ((64, 0, 0, 0),) * len(worst.tfs), (64, 0, 0, 0)
         sums = Statistics(asked[-1].documents, asked[-1].lengths, asked[-1].df)
-        score = score_of(ScoreInputs(tfs, lengths, 1024), parse_query(QUERY), sums)
-        stuffed = msgspec.structs.replace(worst, tfs=tfs, lengths=lengths, closeness=1024, score=score)
+        score = score_of(ScoreInputs(tfs, lengths, 1024, True), parse_query(QUERY), sums)
+        claimed = {"tfs": tfs, "lengths": lengths, "closeness": 1024, "is_front": True, "score": score}
+        stuffed = msgspec.structs.replace(worst, **claimed)
         return msgspec.structs.replace(answer, hits=(stuffed, *others))
 
     world.network.lies[liar] = stuff

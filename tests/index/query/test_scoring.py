@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from index.change_feed import Text
 from index.query.collection_statistics import Statistics
-from index.query.leaf import phrase_of, term_of
+from index.query.leaf import Term, phrase_of, term_of
 from index.query.parser import parse_query
 from index.query.rewards import COVER_FADE, MANY, words_in
 from index.query.scoring import (
@@ -30,7 +30,9 @@ from index.query.scoring import (
     weighted,
 )
 from index.search.oracle import SearchOracle
-from index.text.forward_index import forward_of
+from index.text.analyzer import terms
+from index.text.forward_index import analyse, forward_of
+from index.text.weak_words import kept_share
 
 
 def page(title: str = "", body: str = "", url: str = "http://a.example/") -> Text:
@@ -41,11 +43,9 @@ def typical_title(length: int) -> int:
     return 3 if length <= 4 else 7 if length <= 10 else 14
 
 
-def address_share(length: int, spoken: int) -> float:
-    if length > 5:
-        return 0.0
-    share, typical = (0.3, 2) if length <= 3 else (0.2, 4)
-    return share * math.sqrt(min(1, spoken / typical))
+def is_short_front(text: Text) -> bool:
+    is_front = text.url.count("/") == 3 and text.url.endswith(("/", "/index.html"))
+    return is_front and len(analyse(text).url) <= 6
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -58,15 +58,21 @@ def test_the_formula_written_plainly(seed: int) -> None:
         average = weighted(sums.lengths) / sums.documents
         for text in texts:
             numbers = measure(forward_of(text), query)
-            plain, found, every, spoken = 0.0, 0.0, 0.0, words_in(query.leaves)
-            for tfs, df, repeats in zip(numbers.tfs, sums.df, query.repeats, strict=True):
+            plain, found, named, every, spoken = 0.0, 0.0, 0.0, 0.0, words_in(query.leaves)
+            for leaf, tfs, df, repeats in zip(query.leaves, numbers.tfs, sums.df, query.repeats, strict=True):
                 tf, norm = weighted(tfs), 1 - B + B * weighted(numbers.lengths) / average
                 if df:
-                    weight = repeats * math.log(1 + (sums.documents - df + 0.5) / (df + 0.5))
+                    weight = (
+                        repeats
+                        * (kept_share(leaf.surface) if isinstance(leaf, Term) else 1)
+                        * math.log(1 + (sums.documents - df + 0.5) / (df + 0.5))
+                    )
                     every, found = every + weight, found + weight * any(tfs)
                     plain += weight * tf / (tf + K1 * norm)
                     plain += weight * 0.3 * bool(tfs[0]) * math.sqrt(min(1, spoken / typical_title(numbers.lengths[0])))
-                    plain += weight * bool(tfs[2]) * address_share(numbers.lengths[2], spoken)
+                    named += weight * bool(tfs[2])
+            if every and is_short_front(text):
+                plain += named * math.floor(0.5 * 1024 * (named / every) ** 8) / 1024
             if len(query.leaves) in range(2, MANY) and every:
                 plain *= (found / every) ** ((MANY - len(query.leaves)) / COVER_FADE)
             plain *= 1 + (P_MAX - 1) * numbers.closeness / CLOSE_ONE
@@ -90,6 +96,59 @@ def test_a_title_beats_a_mention_and_neighbours_beat_strangers() -> None:
     far = page("", f"blue {filler} whale", "http://a.example/4")
     assert first([far, near], "blue whale") == near.url
     assert first([far, near], '"blue whale"') == near.url
+
+
+def test_a_front_page_stands_before_its_own_pages_for_the_name_of_its_site_only() -> None:
+    """For a name the front page comes first, however the others repeat it; for a question it does not."""
+    filler = " ".join(f"word{n}" for n in range(60))
+    front = page("Welcome", filler, "http://docs.sprocket.test/index.html")
+    pages = [
+        page(f"Sprocket {n}", f"sprocket docs {filler}", f"http://docs.sprocket.test/a/b/{n}.html") for n in range(5)
+    ]
+    others = [page(f"Topic {n}", filler, f"http://other{n}.test/") for n in range(20)]
+    web = [*pages, front, *others]
+    assert first(web, "docs sprocket") == front.url
+    assert first(web, "sprocket topic") != front.url, "it asks for more than the site"
+
+
+def test_words_that_ask_do_not_decide_what_a_page_is_about() -> None:
+    """In both languages a page that has all the asking words and not the subject stands behind one of the subject."""
+    filler = [page(f"t{n}", f"学校 河流 transport river {n}", f"http://a.example/f{n}") for n in range(9)]
+    about = page("", "操场 位于学校 操场 操场", "http://a.example/1")
+    asking = page("", "世界是什么", "http://a.example/2")
+    assert first([*filler, asking, about], "操场是什么") == about.url
+    subject = page("", "sediment sediment carried by a river", "http://a.example/3")
+    papers = page("", "articles concerning the moon and the sun", "http://a.example/4")
+    assert first([*filler, papers, subject], "articles concerning sediment") == subject.url
+
+
+def test_a_host_named_by_a_list_of_words_earns_nothing_by_them() -> None:
+    query, sums = parse_query("docs sprocket"), Statistics(100, (0, 0, 400, 5000), (3, 3))
+    short = page("", "x", "http://docs.sprocket.test/")
+    stuffed = page("", "x", "http://docs.sprocket.flights.hotels.cars.casino.test/")
+    rewards = [explain(query, score(forward_of(each), query, sums), sums)["rewards"] for each in (short, stuffed)]
+    assert rewards[0] > 0 and rewards[1] == 0
+
+
+@pytest.mark.parametrize(
+    ("url", "is_front"),
+    [
+        ("http://a.test", True),
+        ("http://a.test:8080/", True),
+        ("https://a.test/index.htm", True),
+        ("https://a.test/index.php", True),
+        ("https://a.test/?page=2", False),
+        ("https://a.test/index.html/more", False),
+        ("https://a.test/en/", False),
+        ("http://[/", False),
+        ("mailto:a", False),
+    ],
+)
+def test_a_front_page_is_known_by_its_address_and_has_its_hosts_name_for_one(url: str, is_front: bool) -> None:
+    found = replace(page(), url=url)
+    assert forward_of(found).is_front == is_front
+    if is_front:
+        assert analyse(found).url == terms("a.test"), "neither the port nor the file's name"
 
 
 def test_a_word_that_only_the_menu_names_is_found_and_adds_nothing() -> None:

@@ -25,7 +25,8 @@ def hit_of(text: Any) -> HitRow:
     scored = score(forward, QUERY, SUMS)
     numbers = scored.numbers.tfs, scored.numbers.lengths, scored.numbers.closeness
     digest = content_digest(text)
-    return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, forward.host, forward.signature)
+    marks = forward.host, forward.signature, 0, forward.is_front
+    return HitRow(text.id, text.key, text.version, digest, scored.score, *numbers, *marks)
 
 
 TEXTS = [
@@ -70,6 +71,7 @@ def test_the_honest_answers_pass() -> None:
         first(score=float("nan")),
         first(closeness=HITS[0].closeness ^ 512),
         first(tfs=HITS[0].tfs[:1]),
+        first(tfs=((1, 0, 1, 1),) * 2, is_front=not HITS[0].is_front),
         first(tfs=((65, 0, 0, 0),) * 2),
         first(lengths=(65, 0, 0, 0)),
     ],
@@ -99,6 +101,7 @@ def test_the_signed_document_has_the_last_word() -> None:
     hit, text = hit_of(TEXTS[0]), TEXTS[0]
     for changes in (
         {"closeness": hit.closeness ^ 1},
+        {"is_front": not hit.is_front},
         {"digest": bytes(16)},
         {"key": bytes(20)},
         {"host": bytes(8)},

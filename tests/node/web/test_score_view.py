@@ -15,6 +15,7 @@ WHOLE = {
     "documents": 1200,
     "length": 1953.0,
     "average_length": 671.1,
+    "is_front": True,
     "weights": {"title": 4, "body": 1},
     "leaves": [
         {"leaf": "blueprint", "df": 9, "idf": 1.826, "tf": {"title": 1, "body": 100}, "score": 1.75},
@@ -25,11 +26,12 @@ WHOLE = {
 
 def test_it_reads_like_a_sum() -> None:
     assert explained(WHOLE).splitlines() == [
-        "score 3.500 = (words 1.750 + in title and address 0.250) × having the words 0.88 × nearness 2.00",
+        "score 3.500 = (words 1.750 + in title and site name 0.250) × having the words 0.88 × nearness 2.00",
         "  blueprint: 1.750; title 1 (each counts 4), body 100",
         "    in 9 of 1,200 pages, hence worth 1.83",
         "  [31mred: 0.000; not in this page",
         "    in 0 of 1,200 pages, hence worth 5.00",
+        "  it is the front page of its site, which counts where the address has a word",
         "  this page is 1,953 words long by these weights, the average is 671",
     ]
 
