@@ -3,6 +3,7 @@
 Blocking, on the reader's thread. Nothing here knows who asks.
 """
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -15,6 +16,7 @@ from index.query.patterns import listed, read_pattern
 from index.query.scoring import Scorer, max_proximity, upper_bound
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
+from index.search.result_picker import OF_ONE_HOST
 from index.search.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
@@ -129,7 +131,10 @@ class ShardSearch:
                 asked = replace(query, root=_without(query.root, top.closed))
             else:
                 size = min(WIDER * size, depth)
-        return ShardHits(top.hits(), complete, bound, top.full_hosts()[:MAX_HOSTS])
+        hits = top.hits()
+        of_host = Counter(hit.host for hit in hits)
+        hosts = [host for host, number in of_host.items() if number >= OF_ONE_HOST]
+        return ShardHits(hits, complete, bound, hosts[:MAX_HOSTS])
 
     def newest(self, k: int) -> ShardHits:
         """Find the newest `k`, those of one day by their scores."""
