@@ -64,7 +64,7 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
     with ThreadPoolExecutor(1, thread_name_prefix="dht-files") as executor:
         overlay = open_overlay(identity, network, config, place, system_clock, random.SystemRandom(), executor)
         own = {endpoint.udp for endpoint in place.listening}
-        overlay.join(first_contacts(network, overlay.view.strategy))
+        overlay.join(first_contacts(network, overlay.view.strategy), by_network=True)
         async with asyncio.TaskGroup() as tasks:
             running = tasks.create_task(overlay.run(), name="overlay")
             when_told_to_stop(running.cancel)

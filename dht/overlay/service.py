@@ -63,7 +63,7 @@ class OverlayService:
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
         self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
         self._joins = self._remembered = False
-        self._first_contacts: dict[Address, None] = {}
+        self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included
         self._began_at = clock().steady
         self.serve(GetStrategy, self._strategy.sync.answer)
         self.serve(StrategyDigest, self._strategy.dissemination.answer)
@@ -142,12 +142,14 @@ class OverlayService:
         self._core.own.refuse(hosts)
         self._driver.kick()
 
-    def join(self, addresses: Iterable[Address]) -> bool:
+    def join(self, addresses: Iterable[Address], *, by_network: bool = False) -> bool:
         """Make first contact through these, of the families that this node uses; call it before `run` or any time. Tell
-        whether there are others among them than this node itself."""
+        whether there are others among them than this node itself. `by_network`: the network file or its strategy names
+        them, and so may name this node; what neighbours say is no such word."""
         used = [address for address in addresses if address.family in self._core.families.bound]
         others = [address for address in used if not self._core.own.is_at(address)]
-        self._first_contacts.update(dict.fromkeys(used))
+        if by_network:
+            self._first_contacts = tuple(used)
         self._joins = self._joins or bool(others)
         self._core.join(self._clock(), others)
         self._driver.kick()

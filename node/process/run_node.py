@@ -137,7 +137,7 @@ async def _open_core(
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
-        joins = overlay.join(first_contacts(network, overlay.view.strategy))
+        joins = overlay.join(first_contacts(network, overlay.view.strategy), by_network=True)
         expects_others = bool(joins or network.seeds or config.node.seed_url)
         store = RecordStore.open(data.store, config.store, system_clock, faults)
         if expects_others and not (store.occupied(0) or data.is_founded_by(identity.node_id.hex())):

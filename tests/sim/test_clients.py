@@ -10,7 +10,7 @@ from dht import Family, document_id, placement_key
 from index import SearchRequest
 from node.simulation.census import is_idle, repeated, take_census
 from node.simulation.sim_node import SimNode
-from node.simulation.world import World, WorldPlan, simulate
+from node.simulation.world import BOOTSTRAP_NODES, World, WorldPlan, simulate
 from store import Kind
 from tests.sim.judged import assert_polite
 
@@ -167,6 +167,19 @@ def test_a_node_that_one_member_alone_does_not_hear_is_a_member_for_good(seed: i
             assert all(node.overlay.takes_part for node in nodes)
 
     simulate(scenario, WorldPlan(seed=seed))
+
+
+def test_a_neighbour_that_names_a_node_makes_it_no_first_contact():
+    async def scenario(world: World) -> None:
+        named = await world.add(BOOTSTRAP_NODES)
+        for other in named:
+            await world.kill(other)
+        node = await world.add_auto((4,))  # the network file does not name it, and nobody is there to be asked
+        node.overlay.join(node.addresses)
+        await world.pass_time(5.0)
+        assert not node.overlay.takes_part
+
+    simulate(scenario)
 
 
 def test_only_the_family_that_works_is_announced():
