@@ -44,6 +44,7 @@ CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
+MAX_COVERAGES = 1 << 8  # remembered: documents that hold the same of the words have the same
 ROUNDED_UP = 1 + 1e-9  # sums in another order differ in their last digits
 
 
@@ -113,6 +114,7 @@ class Scorer:
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._words = words_in(query.leaves)
+        self._coverages: dict[tuple[bool, ...], float] = {}
 
     def relevance(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute what an engine adds up: the words' frequencies and the rewards, no factor."""
@@ -121,11 +123,14 @@ class Scorer:
 
     def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute the score but for the last factor."""
-        return self.relevance(tfs, lengths, is_front) * coverage(tfs, self.weights)
+        return self.relevance(tfs, lengths, is_front) * self.coverage(tuple(map(any, tfs)))
 
-    def most_coverage(self, forward: ForwardRecord, leaves: Sequence[Leaf]) -> float:
-        """Return what the coverage of a document is at most, by which terms it has."""
-        return coverage_by([may_occur(forward, leaf) for leaf in leaves], self.weights)
+    def coverage(self, has: tuple[bool, ...]) -> float:
+        """Return the coverage of a document that has these of the words."""
+        if has not in self._coverages and len(self._coverages) < MAX_COVERAGES:
+            self._coverages[has] = coverage_by(has, self.weights)
+        found = self._coverages.get(has)
+        return coverage_by(has, self.weights) if found is None else found
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
@@ -175,13 +180,6 @@ def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
     for offset, positions in enumerate(rest, 1):
         begins &= {position - offset for position in positions}
     return array("H", sorted(begins))
-
-
-def may_occur(forward: ForwardRecord, leaf: Leaf) -> bool:
-    """Tell whether a document has all terms of a leaf, wherever they stand: what `occurrences` needs at least."""
-    if all(map(forward.holds, terms_in(leaf, forward.stem_class))):
-        return True
-    return isinstance(leaf, Phrase) and leaf.joined is not None and may_occur(forward, leaf.joined)
 
 
 def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:

@@ -7,10 +7,11 @@ import heapq
 from collections.abc import Iterable, Mapping
 
 from index.engine.forward_table import ForwardRow
+from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
-from index.query.scoring import Scorer, closeness, max_proximity, occurrences, proximity
+from index.query.scoring import Scorer, closeness, max_proximity, proximity
 from index.search.messages import HitRow
-from index.text.forward_index import by_field, decode_forward, within_fields
+from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 
 MAX_CLOSED = 64  # hosts that an engine is told to leave out
 
@@ -22,7 +23,7 @@ class TopHits:
 
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
-        self._most = max_proximity(query)
+        self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -81,17 +82,20 @@ class TopHits:
             heapq.heappushpop(self._heap, entry)
 
     def _score(self, row: ForwardRow, bound: float) -> HitRow | None:
-        forward, leaves = decode_forward(row.record), self._query.leaves
-        mine = self._of.get(forward.host, [])
+        mine = self._of.get(host_in(row.record), [])
         least = max(self.least, mine[0][0] if len(mine) >= self._per_host else -1.0)
-        if bound * self._scorer.most_coverage(forward, leaves) < least:
+        if bound < least:
             return None
-        places = [within_fields(occurrences(forward, leaf)) for leaf in leaves]
+        forward = decode_forward(row.record)
+        found = self._finder.find(forward)
+        if bound * self._scorer.coverage(tuple([place >= 0 for place in found])) < least:
+            return None
+        places = list(map(within_fields, self._finder.positions(forward, found)))
         tfs = tuple(map(by_field, places))
         alone = self._scorer.before_proximity(tfs, forward.lengths, forward.is_front)
         if alone * self._most < least:
             return None
-        close = closeness(leaves, places)
+        close = closeness(self._query.leaves, places)
         score = alone * proximity(close)
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0

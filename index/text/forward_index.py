@@ -48,6 +48,7 @@ MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is 
 
 _HEAD = struct.Struct("=16s8s16sB?H4HHHI")
 _PAIR = struct.Struct("<HH")
+_HOST = slice(16, 24)
 _LENGTHS = slice(6, 10)
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
@@ -82,16 +83,19 @@ class ForwardRecord:
     _low: bytes
     _rest: bytes
 
-    def holds(self, term: str) -> bool:
-        """Tell whether a term stands anywhere."""
-        return self._rest.find(b"\0" + term.encode() + b"\0", 0, self._table) >= 0
+    def find(self, needle: bytes) -> int:
+        """Return where a term (see `needle_of`) stands in the table, below 0 where the document does not have it."""
+        return self._rest.find(needle, 0, self._table)
 
     def positions(self, term: str) -> array[int]:
         """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
-        rest, low = self._rest, self._low
-        found = rest.find(b"\0" + term.encode() + b"\0", 0, self._table)
+        return self.positions_at(self.find(needle_of(term)))
+
+    def positions_at(self, found: int) -> array[int]:
+        """Return where the term stands that `find` found there."""
         if found < 0:
             return _NOTHING
+        rest, low = self._rest, self._low
         number, after = rest.count(b"\0", 0, found), self._table + 2 * self._many
         high = after + 2
         if number >= self._many:
@@ -99,6 +103,11 @@ class ForwardRecord:
             return array("H", (low[place] | rest[high + place] << 8,))
         first, last = _PAIR.unpack_from(rest, self._table + 2 * number)
         return array("H", [a | b << 8 for a, b in zip(low[first:last], rest[high + first : high + last], strict=True)])
+
+
+def needle_of(term: str) -> bytes:
+    """Return a term as it stands in a record's table."""
+    return b"\0" + term.encode() + b"\0"
 
 
 def analyse(text: Text) -> FieldTerms:
@@ -157,6 +166,11 @@ def decode_forward(record: bytes) -> ForwardRecord:
     title, headings, url, body = lengths
     sizes = (title, headings, url, body), many, table
     return ForwardRecord(digest, host, signed, stem_class, is_front, day, *sizes, low, rest)
+
+
+def host_in(record: bytes) -> bytes:
+    """Return the digest of the host of the document of a record."""
+    return record[_HOST]
 
 
 def lengths_in(record: bytes) -> Counts:

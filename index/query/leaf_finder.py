@@ -1,0 +1,54 @@
+"""Finds the leaves of one query in many forward records, and looks for each term once.
+
+Pure: values only. What is looked for depends on a record's stem class alone, so it is written out once for each class.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Sequence
+
+from index.query.leaf import Leaf, Phrase, Term, terms_in
+from index.query.scoring import occurrences
+from index.text.forward_index import ForwardRecord, needle_of
+
+_Needles = tuple[tuple[bytes, ...], ...]  # any of these is enough; all terms of one are needed
+
+
+class LeafFinder:
+    """Finds these leaves in records."""
+
+    def __init__(self, leaves: Sequence[Leaf]) -> None:
+        self._leaves = leaves
+        self._known: dict[int, list[_Needles]] = {}  # by stem class, for each leaf
+
+    def find(self, forward: ForwardRecord) -> list[int]:
+        """Return for each leaf where its term stands in a record's table; 0 for a phrase of which the record has all
+        words, wherever they stand; below 0 where the leaf cannot occur."""
+        needles = self._known.get(forward.stem_class)
+        if needles is None:
+            needles = self._known[forward.stem_class] = [_needles(leaf, forward.stem_class) for leaf in self._leaves]
+        return [
+            forward.find(either[0][0]) if len(either) == len(either[0]) == 1 else _find_any(forward, either)
+            for either in needles
+        ]
+
+    def positions(self, forward: ForwardRecord, found: Sequence[int]) -> list[array[int]]:
+        """Return the positions at which each leaf begins, ascending; `found` is what `find` returned."""
+        return [
+            forward.positions_at(place) if isinstance(leaf, Term) or place < 0 else occurrences(forward, leaf)
+            for leaf, place in zip(self._leaves, found, strict=True)
+        ]
+
+
+def _find_any(forward: ForwardRecord, either: _Needles) -> int:
+    for every in either:
+        if min(map(forward.find, every)) >= 0:
+            return 0
+    return -1
+
+
+def _needles(leaf: Leaf, stem_class: int) -> _Needles:
+    apart = tuple(map(needle_of, terms_in(leaf, stem_class)))
+    joined = leaf.joined if isinstance(leaf, Phrase) else None
+    return (apart, *_needles(joined, stem_class)) if joined else (apart,)
