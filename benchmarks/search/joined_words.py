@@ -1,4 +1,5 @@
-"""Types two Chinese words without a space between them, as everybody does, and looks whether anything answers.
+"""Types two Chinese words without a space between them, as everybody does, or one character alone, and looks whether
+anything answers.
 
 The words stand alone somewhere in the texts (between marks or spaces), both stand in one text, and their joined form in
 none: no answer but one that takes the words apart can be right.
@@ -19,7 +20,9 @@ from benchmarks.search.one_node import one_node
 from benchmarks.search.other_script import chinese_set
 
 PAIRS = 300
+CHARACTERS = 300
 COMMON = 3  # texts at least in which a word stands alone
+_HAN = re.compile("[\u4e00-\u9fff]")
 _RUN = re.compile("(?<![\u3400-\u9fff])[\u3400-\u9fff]{2}(?![\u3400-\u9fff])")
 
 
@@ -29,20 +32,24 @@ def rows(extent: Extent) -> list[Row]:
     if asked is None:
         return [left_out("joined Chinese words", "needs --judged DIR with cmrc2018-zh")]
     pairs = word_pairs(list(asked.documents.values()), extent.most(PAIRS), Random(1))
-    texts = as_texts(asked.documents)
+    bodies, texts = list(asked.documents.values()), as_texts(asked.documents)
+    characters = sorted(set(_HAN.findall("".join(bodies))))
+    alone = Random(1).sample(characters, extent.most(min(CHARACTERS, len(characters))))
 
-    async def measured() -> tuple[list[float], list[float]]:
+    async def measured() -> tuple[list[float], list[float], list[float]]:
         async with one_node(texts, extent.engine) as node:
             return (
                 [float(not await node.places(one + other)) for one, other in pairs],
                 [float(not await node.places(f"{one} {other}")) for one, other in pairs],
+                [min(1.0, (await node.ask(each))["total"] / sum(each in text for text in bodies)) for each in alone],
             )
 
-    joined, spaced = asyncio.run(measured())
+    joined, spaced, found = asyncio.run(measured())
     what = f"Chinese words joined, without an answer ({len(pairs)})"
     return [
         figure(what, joined, goal=JOINED_UNANSWERED, at_least=False),
         figure("the same words with a space, without an answer", spaced),
+        figure(f"one Chinese character alone, share of its pages that it finds ({len(alone)})", found),
     ]
 
 

@@ -92,6 +92,10 @@ class MemoryEngine:
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         return _commonest(self._words, prefix, limit)
 
+    def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        terms = {key: numbers for key, numbers in self._postings.items() if isinstance(key, str)}
+        return _commonest(terms, prefix, limit)
+
     def words_together(self, words: Sequence[str]) -> int:
         return len(set.intersection(*(self._words.get(word, set()) for word in words)))
 

@@ -110,6 +110,10 @@ class Engine(Protocol):
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         """Return the `limit` commonest words that begin so, each with its `word_count`, the commonest first."""
 
+    def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        """Return the `limit` commonest terms that begin so, each with about how many documents hold it, the commonest
+        first."""
+
     def words_together(self, words: Sequence[str]) -> int:
         """Count exactly how many documents hold all of some words, each in this form."""
 

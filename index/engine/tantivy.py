@@ -11,9 +11,11 @@ little.
 
 import json
 import math
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
+from heapq import nsmallest
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +32,7 @@ from index.engine.tantivy_documents import (
     schema_of_documents,
     slot_terms,
     term_in_class,
+    without_class,
 )
 from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
 from index.errors import IndexCorrupt, failure_of
@@ -113,6 +116,14 @@ class TantivyEngine:
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures():
             return self._searcher.terms_with_prefix("word", prefix, limit=limit)
+
+    def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        counts = Counter[str]()
+        with self._failures():
+            for field in ("text", "boilerplate"):
+                for term, count in self._searcher.terms_with_prefix(field, prefix):
+                    counts[without_class(term)] += count
+        return nsmallest(limit, counts.items(), key=lambda each: (-each[1], each[0]))
 
     def words_together(self, words: Sequence[str]) -> int:
         return self._hits(tantivy.Query.boolean_query([(Occur.Must, silent(self._match(word))) for word in words]))

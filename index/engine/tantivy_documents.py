@@ -79,6 +79,11 @@ def term_in_class(term: str, stem_class: int) -> str:
     return term + _MARKS[stem_class]
 
 
+def without_class(term: str) -> str:
+    """Return the term of which this one stands in the index, of whatever stem class."""
+    return term.partition(chr(1))[0]
+
+
 def _joined(terms: Sequence[str], stem_class: int) -> str:
     mark = _MARKS[stem_class]
     return f"{mark} ".join(terms) + mark

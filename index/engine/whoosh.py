@@ -132,6 +132,9 @@ class WhooshEngine:
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         return self._commonest("word", prefix, limit)
 
+    def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
+        return self._commonest("text", prefix, limit)
+
     def words_together(self, words: Sequence[str]) -> int:
         self._refresh()
         every = query.And([query.Term("word", word) for word in words])

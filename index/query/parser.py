@@ -6,8 +6,8 @@ by `AND` are demanded; `-word`, `NOT word` exclude; `OR` (or `|`) joins alternat
 all of which `filters.py` has in a table. Stop words are left out where there is any other word, but stand in phrases. A
 word that the analyzer cuts into several terms is a phrase ("x-ray"); in scripts without spaces it asks for all its
 bigrams, of which half are enough to count (every second one may stand across the border of two words), and of a
-sentence a third. Length, depth and leaves are bounded. What was read in a way that is not obvious is told in
-`readings`.
+sentence a third; one character alone asks for all that holds it (`characters.py`). Length, depth and leaves are
+bounded. What was read in a way that is not obvious is told in `readings`.
 """
 
 from collections import Counter
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from index.query.filters import FILTERS, read_filter
-from index.query.leaf import Leaf, phrase_of, term_of
+from index.query.leaf import Leaf, Term, phrase_of, term_of
 from index.query.query_tree import (
     NOTHING,
     Condition,
@@ -35,8 +35,10 @@ from index.query.query_tree import (
 )
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
+from index.text.characters import is_character
 from index.text.folding import fold
 from index.text.stop_words import stop_words
+from index.text.tags import character_tag
 
 MAX_CHARS = 1024
 MAX_LEAVES = 64
@@ -198,7 +200,7 @@ class _Builder:
         if isinstance(node, Filter) and (found := self._kept(node)):
             return [found]
         cut = self._cut(words(node.text if isinstance(node, Words) else f"{node.name} {node.value}"))
-        return [_exactly(cut)] if cut else []
+        return [_wherever(_exactly(cut))] if cut else []
 
     def _word(self, written: Words, is_demanded: bool) -> _Unit | None:
         folded = _folded(written.text)
@@ -212,7 +214,8 @@ class _Builder:
         if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
             leaf = _exactly(cut, joined_word(text))
             self.said[leaf] += 1
-            return _Unit(leaf, leaf)
+            node = _wherever(leaf)
+            return _Unit(node, node)
         leaves = list(map(term_of, cut))
         self.said.update(leaves)
         bigrams: list[QueryNode] = list(leaves)
@@ -245,6 +248,13 @@ def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode]
 
 def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
     return term_of(found[0]) if len(found) == 1 else phrase_of(*found, joined=joined)
+
+
+def _wherever(leaf: Leaf) -> QueryNode:
+    """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
+    if isinstance(leaf, Term) and is_character(leaf.surface):
+        return any_of([TagFilter(character_tag(leaf.surface)), leaf])
+    return leaf
 
 
 def _clean(text: str, readings: list[Reading]) -> str:

@@ -1,42 +1,55 @@
-"""Words that stand for others in a query: `univers*` for all that begin so, `recieve~` for what is spelled nearly so.
+"""Words that stand for others in a query: `univers*` for all that begin so, `recieve~` for what is spelled nearly so,
+and a Chinese or Korean character by itself for the pairs that begin with it.
 
 Pure: texts in, texts out. A pattern is written anew as alternatives, the words that most documents of the network hold;
 so all that follows knows nothing of patterns, and who knows the network's words finds the same. What is excluded is
-never a pattern: to leave out some of many words would surprise.
+never a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
+(`parser.py`); the commonest ones only say how much a page is about it.
 """
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import islice
 
 from index.query.leaf import Term, term_of
 from index.query.query_tree import ReadAs, Reading
 from index.query.spelling import TWO_EDITS_FROM, TWO_EDITS_PREFIX, is_correctable, is_within_two_edits, one_edit
 from index.query.syntax import MAX_PIECE
-from index.text.analyzer import is_unspaced
+from index.text.analyzer import is_unspaced, words
+from index.text.characters import CHARACTER, is_character
 from index.text.folding import fold
 from index.text.surfaces import MAX_CHARS, MIN_CHARS
 
 MAX_PATTERNS = 3  # of a query; others are read as words
 MAX_ALTERNATIVES = 32  # of all patterns of a query, which share them
+PAIR_CHARS = 2
 MAX_LISTED = 64  # words of one pattern, of which a node tells in how many documents they are written
 COMPARED = 4096  # words with a common beginning, of which one may be two edits away
-_PATTERN = re.compile(r"(?<![^\s(|+])([^\W\d_]+)([*~])(?:[12](?=[\s)|]|$))?(?![^\s)|])")
+_PATTERN = re.compile(rf"(?<![^\s(|+])(?:([^\W\d_]+)([*~])(?:[12](?=[\s)|]|$))?|({CHARACTER.pattern}))(?![^\s)|])")
 _NEGATED = re.compile(r"(?:-|\bNOT\s+)$")
 
 
 @dataclass(frozen=True, slots=True)
 class WordPattern:
-    """One word that stands for others: those that begin so, or, where it is fuzzy, those that are spelled nearly so."""
+    """One word that stands for others: those that begin so, or, where it is fuzzy, those that are spelled nearly so.
+    One character stands for pairs."""
 
     word: str  # folded
     is_fuzzy: bool
+
+    @property
+    def is_character(self) -> bool:
+        """Whether it is a character that stands for the pairs that begin with it."""
+        return is_character(self.word)
 
     def __str__(self) -> str:
         return f"{self.word}{'~' if self.is_fuzzy else '*'}"
 
     def stands_for(self, word: str) -> bool:
-        """Tell whether a word, as it is written in a document, is meant."""
+        """Tell whether a word, as it is written in a document, is meant; of a character, a pair."""
+        if self.is_character:
+            return len(word) == PAIR_CHARS and word.startswith(self.word) and is_unspaced(word)
         if not self.is_fuzzy:
             return word.startswith(self.word)
         if word == self.word or (abs(len(word) - len(self.word)) < 2 and word in set(one_edit(self.word))):
@@ -61,12 +74,12 @@ def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
     for found in _PATTERN.finditer(text):
         if text.count('"', 0, found.start()) % 2:
             continue
-        pattern = read_pattern(fold(found[1]) + found[2])
+        pattern = read_pattern(words(found[3])[0] + "*" if found[3] else fold(found[1]) + found[2])
         known = {each.pattern for each in places}
         is_room = pattern in known or len(known) < MAX_PATTERNS
         if pattern and is_room and not _NEGATED.search(text, 0, found.start()):
             places.append(Place(pattern, found.start(), found.end()))
-        else:
+        elif not found[3]:
             told.append(Reading(ReadAs.LITERAL, found[0][:MAX_PIECE]))
     return places, told[:MAX_PATTERNS]
 
@@ -74,6 +87,8 @@ def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
 def read_pattern(written: str) -> WordPattern | None:
     """Read a pattern as it travels, None where it is none that can be looked for."""
     word, is_fuzzy = written[:-1], written.endswith("~")
+    if is_character(word) and written.endswith("*"):
+        return WordPattern(word, is_fuzzy=False)
     is_word = word.isalpha() and not is_unspaced(word) and MIN_CHARS <= len(word) <= MAX_CHARS
     if not is_word or written[-1] not in "*~" or (is_fuzzy and not is_correctable(word)):
         return None
@@ -84,7 +99,10 @@ def listed(
     pattern: WordPattern, count: Callable[[str], int], words_from: Callable[[str, int], Iterable[tuple[str, int]]]
 ) -> list[str]:
     """List the commonest words of a vocabulary that a pattern stands for, at most `MAX_LISTED`; `count` and
-    `words_from` as in `corrections.Vocabulary`."""
+    `words_from` as in `corrections.Vocabulary`, of terms where it is a character."""
+    if pattern.is_character:
+        pairs = (term for term, _ in words_from(pattern.word, MAX_LISTED + 1) if pattern.stands_for(term))
+        return list(islice(pairs, MAX_LISTED))
     if not pattern.is_fuzzy:
         return [word for word, _ in words_from(pattern.word, MAX_LISTED)]
     found = {word: count(word) for word in {pattern.word, *one_edit(pattern.word)}}
@@ -107,7 +125,7 @@ def write_out(text: str, places: Sequence[Place], chosen: Mapping[WordPattern, S
     """Write a query with alternatives in the place of its patterns; one that stands for nothing stays a word."""
     parts, at = [], 0
     for each in places:
-        words = chosen.get(each.pattern, ())
-        parts += [text[at : each.start], f"({'|'.join(words)})" if words else each.pattern.word]
+        words, itself = chosen.get(each.pattern, ()), [each.pattern.word] if each.pattern.is_character else []
+        parts += [text[at : each.start], f"({'|'.join([*itself, *words])})" if words else each.pattern.word]
         at = each.end
     return "".join((*parts, text[at:]))

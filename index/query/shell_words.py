@@ -1,11 +1,14 @@
 """Options of commands, as people paste them into a query: `rm -rf`, `ls -la`, `python -m venv`, `--help`.
 
-Pure: words in, a verdict out. A letter by itself is never excluded, nor what begins with two dashes. Short groups of
-letters are options only near the name of a command that is no everyday word, because `jaguar -car` and `cat -dog` mean
-what they say; some commands that are everyday words, too, are known with their longer options.
+Pure: words in, a verdict out. A letter by itself is never excluded (a character of Chinese is a word, and may be), nor
+what begins with two dashes. Short groups of letters are options only near the name of a command that is no everyday
+word, because `jaguar -car` and `cat -dog` mean what they say; some commands that are everyday words, too, are known
+with their longer options.
 """
 
 from collections.abc import Sequence
+
+from index.text.analyzer import is_unspaced
 
 MAX_CLUSTER = 3  # letters of options written together
 NEAR = 2  # words before an option, other options apart, among which the command is looked for
@@ -31,7 +34,7 @@ _NAMED = {command: frozenset(options.split()) for command, options in _LONGER.it
 
 def is_option(word: str, before: Sequence[str]) -> bool:
     """Tell whether a word that stands after a dash is an option; `before` are the words in front of it."""
-    if len(word) == 1 or word.startswith("-"):
+    if (len(word) == 1 and not is_unspaced(word)) or word.startswith("-"):
         return True
     plain = [each.lower() for each in before if not each.startswith("-")]
     if any(word.partition("=")[0] in _NAMED.get(command, ()) for command in plain):

@@ -7,6 +7,7 @@ document is looked at, df is counted by looking, and copies are folded by compar
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 
 from index.change_feed import Text
 from index.engine.matcher import matches
@@ -16,7 +17,8 @@ from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, 
 from index.query.scoring import Scored, occurrences, score
 from index.search.near_copies import Sign, are_near, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
-from index.text.forward_index import ForwardRecord, forward_of
+from index.text.analyzer import is_unspaced
+from index.text.forward_index import ForwardRecord, analyse, forward_of
 from index.text.page_date import day_of
 from index.text.site_host import host_of
 from index.text.surfaces import words_of
@@ -79,7 +81,7 @@ class SearchOracle:
         """The query with the commonest words that its patterns stand for."""
         places, _ = find_patterns(parse_query(text).text)
         patterns = {each.pattern for each in places}
-        counts = Counter(word for each, _ in self._texts for word in words_of(each)) if patterns else Counter()
+        counts = Counter(word for each, _ in self._texts for word in _written_in(each)) if patterns else Counter()
         meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}
         most = MAX_ALTERNATIVES // max(len(patterns), 1)
         return write_out(text, places, {each: alternatives(found, most) for each, found in meant.items()})
@@ -127,3 +129,9 @@ class SearchOracle:
             return True
         elsewhere = sum(host != home for host in hosts[1:])
         return elsewhere < MAX_ELSEWHERE and say_the_same(hit.text, text, self._sign)
+
+
+def _written_in(text: Text) -> set[str]:
+    """Words as they are written, and pairs of characters."""
+    title, headings, *lines = analyse(text)
+    return {*words_of(text), *filter(is_unspaced, chain(title, *headings, *lines))}

@@ -11,6 +11,7 @@ from dht import Slot
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import Scale
 from index.query.collection_statistics import SlotTotals, Statistics
+from index.query.leaf import term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
 from index.query.scoring import Scorer, max_proximity, upper_bound
@@ -58,8 +59,12 @@ def count(
 def _commonest(files: IndexFiles, written: str, slots: frozenset[Slot], slot_bits: int) -> tuple[tuple[str, int], ...]:
     """The commonest words that a pattern stands for, with how many documents of these slots hold each."""
     pattern, engine = read_pattern(written), files.engine
-    found = listed(pattern, engine.word_count, engine.words_from) if pattern else []
-    by_slot = ((word, engine.word_counts(word, slot_bits)) for word in found)
+    if pattern and pattern.is_character:
+        terms = listed(pattern, engine.word_count, engine.terms_from)
+        by_slot = [(term, engine.counts(term_of(term), slot_bits)) for term in terms]
+    else:
+        found = listed(pattern, engine.word_count, engine.words_from) if pattern else []
+        by_slot = [(word, engine.word_counts(word, slot_bits)) for word in found]
     return tuple((word, sum(n for slot, n in counts.items() if slot in slots)) for word, counts in by_slot)
 
 

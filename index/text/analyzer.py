@@ -32,7 +32,7 @@ from index.text.scripts import (
 )
 from index.text.stem_classes import CLASSES, ENGLISH, stem
 
-ANALYZER = 4
+ANALYZER = 5
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
 MEMO_CHUNKS = 1 << 17  # of all classes: about 25 MB; the commonest return at once after it was emptied

@@ -1,4 +1,5 @@
-"""What filters ask of a document, as short texts that it bears: words of its title and address, file type, date.
+"""What filters ask of a document, as short texts that it bears: words of its title and address, file type, date; and
+which single characters it holds, of scripts that put several into a word.
 
 Pure: a document in, tags out. One field of tags serves every engine, and a filter is any or all of some tags: so dates,
 too, are compared without numbers. A date has a tag for its decade, year, month and day, and a range is the fewest of
@@ -13,8 +14,9 @@ from urllib.parse import unquote, urlsplit
 
 from index.change_feed import Text
 from index.text.analyzer import words
+from index.text.characters import characters_in
 from index.text.folding import fold
-from index.text.forward_index import MAX_LINE_CHARS
+from index.text.forward_index import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
 from index.text.page_date import day_of
 
 FIRST_YEAR, LAST_YEAR = 1970, 2099  # other dates are nobody's
@@ -26,12 +28,19 @@ _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 def tags_of(text: Text) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
-    return _tags(text.url, text.title[:MAX_LINE_CHARS], day_of(text))
+    address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+    lines = text.title[:MAX_LINE_CHARS], *(each[:MAX_LINE_CHARS] for each in text.headings[:MAX_HEADINGS]), address
+    said = *lines, text.body[:MAX_BODY_CHARS], text.boilerplate[:MAX_BODY_CHARS]
+    return *_tags(text.url, address, lines[0], day_of(text)), *map(character_tag, characters_in(*said))
+
+
+def character_tag(character: str) -> str:
+    """Return the tag of a document that holds a character, one of `characters_in`."""
+    return f"character:{character}"
 
 
 @lru_cache(256)  # a matcher asks the same document for each tag of a range
-def _tags(url: str, title: str, number: int) -> tuple[str, ...]:
-    address = unquote(url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
+def _tags(url: str, address: str, title: str, number: int) -> tuple[str, ...]:
     found = [*word_tags("title", title), *word_tags("url", address), f"type:{type_of(url)}"]
     if number:
         day = date(FIRST_YEAR, 1, 1) + timedelta(number - 1)

@@ -14,6 +14,8 @@ ENDINGS = ["", ".html", ".pdf", ".txt"]
 SITES = ["run", "dogs", "python-search", "engine", "index"]  # names of hosts that have a front page
 HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
 PATTERNS = ["datenb* the", "+dat* -index", "pithon~ OR serch~", "datenbanker~ eng* zzz* peer"]
+CHARACTERS = ["學", "+北 run -件", "系", '"擎" -大 run']  # that are no words of any text, but parts of some
+PATTERNS += [*CHARACTERS, "京 dat* 책 擎"]
 QUERIES = [
     "intitle:python",
     "intitle:搜索引擎 软件",

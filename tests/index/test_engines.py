@@ -56,7 +56,7 @@ def numbers(engine: Engine, query: str, slots: frozenset[int]) -> set[int]:
 def check(engine: Engine, live: dict[int, Text]) -> None:
     brute = SearchOracle(list(live.values()))
     by_id = {text.id: number for number, text in live.items()}
-    for query in corpus.QUERIES:
+    for query in corpus.QUERIES + corpus.CHARACTERS:
         wanted = {by_id[text.id] for text in brute.search(query).matches}
         assert numbers(engine, query, frozenset(range(1 << BITS))) == wanted, query
         slots = frozenset({1, 3, 5, 8, 9, 12})
@@ -121,6 +121,10 @@ def test_words_and_titles_are_counted_as_looking_counts_them(make: Make) -> None
     title = max((title_line(text.title) for text in live.values()), key=len)
     assert title in [found for found, _ in engine.titles_from(title[:4], 50)]
     assert engine.words_from("zzz", 10) == []
+    begin = [term for term, _ in engine.terms_from("搜", 10)]
+    assert begin == ["搜索"]
+    assert {term for term, _ in engine.terms_from("京", 10)} == {"京大"}
+    assert len(engine.terms_from("", 3)) == 3
     engine.close()
 
 

@@ -248,3 +248,7 @@ def test_anything_parses_and_what_it_is_cut_to_parses_alike(text: str) -> None:
     assert (again.root, again.counted, again.leaves) == (query.root, query.counted, query.leaves)
     for tree in (query.root, query.counted):
         select(tree, lambda leaf: frozenset({1}))
+
+
+def test_a_character_of_chinese_is_no_option_of_a_command() -> None:
+    assert parse_query("喝 -茶").root == QueryGroup(1, (parse_query("喝").root,), (parse_query("茶").root,))

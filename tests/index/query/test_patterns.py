@@ -26,6 +26,9 @@ def patterns(text: str) -> list[str]:
         ('"cat* dog*" fish*', ["fish*"]),
         ("-cat* NOT dog* fish*", ["fish*"]),
         ("网络* 配~", []),
+        ("茶", ["茶*"]),
+        ('綠 +車 -火 (책|茶) の "茶" 茶叶', ["绿*", "车*", "책*"]),
+        ("茶*", ["茶*"]),
         ("aaa* bbb* ccc* ddd* aaa*", ["aaa*", "bbb*", "ccc*", "aaa*"]),
     ],
 )
@@ -50,6 +53,10 @@ def test_what_is_too_much_is_read_as_words_and_told() -> None:
         ("recieve~", "recipes", False),
         ("parliment~", "parliament", True),
         ("parlimant~", "parliament", True),
+        ("茶*", "茶叶", True),
+        ("茶*", "茶の", True),
+        ("茶*", "绿茶", False),
+        ("茶*", "茶", False),
         ("barlimant~", "parliament", False),
     ],
 )
@@ -64,6 +71,8 @@ def test_the_commonest_words_are_chosen_and_forms_of_one_count_once() -> None:
     places, _ = find_patterns("+univers* life")
     assert write_out("+univers* life", places, {WordPattern("univers", False): ["a", "b"]}) == "+(a|b) life"
     assert write_out("+univers* life", places, {}) == "+univers life"
+    places, _ = find_patterns("飲 茶")
+    assert write_out("飲 茶", places, {WordPattern("茶", False): ["茶叶", "茶的"]}) == "饮 (茶|茶叶|茶的)"
 
 
 @pytest.mark.parametrize("text", ["a*" * 10_000, "abc* " * 10_000, "~*" * 10_000, "abcd~ NOT " * 2_000, "(abc*" * 500])

@@ -33,7 +33,7 @@ def test_another_stemmer_is_named_with_the_remedy(forgetful: None, monkeypatch: 
     right = analyzer.stem
     old = {"internal": "intern"}  # what PyStemmer 3.0 makes of it
     monkeypatch.setattr(analyzer, "stem", lambda word, stem_class: old.get(word) or right(word, stem_class))
-    with pytest.raises(AnalyzerDiffers, match=r"analyzer 4: .*PyStemmer \d.*Unicode \d.*pip install"):
+    with pytest.raises(AnalyzerDiffers, match=r"analyzer 5: .*PyStemmer \d.*Unicode \d.*pip install"):
         LocalIndex.open(IndexConfig(engine="memory"), None, None, None, None)  # type: ignore[arg-type]
 
 
