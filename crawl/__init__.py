@@ -37,7 +37,7 @@ from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
-from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach
+from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
 from crawl.scope import (
     MAX_SCOPE_CHARS,
     SCOPE_KINDS,
@@ -107,4 +107,5 @@ __all__ = [
     "scope_for",
     "signature",
     "span",
+    "visit_flaw",
 ]

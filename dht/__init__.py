@@ -22,7 +22,7 @@ from dht.errors import (
     PeerTimeout,
     RemoteError,
 )
-from dht.identity.node_key import Identity, verify
+from dht.identity.node_key import Identity, node_id_of, verify
 from dht.identity.puzzle import solve_all, work_of
 from dht.identity.puzzle_solver import PuzzleFile
 from dht.keys import (
@@ -179,6 +179,7 @@ __all__ = [
     "encode_signed",
     "host_matches",
     "network_id",
+    "node_id_of",
     "open_heartbeat",
     "open_overlay",
     "parse_address",

@@ -110,7 +110,8 @@ def test_rooms_import_only_rooms_before_them(path: Path) -> None:
 
 def test_tests_mirror_the_rooms() -> None:
     rooms = {room for order in ROOMS.values() for room in order}
-    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "dht/attacks"}  # of whole nodes, of failing machines
+    # of whole nodes, of failing machines, and of strangers who mean harm
+    beside = {"sim", "e2e", "lab", "faults", "data", "benchmarks", "attacks", "dht/attacks"}
     for path in (ROOT / "tests").rglob("test_*.py"):
         room = path.parent.relative_to(ROOT / "tests").as_posix()
         assert room in rooms | beside | {"."}, f"{path} lies in no room of the house"

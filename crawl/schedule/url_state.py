@@ -5,12 +5,23 @@ them. A visit's outcome is written only after its document and its links are saf
 costs at most a second fetch.
 """
 
+import re
 from enum import IntEnum
+from math import isfinite
 
 import msgspec
 
 from crawl.schedule.change_rate import History
-from crawl.scope import WHOLE, breadth
+from crawl.scope import MAX_SCOPE_CHARS, WHOLE, breadth
+
+MAX_DEPTH = 255  # links to follow from a seed; the API takes 100
+MAX_HOPS = 255
+MAX_FIELD_CHARS = 1024  # of what a site said of itself, or why a URL is not fetched
+MAX_AHEAD_S = 3660 * 86_400.0  # from a visit to the next one: no record is kept for longer
+DATED_WITHIN_S = 1.0  # versions count milliseconds
+_LINK = re.compile(r"(?:https?://[!-~]{1,2040})?")  # canonical URLs are ASCII without white space
+_SCOPE = re.compile(r"[!-~]*")
+_CONTROL = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")  # would end a header field, and begin another
 
 
 class VisitState(IntEnum):
@@ -77,3 +88,44 @@ def encode_visit(visit: Visit) -> bytes:
 def decode_visit(body: bytes) -> Visit:
     """Decode the body of a VISIT record; raises msgspec.ValidationError where it is none."""
     return _decoder.decode(body)
+
+
+def visit_flaw(visit: Visit, epoch: int, at_ms: int) -> str:
+    """Say why a visit is none that a crawler writes under this version, "" where it is one.
+
+    Whoever finds a URL knows nothing else of it, and dates it by its reach: a find that claimed more would win over all
+    others."""
+    if flaw := _bad_times(visit, epoch, at_ms):
+        return flaw
+    if not (0 <= visit.depth <= MAX_DEPTH and 0 <= visit.hops <= MAX_HOPS):
+        return f"depth {visit.depth}, redirects that led to it {visit.hops}"
+    if epoch == 0 and (visit != _found(visit) or at_ms != reach(visit)):
+        return "a found URL waits, and is dated by how far it leads"
+    if not (0 <= visit.status <= 999 and 0 <= visit.fails < 1 << 31):
+        return f"status {visit.status}, fails {visit.fails}"
+    if len(visit.scope) > MAX_SCOPE_CHARS or not _SCOPE.fullmatch(visit.scope):
+        return f"its scope has {len(visit.scope)} characters, or odd ones"
+    if not _LINK.fullmatch(visit.target):
+        return "it leads to what is no URL"
+    if any(len(text) > MAX_FIELD_CHARS for text in (visit.etag, visit.last_modified, visit.reason)):
+        return f"a text of more than {MAX_FIELD_CHARS} characters"
+    if _CONTROL.search(visit.etag) or _CONTROL.search(visit.last_modified):
+        return "a header field with control characters"
+    return ""
+
+
+def _found(visit: Visit) -> Visit:
+    """Return the visit as whoever found its URL writes it."""
+    return Visit(visit.url, visit.depth, visit.hops, scope=visit.scope, is_sitemap=visit.is_sitemap)
+
+
+def _bad_times(visit: Visit, epoch: int, at_ms: int) -> str:
+    """Say which instant is out of bounds: those of an outcome are measured by when it was written."""
+    for name in ("due_at", "visited_at", "unavailable_at"):
+        if not isfinite(at := getattr(visit, name)):
+            return f"{name} is {at}"
+    if epoch and visit.visited_at > at_ms / 1000 + DATED_WITHIN_S:
+        return f"visited_at {visit.visited_at} lies after its version"
+    if epoch and visit.due_at > at_ms / 1000 + MAX_AHEAD_S:
+        return f"due_at {visit.due_at} is too far ahead"
+    return ""

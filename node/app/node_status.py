@@ -5,12 +5,14 @@ from typing import Any
 
 import msgspec
 
-from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService
+from dht import Clock, FaultSite, LocalFault, Network, NodeId, OverlayService, node_id_of
 from node.app.node_core import NodeCore
 from node.version import VERSION
 from node.views.balance import balance_json, load_json
 
 Json = dict[str, Any]
+
+MAX_NAMED = 8  # of those whose records were refused
 
 
 class NodeStatus:
@@ -42,6 +44,7 @@ class NodeStatus:
             "clients": self._clients(),
             "peers": self._live(),
             "refused_packets": dict(sorted(self._overlay.refused.items())),
+            "refused_records": self._refused_records(),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -74,6 +77,13 @@ class NodeStatus:
             "polled": worker.polled,
             "carried_here": worker.carried,
         }
+
+    def _refused_records(self) -> Json:
+        """Count records that peers brought and that say what none may, by who signed and who brought most of them."""
+        refusals = self._core.store.replicator.refusals
+        authors = {node_id_of(key).hex(): count for key, count in refusals.authors.most_common(MAX_NAMED)}
+        peers = {peer.hex(): count for peer, count in refusals.peers.most_common(MAX_NAMED)}
+        return {"count": refusals.total, "authors": authors, "peers": peers}
 
     def _live(self) -> Json:
         view = self._overlay.view

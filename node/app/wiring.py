@@ -19,7 +19,8 @@ from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
-from node.crawling.ingest import Ingest, visit_flaw
+from node.crawling.ingest import Ingest
+from node.crawling.record_rules import RecordRules
 from node.crawling.store_change_feed import StoreChangeFeed
 from node.crawling.strategy_policy import StrategyPolicy
 from node.crawling.url_lookup import UrlLookup
@@ -59,7 +60,7 @@ class StoreParts:
             env.new_rng(),
             self.shards,
             expects_others=env.expects_others,
-            body_flaw=visit_flaw,
+            rules=RecordRules(),
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)

@@ -5,12 +5,11 @@ nothing where the URL is known.
 """
 
 from collections.abc import Callable, Sequence
-from math import isfinite
 from typing import Protocol
 
-from crawl import MAX_SCOPE_CHARS, Page, Visit, decode_visit, encode_visit, reach
-from dht import MALFORMED, Clock, Key, document_id, placement_key
-from store import Document, Draft, Kind, encode_document
+from crawl import Page, Visit, encode_visit, reach
+from dht import Clock, Key, document_id, placement_key
+from store import MAX_MEDIA_TYPE_CHARS, Document, Draft, Kind, encode_document
 
 DAY_S = 86_400
 KEEP_DOCUMENT_DAYS = 365  # a page that nobody could fetch for a year leaves the answers
@@ -78,22 +77,6 @@ def visit_draft(visit: Visit, epoch: int, at_ms: int, expires_day: int, key: Key
     return Draft(Kind.VISIT, document_id(visit.url), key, epoch, at_ms, expires_day, encode_visit(visit))
 
 
-def visit_flaw(kind: Kind, body: bytes) -> str:
-    """Say why a stranger's VISIT body is none, "" where it is one; the store reads the other kinds itself."""
-    if kind == Kind.VISIT:
-        try:
-            visit = decode_visit(body)
-        except MALFORMED as error:
-            return str(error)
-        if not all(map(isfinite, (visit.due_at, visit.visited_at, visit.unavailable_at))):
-            return f"due_at is {visit.due_at}, visited_at {visit.visited_at}, unavailable_at {visit.unavailable_at}"
-        if visit.hops < 0:
-            return f"redirects that led to it are {visit.hops}"
-        if len(visit.scope) > MAX_SCOPE_CHARS:
-            return f"its scope has {len(visit.scope)} characters"
-    return ""
-
-
 def document_of(page: Page) -> Document:
     """Return a page as it is stored."""
     return Document(
@@ -101,7 +84,7 @@ def document_of(page: Page) -> Document:
         fetched_at=page.fetched_at,
         status=page.status,
         headers=page.headers,
-        media_type=page.media_type,
+        media_type=page.media_type[:MAX_MEDIA_TYPE_CHARS],
         charset=page.charset,
         language=page.language,
         title=page.title,

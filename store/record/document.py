@@ -4,7 +4,22 @@ Pure: values and their codec. The content (the page's bytes as received, decoded
 codings) is the record's content; a *gone* version (404, 410, noindex) has none and removes the page from answers.
 """
 
+import re
+from math import isfinite
+
 import msgspec
+
+MAX_HEADER_BYTES = 16_384  # of names and values together
+MAX_TITLE_CHARS = MAX_DESCRIPTION_CHARS = MAX_HEADING_CHARS = MAX_ANCHOR_CHARS = 1_024  # twice what a crawler keeps
+MAX_HEADINGS = 512
+MAX_LINKS = 65_536
+MAX_MEDIA_TYPE_CHARS = 255  # RFC 6838, 4.2
+MAX_CHARSET_CHARS = 64
+MAX_SIGNATURE_BYTES = 64
+WRITTEN_WITHIN_S = 120.0  # a page is not fetched after its version is dated, clocks apart
+SAID_AHEAD_S = 2 * 86_400.0  # a page's own dates: one day for time zones, one for clocks
+LINK = re.compile(r"https?://[!-~]{1,2040}")  # canonical URLs are ASCII without white space
+_LANGUAGE = re.compile(r"[A-Za-z0-9-]{0,16}")
 
 
 class Document(msgspec.Struct, frozen=True, array_like=True):
@@ -43,3 +58,42 @@ def encode_document(document: Document) -> bytes:
 def decode_document(body: bytes) -> Document:
     """Decode the body of a DOCUMENT record; raises msgspec.ValidationError where it is none."""
     return _decoder.decode(body)
+
+
+def document_flaw(document: Document, written_at: float, *, has_content: bool) -> str:
+    """Say why a document is none that a crawler writes, "" where it is one. `written_at`: the instant of its version;
+    `has_content`: whether the page's bytes belong to it."""
+    for name in ("fetched_at", "published_at", "modified_at"):
+        at = getattr(document, name)
+        latest = written_at + (WRITTEN_WITHIN_S if name == "fetched_at" else SAID_AHEAD_S)
+        if not isfinite(at) or at > latest:
+            return f"{name} is {at}"
+    if document.gone and (has_content or document.text or document.boilerplate):
+        return "a page that is gone has neither content nor text"
+    if not (0 <= document.status <= 999 and document.max_snippet >= -1):
+        return f"status {document.status}, max_snippet {document.max_snippet}"
+    if not _LANGUAGE.fullmatch(document.language):
+        return "language is no code"
+    return _oversized(document) or _bad_links(document)
+
+
+def _oversized(document: Document) -> str:
+    bounds = (
+        ("title", len(document.title), MAX_TITLE_CHARS),
+        ("description", len(document.description), MAX_DESCRIPTION_CHARS),
+        ("headings", len(document.headings), MAX_HEADINGS),
+        ("longest heading", max(map(len, document.headings), default=0), MAX_HEADING_CHARS),
+        ("headers", sum(len(n.encode()) + len(v.encode()) for n, v in document.headers), MAX_HEADER_BYTES),
+        ("media type", len(document.media_type), MAX_MEDIA_TYPE_CHARS),
+        ("charset", len(document.charset), MAX_CHARSET_CHARS),
+        ("signature", len(document.signature), MAX_SIGNATURE_BYTES),
+        ("links", len(document.links), MAX_LINKS),
+    )
+    return next((f"{name} of {size}, {most} allowed" for name, size, most in bounds if size > most), "")
+
+
+def _bad_links(document: Document) -> str:
+    for url, anchor in document.links:
+        if not LINK.fullmatch(url) or len(anchor) > MAX_ANCHOR_CHARS:
+            return "a link that is no URL, or has too long a text"
+    return ""

@@ -13,6 +13,7 @@ from msgspec import Meta
 
 from dht import MALFORMED, MAX_SPREAD, DocumentId, Key, document_id, placement_key, site_of, split_url
 
+SINCE_WITHIN_S = 120.0  # what a record says happened before it was written, clocks apart
 Depth = Annotated[int, Meta(ge=0, le=MAX_SPREAD)]
 
 
@@ -62,23 +63,23 @@ def host_name(site: str) -> tuple[DocumentId, Key]:
     return document_id(url), placement_key(url)
 
 
-def host_flaw(body: bytes, key: bytes) -> str:
-    """Say why the body of a HOST record is none, "" where it is one."""
+def host_flaw(body: bytes, key: bytes, written_at: float) -> str:
+    """Say why the body of a HOST record is none, "" where it is one. `written_at`: the instant of its version."""
     try:
         host = decode_host(body)
         site = site_of(host.url)
     except (ValueError, *MALFORMED) as error:
         return str(error)
     if not site or host.url != host_url(site):
-        return f"{host.url[:80]} is no site's root"
+        return f"{host.url[:80]!a} is no site's root"
     if key != placement_key(host.url):
         return "a host's record lies where its site would lie unspread"
-    if not isfinite(host.since) or host.depth < host.before:
+    if not _is_past(host.since, written_at) or host.depth < host.before:
         return f"depth {host.depth}, before {host.before}, since {host.since}"
-    return next(filter(None, (_alias_flaw(site, alias) for alias in host.aliases)), "")
+    return next(filter(None, (_alias_flaw(site, alias, written_at) for alias in host.aliases)), "")
 
 
-def _alias_flaw(site: str, alias: HostAlias) -> str:
+def _alias_flaw(site: str, alias: HostAlias, written_at: float) -> str:
     try:
         parts = split_url(alias.target)
     except (ValueError, *MALFORMED) as error:
@@ -86,5 +87,10 @@ def _alias_flaw(site: str, alias: HostAlias) -> str:
     own = f"{'https' if alias.is_secure else 'http'}://{site}/"
     is_root = parts.scheme in ("http", "https") and parts.site and alias.target == f"{parts.scheme}://{parts.site}/"
     if not is_root or alias.target == own:
-        return f"{alias.target[:80]} is no site's root, or the alias itself"
-    return "" if isfinite(alias.since) else f"alias since {alias.since}"
+        return f"{alias.target[:80]!a} is no site's root, or the alias itself"
+    return "" if _is_past(alias.since, written_at) else f"alias since {alias.since}"
+
+
+def _is_past(at: float, written_at: float) -> bool:
+    """Tell whether an instant lies before the record was written, clocks apart."""
+    return isfinite(at) and at <= written_at + SINCE_WITHIN_S

@@ -8,19 +8,16 @@ Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature
 """
 
 import struct
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from hashlib import sha256
-from math import isfinite
 from typing import Annotated, Protocol
 
 import msgspec
 from msgspec import Meta
 
-from dht import MAX_SPREAD, DocumentId, Key, SiteShards, document_id, placement_key, verify
+from dht import MAX_SPREAD, DocumentId, Key, placement_key, verify
 from store.errors import BadReplica
-from store.record.document import decode_document
-from store.record.host_record import host_flaw
 from store.record.merkle import Proven, leaf, tree
 from store.record.record import Draft, Kind, Proof, Record, Version, digest_of
 from store.record.zstd import expand, squeeze
@@ -28,7 +25,6 @@ from store.record.zstd import expand, squeeze
 MAX_RECORDS = 1024  # in one package
 MAX_PACKAGE_BYTES = 15 << 19  # 7.5 MiB before compression: fits a message of 8 MiB even when nothing compresses
 MAX_RECORD_BYTES = 13 << 19  # 6.5 MiB of body and content: one record with its proof always fits a package
-MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
 MAX_DEPTH = 10  # of a path: 2**10 = MAX_RECORDS
 MAX_EPOCH = 1 << 48
 MAX_AT_MS = 1 << 48
@@ -76,9 +72,6 @@ class _Headed(msgspec.Struct, array_like=True):
     url: str
 
 
-RecordCheck = Callable[[Sequence[Record]], list[str]]
-"""Says of each record what is wrong with it, "" where nothing is."""
-
 _encoder = msgspec.msgpack.Encoder()
 _record = msgspec.msgpack.Decoder(_Wire)
 _records = msgspec.msgpack.Decoder(Annotated[list[_Wire], Meta(max_length=MAX_RECORDS)])
@@ -103,26 +96,12 @@ def _content_digest(draft: Draft) -> bytes:
     return (draft.content_digest or sha256(draft.content).digest()) if draft.content else _NOTHING
 
 
-def checker(body_flaw: Callable[[Kind, bytes], str], places: SiteShards | None = None) -> RecordCheck:
-    """Return a check that says of each record what is wrong with it, "" where nothing is.
-
-    `body_flaw` judges bodies that the store does not know the inside of. Where a record lies elsewhere than this node
-    would place it, its site's record is read soon; without `places`, no site is spread.
-    """
-
-    def check(records: Sequence[Record]) -> list[str]:
-        found = zip(records, flaws(records), strict=True)
-        return [flaw or body_flaw(r.kind, r.body) or _displaced(r, places) for r, flaw in found]
-
-    return check
-
-
-def flaws(records: Sequence[Record]) -> list[str]:
-    """Say what is wrong with each record, "" where it proves itself.
+def forgeries(records: Sequence[Record]) -> list[str]:
+    """Say of each record why its proof is none, "" where it proves itself.
 
     A signature is checked once per package root, and what the paths of its records share is hashed once."""
     trees: dict[tuple[bytes, bytes, int], Proven] = {}
-    return [_flaw(record) or _forged(record, trees) for record in records]
+    return [_forged(record, trees) for record in records]
 
 
 def url_of(record: Record) -> str:
@@ -140,17 +119,6 @@ def depth_of(url: str, key: bytes) -> int:
     if placement_key(url) == key:  # nearly always
         return 0
     return next((depth for depth in range(1, MAX_SPREAD + 1) if placement_key(url, depth) == key), -1)
-
-
-def draft_flaw(draft: Draft) -> str:
-    """Say why a draft must not be written, "" where it may."""
-    if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
-        return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
-    try:
-        url = _headed.decode(draft.body).url
-    except ValueError as error:
-        return f"body is no {draft.kind.name}: {error}"
-    return _elsewhere(url, draft.id, draft.key) or _too_big(len(draft.body) + len(draft.content))
 
 
 def pack(records: Sequence[Record]) -> bytes:
@@ -198,51 +166,6 @@ def _from_wire(w: _Wire) -> Record:
 def leaf_of(kind: Kind, id: DocumentId, key: Key, version: Version, expires_day: int) -> bytes:
     """Hash what stands for a record in its package's tree."""
     return leaf(_LEAF.pack(kind, id, key, version.epoch, version.at_ms, expires_day, version.digest))
-
-
-def _flaw(r: Record) -> str:
-    """What the fields alone tell."""
-    if r.content is not None and sha256(r.content).digest() != r.content_digest:
-        return "content does not fit its digest"
-    if digest_of(r.body, r.content_digest) != r.version.digest:
-        return "body and content do not fit the version's digest"
-    return _misplaced(r.kind, r.id, r.key, r.body) or _too_big(len(r.body) + len(r.content or b""))
-
-
-def _too_big(size: int) -> str:
-    return f"{size} bytes, {MAX_RECORD_BYTES} allowed" if size > MAX_RECORD_BYTES else ""
-
-
-def _misplaced(kind: Kind, id: DocumentId, key: Key, body: bytes) -> str:
-    """A body starts with its URL; id and key follow from it, or a liar could put a page's next version elsewhere."""
-    try:
-        document = decode_document(body) if kind == Kind.DOCUMENT else None
-        for name in ("fetched_at", "published_at", "modified_at") if document is not None else ():
-            if not isfinite(at := getattr(document, name)):
-                return f"{name} is {at}"
-        url = document.url if document is not None else _headed.decode(body).url
-        return host_flaw(body, key) if kind == Kind.HOST and document_id(url) == id else _elsewhere(url, id, key)
-    except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
-        return f"body is no {kind.name}: {error}"
-
-
-def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
-    if len(url) > MAX_URL_CHARS:
-        return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
-    if document_id(url) != id:
-        return "id is not that of its URL"
-    return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
-
-
-def _displaced(r: Record, places: SiteShards | None) -> str:
-    """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved to
-    its place once that is known here (shard_mover.py). A host's own record never moves."""
-    if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
-        return ""
-    if places is None:
-        return "key is none that the strategy gives its URL"
-    places.doubt(url, r.key)
-    return ""
 
 
 def _forged(r: Record, trees: dict[tuple[bytes, bytes, int], Proven]) -> str:

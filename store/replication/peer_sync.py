@@ -14,9 +14,10 @@ from store.config import StoreConfig
 from store.disk.catalog_reader import CatalogReader
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.package import RecordCheck, open_package, pack, size_of
+from store.record.package import open_package, pack, size_of
 from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, RangeSession, item
 from store.record.record import Record
+from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication.messages import (
     MAX_WANTED,
     FetchRecords,
@@ -55,10 +56,16 @@ class PeerSync:
     """Holds one node's conversations with its peers."""
 
     def __init__(
-        self, overlay: Overlay, store: RecordStore, config: StoreConfig, check: RecordCheck, proofs: ProofThread
+        self,
+        overlay: Overlay,
+        store: RecordStore,
+        config: StoreConfig,
+        check: RecordCheck,
+        proofs: ProofThread,
+        refusals: RefusalCounts,
     ) -> None:
         self._overlay, self._store, self._config = overlay, store, config
-        self._check, self._proofs = check, proofs
+        self._check, self._proofs, self._refusals = check, proofs, refusals
 
     async def reconcile(
         self,
@@ -142,9 +149,13 @@ class PeerSync:
         return refused
 
     async def prove(self, peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], *, content: bool) -> list[Record]:
-        """Return the records of an answer as `checked` does, off the event loop where they are many."""
+        """Return the records of an answer as `checked` does, off the event loop where they are many. One that says what
+        none may costs itself alone: a peer of an older version may have taken it from whoever wrote it."""
         job = partial(checked, peer, reply, asked, self._check, content=content)
-        return await self._proofs.run(job, len(reply.package))
+        good, refused = await self._proofs.run(job, len(reply.package))
+        for record in refused:
+            self._refusals.count(record.proof.author, peer)
+        return good
 
     def _ours(self, entries: Sequence[RangeEntry]) -> Iterable[Record]:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
@@ -191,18 +202,22 @@ def _items(catalog: CatalogReader, first: Key, last: Key, today: int) -> list[Ra
 
 def checked(
     peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: RecordCheck, *, content: bool
-) -> list[Record]:
-    """Return the records of an answer if each was asked for and proves itself; raises BadReplica otherwise."""
+) -> tuple[list[Record], list[Record]]:
+    """Return the records of an answer that may be kept, and those that say what none may; raises BadReplica where any
+    other was not asked for or does not prove itself."""
     records = open_package(reply.package)
     names = {(w.kind, w.id) for w in asked}
-    for record, flaw in zip(records, check(records), strict=True):
-        if not flaw and (record.kind, record.id) not in names:
-            flaw = "was not asked for"
-        if not flaw and content and record.content is None:
-            flaw = "content withheld"
-        if flaw:
-            raise BadReplica(f"record {record.id.hex()} from {peer.hex()}", flaw)
-    return records
+    good, refused = list[Record](), list[Record]()
+    for record, flaw in zip(records, check.flaws(records), strict=True):
+        reason = "" if flaw.is_authors else flaw.reason
+        if not reason and (record.kind, record.id) not in names:
+            reason = "was not asked for"
+        if not reason and content and record.content is None:
+            reason = "content withheld"
+        if reason:
+            raise BadReplica(f"record {record.id.hex()} from {peer.hex()}", reason)
+        (refused if flaw.is_authors else good).append(record)
+    return good, refused
 
 
 def spans(slots: Sequence[Slot], slot_bits: int) -> list[tuple[bytes, bytes]]:

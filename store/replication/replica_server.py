@@ -10,9 +10,10 @@ from collections.abc import Sequence
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
-from store.record.package import RecordCheck, open_package, pack, size_of, url_of
+from store.record.package import open_package, pack, size_of, url_of
 from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
+from store.record.record_check import RecordCheck, RefusalCounts
 from store.replication import messages
 from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
@@ -39,8 +40,9 @@ class ReplicaServer:
         admission: Admission,
         clock: Clock,
         places: SiteShards,
+        refusals: RefusalCounts,
     ) -> None:
-        self._admission, self._places = admission, places
+        self._admission, self._places, self._refusals = admission, places, refusals
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
@@ -61,9 +63,11 @@ class ReplicaServer:
         reasons = self._admission.objections(self._clock(), peer, records, is_hint=bool(hinted_for))
         news = [n for n, r in enumerate(records) if not (reasons[n] or self._store.knows(r))]
         fresh = [records[n] for n in news]
-        flaws = await self._proofs.run(lambda: self._check(fresh), size)
+        flaws = await self._proofs.run(lambda: self._check.flaws(fresh), size)
         for n, flaw, refusal in zip(news, flaws, self._store.refusals(fresh), strict=True):
-            reasons[n] = flaw or refusal
+            reasons[n] = flaw.reason or refusal
+            if flaw.is_authors or (refusal and not flaw.reason):
+                self._refusals.count(records[n].proof.author, peer)
         good = [records[n] for n in news if not reasons[n]]
         if hinted_for:
             self._repair.left_here(

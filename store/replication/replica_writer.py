@@ -18,8 +18,9 @@ from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, SiteShards,
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadDraft, TooFewCopies
-from store.record.package import Signer, draft_flaw, pack, sign_package, url_of
+from store.record.package import Signer, pack, sign_package, url_of
 from store.record.record import Draft, Record
+from store.record.record_check import RecordCheck
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.put_times import PutTimes
@@ -74,13 +75,14 @@ class ReplicaWriter:
         refused: Callable[[Slot, NodeId], None],
         left_here: Callable[[Set[Slot]], None],
         places: SiteShards,
+        check: RecordCheck,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times = places, left_here, PutTimes()
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
-        self._signer, self._clock, self._refused = signer, clock, refused
+        self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
         self._queue: deque[_Pending] = deque()
         self._queued_bytes = 0
         self._flying = 0  # packages under way
@@ -94,7 +96,7 @@ class ReplicaWriter:
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Return when every draft is safe with its owners; raises BadDraft, or TooFewCopies after a deadline."""
         for draft in drafts:
-            if flaw := draft_flaw(draft):
+            if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
         if not drafts:
             return

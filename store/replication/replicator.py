@@ -8,14 +8,15 @@ import asyncio
 import logging
 import random
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.record.package import Signer, checker
+from store.record.package import Signer
 from store.record.record import Draft, Kind, Record
+from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.messages import SlotState
@@ -62,25 +63,28 @@ class Replicator:
         places: SiteShards,
         *,
         expects_others: bool,
-        body_flaw: Callable[[Kind, bytes], str] = lambda kind, body: "",
+        rules: BodyRules | None = None,
     ) -> None:
         """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
-        empty view at the start means "not heard yet" and not "alone". `body_flaw` says why a stranger's body of a kind
-        that the store cannot read is none, "" where it is one."""
+        empty view at the start means "not heard yet" and not "alone". `rules` judge what the store cannot read; None:
+        whatever that says will do."""
         self._config, self._store, self._overlay = config, store, overlay
         self._handoff = handoff = HintedHandoff(store, config)
-        check, proofs = checker(body_flaw, places), ProofThread()
-        sync = PeerSync(overlay, store, config, check, proofs)
+        check, proofs = RecordCheck(rules or NoBodyRules(), places), ProofThread()
+        self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
+        sync = PeerSync(overlay, store, config, check, proofs, self.refusals)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
         self._writer = ReplicaWriter(
-            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places
+            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places, check
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready)
-        self._server = ReplicaServer(store, overlay, proofs, repair, handoff, check, admission, clock, places)
+        self._server = ReplicaServer(
+            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals
+        )
         self._shard_mover = ShardMover(
             config, store, overlay, places, clock, self._writer.write, self._reader.read_many
         )

@@ -25,6 +25,7 @@ from dht import (
 )
 from store import MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
+from store.record.record_check import BodyRules, NoBodyRules
 from tests.store.support import WALL
 
 CONFIG = StoreConfig(
@@ -195,6 +196,7 @@ class Node:
     identity: Identity
     disk: MemoryDisk | FolderDisk = field(default_factory=MemoryDisk)
     history: list[State] = field(default_factory=list)
+    rules: BodyRules = field(default_factory=NoBodyRules)
     slept_s: float = 0.0  # by how much its clocks went on while it did not
 
     def __post_init__(self) -> None:
@@ -209,7 +211,7 @@ class Node:
         self.store = RecordStore(self.disk, self.config, clock)
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
-            SiteShards(self.overlay, self.hosts), expects_others=expects_others,
+            SiteShards(self.overlay, self.hosts), expects_others=expects_others, rules=self.rules,
         )  # fmt: skip
         self.tell(frozenset())
         self.task = self.net.group.create_task(self._run())

@@ -1,6 +1,7 @@
 """What the store's tests share: a signer, a clock that stands still, and records about made-up URLs."""
 
 import os
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import msgspec
@@ -9,6 +10,7 @@ from dht import Identity, Now, document_id, placement_key
 from store import Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
 from store.disk.file_system import Disk
 from store.record.package import sign_package
+from store.record.record_check import NoBodyRules, RecordCheck
 
 DAY = 20_000
 WALL = DAY * 86400.0
@@ -64,3 +66,18 @@ def random_draft(number: int, size: int) -> Draft:
 
 def open_store(disk: Disk, config: StoreConfig = CONFIG) -> RecordStore:
     return RecordStore(disk, config, StillClock())
+
+
+class AnyPlaces:
+    """The `SiteShards` of who takes a record at whatever depth its site may be spread."""
+
+    def doubt(self, url: str, key: bytes) -> None:
+        return
+
+
+CHECK = RecordCheck(NoBodyRules(), AnyPlaces())  # type: ignore[arg-type]
+
+
+def flaws(made: Sequence[Record]) -> list[str]:
+    """What is wrong with records, "" where nothing is; any URL and any visit will do."""
+    return [flaw.reason for flaw in CHECK.flaws(made)]

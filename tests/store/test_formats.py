@@ -7,9 +7,9 @@ from msgspec.structs import replace
 
 from store import Draft, Kind, MemoryDisk, RecordStore, decode_document
 from store.disk.record_group import decode_group, encode_group
-from store.record.package import MAX_PACKAGE_BYTES, flaws, open_package, pack
+from store.record.package import MAX_PACKAGE_BYTES, open_package, pack
 from store.record.zstd import expand
-from tests.store.support import CONFIG, StillClock, draft, records
+from tests.store.support import CONFIG, StillClock, draft, flaws, records
 
 DATA = Path(__file__).parents[1] / "data"
 

@@ -4,6 +4,7 @@ import msgspec
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from bootstrap import load_network, new_network
 from dht import (
@@ -21,10 +22,11 @@ from dht import (
 from dht.slot_set import decode_slots, encode_slots
 from dht.strategy.document import Rule, encode_signed
 from dht.wire.value_record import open_record, sign_record
-from node.crawling.ingest import visit_flaw
+from node.crawling.record_rules import RecordRules
 from store import Kind
 from store.errors import BadReplica
-from store.record.package import checker, open_package, pack
+from store.record.package import open_package, pack
+from store.record.record_check import RecordCheck
 from tests.dht.attacks.town import NETWORK, Town
 from tests.store.support import draft, records
 
@@ -45,6 +47,7 @@ NEXT = msgspec.structs.replace(
 SIGNED = encode_signed(sign_strategy(encode_document(NEXT), PUBLISHER))
 RECORD = sign_record(PUBLISHER, NETWORK, key=Key(bytes(20)), sequence=1, expires_at=NOW.wall + 9, value=b"value")
 PACKAGE = pack(records(*(draft(n) for n in range(3))))
+CHECK = RecordCheck(RecordRules())
 many = settings(max_examples=250, deadline=None, derandomize=True)
 
 
@@ -118,15 +121,17 @@ def test_a_bent_package_is_refused_or_every_record_in_it_is_judged(draw: st.Data
         found = open_package(bent(PACKAGE, draw))
     except BadReplica:
         return
-    assert len(checker(visit_flaw)(found)) == len(found)
+    assert len(CHECK.flaws(found)) == len(found)
 
 
 @many
-@given(st.sampled_from(list(Kind)), st.binary(max_size=200))
-def test_any_body_of_a_record_is_judged_and_never_raises(kind: Kind, body: bytes) -> None:
-    assert isinstance(visit_flaw(kind, body), str)
+@given(st.sampled_from(list(Kind)), st.binary(max_size=200), st.integers(0, 1))
+def test_any_body_of_a_record_is_judged_and_never_raises(kind: Kind, body: bytes, epoch: int) -> None:
+    made = replace(draft(1), kind=kind, body=body, epoch=epoch)
+    assert CHECK.draft_flaw(made)
+    assert all(flaw.is_authors for flaw in CHECK.flaws(records(made)))
 
 
 def test_a_visit_with_bad_text_or_without_end_has_a_flaw() -> None:
     for body in (b"\x9f\xa2\xff\xfe", b"\x92\xa2\xff\xfe\xc0", b"\x91" * 100_000, b"\x9f\xa1u" + b"\x91" * 100_000):
-        assert visit_flaw(Kind.VISIT, body)
+        assert CHECK.draft_flaw(replace(draft(1, kind=Kind.VISIT), body=body))

@@ -1,34 +1,15 @@
-"""What the crawler brings as records, and visits of strangers."""
+"""What the crawler brings as records."""
 
-import math
 from collections.abc import Sequence
 
 import pytest
 from msgspec.structs import replace
 
-from crawl import Page, Visit, encode_visit
+from crawl import Page
 from dht import Now
 from node.app.node_service import may_be_shown
-from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest, visit_flaw
-from store import Draft, Kind, decode_document
-
-
-@pytest.mark.parametrize(
-    "visit", [Visit("http://a.test/", 1, **{name: math.nan}) for name in ("due_at", "visited_at", "unavailable_at")]
-)
-def test_instants_that_are_no_numbers_are_refused(visit: Visit) -> None:
-    assert "_at is " in visit_flaw(Kind.VISIT, encode_visit(visit))
-    assert not visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1)))
-
-
-def test_redirects_cannot_be_fewer_than_none() -> None:
-    """Or a stranger's chain of them would be longer than any."""
-    assert "are -1" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, hops=-1)))
-
-
-def test_a_scope_beyond_its_bound_is_refused() -> None:
-    assert "scope has 2049" in visit_flaw(Kind.VISIT, encode_visit(Visit("http://a.test/", 1, scope="a" * 2049)))
-
+from node.crawling.ingest import DAY_S, KEEP_DOCUMENT_DAYS, Ingest
+from store import Draft, decode_document
 
 PAGE = Page("http://a.test/", 1.0, 200, (), b"x", "text/html", "", "", "t", (), "main", (), boilerplate="menu")
 TODAY = 20_000

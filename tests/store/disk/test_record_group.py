@@ -13,9 +13,9 @@ from dht import Identity, Key, document_id, placement_key
 from store import Draft, Kind, MemoryDisk, Record, RecordStore, StoreConfig
 from store.disk.record_group import MOST, NOTHING, decode_group, encode_group, fits, parts_of, roots_of
 from store.record.merkle import root_of
-from store.record.package import flaws, leaf_of
+from store.record.package import leaf_of
 from store.record.record import digest_of
-from tests.store.support import CONFIG, DAY, SIGNER, StillClock, draft, records, url
+from tests.store.support import CONFIG, DAY, SIGNER, StillClock, draft, flaws, records, url
 
 OTHER = Identity(b"\1" * 32)
 ALL = (bytes(20), b"\xff" * 20)

@@ -6,8 +6,8 @@ import pytest
 from dht import Key, document_id, placement_key
 from store import Draft, HostAlias, HostRecord, Kind, Record, host_name, host_url
 from store.record.host_record import decode_host, encode_host, host_flaw
-from store.record.package import checker, flaws
-from tests.store.support import DAY, records
+from store.record.record_check import NoBodyRules, RecordCheck
+from tests.store.support import DAY, flaws, records
 
 BIG = HostRecord("https://big.example/", 3, 1, 1e9)
 
@@ -28,7 +28,13 @@ BAD_ALIASES = (
 
 
 def host_draft(host: HostRecord, **changes: object) -> Draft:
-    fields = {"kind": Kind.HOST, "id": document_id(host.url), "key": placement_key(host.url), "epoch": 7, "at_ms": 1}
+    fields = {
+        "kind": Kind.HOST,
+        "id": document_id(host.url),
+        "key": placement_key(host.url),
+        "epoch": 7,
+        "at_ms": 10**12,
+    }
     return Draft(**fields | {"expires_day": DAY + 9, "body": encode_host(host)} | changes)  # type: ignore[arg-type]
 
 
@@ -68,7 +74,7 @@ def test_a_record_comes_back_as_it_went() -> None:
     ],
 )
 def test_what_is_no_host_record_is_refused(host: HostRecord) -> None:
-    assert host_flaw(encode_host(host), placement_key(BIG.url))
+    assert host_flaw(encode_host(host), placement_key(BIG.url), 1e9)
 
 
 def test_a_host_record_lies_at_home_alone() -> None:
@@ -82,7 +88,7 @@ def test_a_record_at_a_place_that_is_not_known_yet_is_taken_and_one_at_no_place_
         return records(Draft(Kind.VISIT, document_id(url), key, 0, 1, DAY + 9, body))[0]
 
     url = next(u for n in range(99) if placement_key(u := f"https://site{n}.example/", 2) != placement_key(u))
-    check = checker(lambda kind, body: "")
-    assert check([page(placement_key(url))]) == [""]
-    assert check([page(placement_key(url, 2))]) != [""], "without places no site is spread"
-    assert check([page(Key(bytes(20)))]) != [""]
+    check = RecordCheck(NoBodyRules()).flaws
+    assert not check([page(placement_key(url))])[0].reason
+    assert check([page(placement_key(url, 2))])[0].reason, "without places no site is spread"
+    assert check([page(Key(bytes(20)))])[0].reason

@@ -1,0 +1,164 @@
+"""Says what is wrong with records before any of them is kept: one check for every door.
+
+What peers push, what is pulled from them and what this node writes itself all pass here, so that the first node which
+sees a record refuses it. Judged are its form and its place, what its body says, and its author's proof. How canonical
+URLs and visits look the store is told (`BodyRules`).
+
+Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.
+"""
+
+from collections import Counter, OrderedDict
+from collections.abc import Sequence
+from hashlib import sha256
+from typing import NamedTuple, Protocol
+
+from dht import DocumentId, Key, SiteShards, document_id, placement_key
+from store.record.document import decode_document, document_flaw
+from store.record.host_record import decode_host, host_flaw
+from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, forgeries, url_in, url_of
+from store.record.record import Draft, Kind, Record, digest_of
+
+MAX_URL_CHARS = 2048  # of a canonical URL, see `crawl/canonical_url.py`
+MAX_COUNTED = 256  # authors and peers whose refused records are counted apart; the one heard of first gives way
+_NOTHING = sha256(b"").digest()
+
+
+class BodyRules(Protocol):
+    """Judges what the store cannot read itself; each answer is a reason, "" where nothing is wrong."""
+
+    def url_flaw(self, url: str) -> str:
+        """Say why a URL is none that a record may be about."""
+
+    def visit_flaw(self, body: bytes, epoch: int, at_ms: int) -> str:
+        """Say why a body is no visit of this version."""
+
+
+class NoBodyRules:
+    """The rules where nobody knows the web: any URL and any visit will do."""
+
+    def url_flaw(self, url: str) -> str:
+        return ""
+
+    def visit_flaw(self, body: bytes, epoch: int, at_ms: int) -> str:
+        return ""
+
+
+class Flaw(NamedTuple):
+    """Says what is wrong with a record, "" where nothing is, and whether its author wrote it so and signed it: else
+    whoever brought it lies."""
+
+    reason: str
+    is_authors: bool = False
+
+
+class RecordCheck:
+    """Judges records and drafts by the rules of one node."""
+
+    def __init__(self, rules: BodyRules, places: SiteShards | None = None) -> None:
+        """Where a record lies elsewhere than this node would place it, its site's record is read soon; without
+        `places`, no site is spread."""
+        self._rules, self._places = rules, places
+
+    def flaws(self, records: Sequence[Record]) -> list[Flaw]:
+        """Say what is wrong with each record. A signature is checked once per package root."""
+        forged = forgeries(records)
+        return [self._judge(record, forgery) for record, forgery in zip(records, forged, strict=True)]
+
+    def _judge(self, record: Record, forgery: str) -> Flaw:
+        if reason := forgery or _mixed_up(record):
+            return Flaw(reason)
+        epoch, at_ms, _ = record.version
+        has_content = record.content_digest != _NOTHING
+        size = len(record.body) + len(record.content or b"")
+        reason = self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size) or self._displaced(record)
+        return Flaw(reason, is_authors=bool(reason))
+
+    def draft_flaw(self, draft: Draft) -> str:
+        """Say why a draft must not be written, "" where it may."""
+        if not (0 <= draft.epoch < MAX_EPOCH and 0 <= draft.at_ms < MAX_AT_MS and 0 <= draft.expires_day < 1 << 32):
+            return f"epoch {draft.epoch}, at_ms {draft.at_ms} or expires_day {draft.expires_day} is out of range"
+        flaw = self._flaw(draft, draft.epoch, draft.at_ms, has_content=bool(draft.content))
+        return flaw or _too_big(len(draft.body) + len(draft.content))
+
+    def _flaw(self, record: Record | Draft, epoch: int, at_ms: int, *, has_content: bool) -> str:
+        """Judge what a body says. It starts with its URL, from which id and key follow, or a liar could put a page's
+        next version elsewhere."""
+        try:
+            if record.kind == Kind.DOCUMENT:
+                document = decode_document(record.body)
+                flaw, url = document_flaw(document, at_ms / 1000, has_content=has_content), document.url
+            else:
+                flaw, url = "", url_in(record.body)
+            if wrong := flaw or _elsewhere(url, record.id, record.key) or self._rules.url_flaw(url):
+                return wrong
+            if record.kind in (Kind.VISIT, Kind.HOST) and has_content:
+                return f"a {record.kind.name} has no content"
+            if record.kind == Kind.VISIT:
+                return self._rules.visit_flaw(record.body, epoch, at_ms)
+            return self._host_flaw(record, epoch, at_ms) if record.kind == Kind.HOST else ""
+        except (ValueError, RecursionError) as error:  # no URL, no UTF-8, a host that urlsplit refuses
+            return f"body is no {record.kind.name}: {error}"
+
+    def _host_flaw(self, record: Record | Draft, epoch: int, at_ms: int) -> str:
+        if flaw := host_flaw(record.body, record.key, at_ms / 1000):
+            return flaw
+        if not epoch:
+            return "a host record is written under a lease, and this one names none"
+        targets = (alias.target for alias in decode_host(record.body).aliases)
+        return next(filter(None, map(self._rules.url_flaw, targets)), "")
+
+    def _displaced(self, r: Record) -> str:
+        """Whoever brings it may know better, or less, into how many places its site is spread: it is taken, and moved
+        to its place once that is known here (shard_mover.py). A host's own record never moves."""
+        if r.kind == Kind.HOST or r.key == placement_key(url := url_of(r)):
+            return ""
+        if self._places is None:
+            return "key is none that the strategy gives its URL"
+        self._places.doubt(url, r.key)
+        return ""
+
+
+class RefusalCounts:
+    """Counts records that were refused for what they say, by who signed them and by who brought them."""
+
+    def __init__(self) -> None:
+        self.total = 0
+        self._authors: OrderedDict[bytes, int] = OrderedDict()
+        self._peers: OrderedDict[bytes, int] = OrderedDict()
+
+    def count(self, author: bytes, peer: bytes) -> None:
+        """Count one record of an author (public key) that a peer (node id) brought."""
+        self.total += 1
+        for counts, name in ((self._authors, author), (self._peers, peer)):
+            counts[name] = counts.pop(name, 0) + 1
+            if len(counts) > MAX_COUNTED:
+                counts.popitem(last=False)
+
+    @property
+    def authors(self) -> Counter[bytes]:
+        """The counts by public key of the author."""
+        return Counter(self._authors)
+
+    @property
+    def peers(self) -> Counter[bytes]:
+        """The counts by node id of the peer."""
+        return Counter(self._peers)
+
+
+def _mixed_up(record: Record) -> str:
+    if record.content is not None and sha256(record.content).digest() != record.content_digest:
+        return "content does not fit its digest"
+    fits = digest_of(record.body, record.content_digest) == record.version.digest
+    return "" if fits else "body and content do not fit the version's digest"
+
+
+def _too_big(size: int) -> str:
+    return f"{size} bytes, {MAX_RECORD_BYTES} allowed" if size > MAX_RECORD_BYTES else ""
+
+
+def _elsewhere(url: str, id: DocumentId, key: Key) -> str:
+    if len(url) > MAX_URL_CHARS:
+        return f"a URL of {len(url)} characters, {MAX_URL_CHARS} allowed"
+    if document_id(url) != id:
+        return "id is not that of its URL"
+    return "" if depth_of(url, key) >= 0 else "key is not that of its URL"
