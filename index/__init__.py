@@ -11,6 +11,7 @@ from index.config import IndexConfig
 from index.engine.protocol import FACETS
 from index.query.filters import FILTERS
 from index.query.search_request import SearchRequest
+from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import Reason, is_remnant, owners_digest
 from index.search.local_index import Agree, LocalIndex
 from index.search.messages import Agreement
@@ -20,6 +21,7 @@ from index.search.searcher import Searcher
 __all__ = [
     "FACETS",
     "FILTERS",
+    "NEWEST_RULES",
     "Agree",
     "Agreement",
     "DocumentChange",

@@ -13,11 +13,31 @@ from typing import Any
 from benchmarks.search.measures import DEPTH
 from crawl.content.similarity import signature
 from dht import DocumentId, Key, NodeId, Now, Slot, Strategy
-from index import Agreement, DocumentChange, IndexConfig, LocalIndex, Searcher, SearchRequest, Text, owners_digest
+from index import (
+    NEWEST_RULES,
+    Agreement,
+    DocumentChange,
+    IndexConfig,
+    LocalIndex,
+    Searcher,
+    SearchRequest,
+    Text,
+    owners_digest,
+)
 from index.errors import QueryError
 
 ME = NodeId(b"\1" * 20)
-STRATEGY = Strategy(network="00", version=1, effective_at=0, expires_at=1, next_at=1, slot_bits=4)
+ANALYZER, RANKING = NEWEST_RULES.numbers
+STRATEGY = Strategy(
+    network="00",
+    version=1,
+    effective_at=0,
+    expires_at=1,
+    next_at=1,
+    slot_bits=4,
+    analyzer=ANALYZER,
+    ranking=RANKING,
+)
 DEADLINE_MS = 20_000  # what is measured is the answer, on however slow a machine
 
 

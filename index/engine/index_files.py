@@ -20,7 +20,7 @@ from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import CELL_BITS, IndexTotals, SlotTotals, YoungChange, mark_of
-from index.text.analyzer import ANALYZER
+from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.forward_index import FieldTerms, analyse, encode_forward
 from index.text.site_host import digest_of_host, front_name, host_of, name_of_host
 from index.text.surfaces import title_line, words_of
@@ -29,14 +29,14 @@ from index.text.tags import tags_of
 log = logging.getLogger(__name__)
 
 ADD_COUNT = 128  # documents whose terms lie in memory at once; one by one, both threads would slow each other down
-LAYOUT = 10  # of the forward table and the engines' schemas; another one is rebuilt
+LAYOUT = 11  # of the forward table and the engines' schemas; another one is rebuilt
 
 
 class IndexFiles:
     """The engine and the forward table of one node, in the directory `path`, or in memory where that is None."""
 
-    def __init__(self, config: IndexConfig, path: Path | None) -> None:
-        self._config = config
+    def __init__(self, config: IndexConfig, path: Path | None, analyzer: AnalyzerRules = NEWEST_ANALYZER) -> None:
+        self._config, self.analyzer = config, analyzer
         self._path = path
         self.young_since = float("inf")  # changes written since then are kept apart in the totals
         if path is not None:
@@ -135,8 +135,8 @@ class IndexFiles:
         for start in range(0, len(texts), ADD_COUNT):
             entries: list[IndexEntry] = []
             for number, text in enumerate(texts[start : start + ADD_COUNT], first + start):
-                cell, fields = slot_of(text.key, CELL_BITS), analyse(text)
-                entries.append(_entry(number, cell, text, fields))
+                cell, fields = slot_of(text.key, CELL_BITS), analyse(text, self.analyzer)
+                entries.append(_entry(number, cell, text, fields, self.analyzer))
                 rows.append(ForwardRow(number, text.id, text.key, cell, text.version, encode_forward(text, fields)))
             self.engine.add(entries)
         return rows
@@ -145,7 +145,7 @@ class IndexFiles:
         return row is not None and text is not None and (row.version, row.key) == (text.version, text.key)
 
     def _made(self) -> bytes:
-        return f"layout {LAYOUT} analyzer {ANALYZER} engine {self._config.engine}".encode()
+        return f"layout {LAYOUT} analyzer {self.analyzer.number} engine {self._config.engine}".encode()
 
     def _open_table(self) -> ForwardTable:
         file = None if self._path is None else self._path / "forward.sqlite"
@@ -188,7 +188,7 @@ class IndexFiles:
         return WhooshEngine(path) if self._config.engine == "whoosh" else MemoryEngine()
 
 
-def _entry(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry:
+def _entry(number: int, cell: int, text: Text, fields: FieldTerms, analyzer: AnalyzerRules) -> IndexEntry:
     return IndexEntry(
         number,
         cell,
@@ -196,7 +196,7 @@ def _entry(number: int, cell: int, text: Text, fields: FieldTerms) -> IndexEntry
         text.language.lower(),
         fields,
         words_of(text),
-        tags_of(text),
+        tags_of(text, analyzer),
         title_line(text.title),
         bool(front_name(text.url)),
     )

@@ -38,12 +38,13 @@ from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
 from index.errors import IndexCorrupt, failure_of
 from index.query.leaf import Leaf, forms_of
 from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
-from index.query.rewards import FRONT_FIELD, FRONT_SHARE, TITLE_CLASSES, shares, words_in
+from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES, RankingRules
+from index.query.rewards import shares, words_in
 from index.query.scoring import K1
 from index.text.stem_classes import CLASSES
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-_PARTS_OF_TEXT = frozenset((*(each.name for each in TITLE_CLASSES), FRONT_FIELD))
+_PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 COUNTED = 512  # counts remembered between two commits, and
 FACETED = 64  # counts by name
 
@@ -307,7 +308,8 @@ class TantivyEngine:
         words = words_in(query.leaves)
         leaves = []
         for leaf, weight in pairs:
-            scoring = [*self._boosted(searcher, leaf, weight), *self._rewards(leaf, weight, words)] if weight else []
+            rewards = self._rewards(query.rules.ranking, leaf, weight, words)
+            scoring = [*self._boosted(searcher, leaf, weight), *rewards] if weight else []
             leaves += [(Occur.Should, clause) for clause in scoring]
         root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
         wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
@@ -331,11 +333,12 @@ class TantivyEngine:
                 theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
             yield tantivy.Query.boost_query(self._asked(terms, "text"), weight / (theirs * (K1 + 1)))
 
-    def _rewards(self, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
-        """What a leaf earns in titles: constants, which are added as they are; in front pages the most."""
-        fields = [(each.name, share) for each, share in zip(TITLE_CLASSES, shares(words), strict=True)]
-        for field, share in (*fields, (FRONT_FIELD, FRONT_SHARE)):
-            for query in self._in(leaf, field):
+    def _rewards(self, rules: RankingRules, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
+        """What a leaf earns in titles and addresses: constants, which are added as they are; in front pages the
+        most."""
+        fields = [(each.name, share) for each, share in zip(rules.classes, shares(rules, words), strict=True)]
+        for field, share in (*fields, (FRONT_FIELD, rules.front_share)):
+            for query in self._in(leaf, field) if share else ():
                 yield tantivy.Query.const_score_query(query, weight * share)
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:

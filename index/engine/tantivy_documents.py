@@ -1,9 +1,9 @@
 """Documents as tantivy indexes them: its schema, and which terms of a document go where.
 
 All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
-Titles of each class of length, and front pages' addresses, have fields of their own, for what they earn a document.
-Terms of other stem classes than English are marked with theirs: a class is asked for its own terms alone, without a
-filter.
+Titles and addresses of each class of length, and front pages' addresses, have fields of their own, for what they earn a
+document by one ranking or another. Terms of other stem classes than English are marked with theirs: a class is asked
+for its own terms alone, without a filter.
 """
 
 from collections.abc import Collection, Sequence
@@ -12,8 +12,9 @@ import tantivy
 
 from index.engine.protocol import FACETS, IndexEntry
 from index.query.collection_statistics import CELL_BITS
-from index.query.rewards import FRONT_FIELD, FRONT_MOST, TITLE_CLASSES, title_class
+from index.query.ranking_rules import FRONT_FIELD, FRONT_MOST, INDEXED_CLASSES
 from index.query.scoring import WEIGHTS
+from index.text.forward_index import TITLE, URL
 from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
@@ -29,7 +30,7 @@ def schema_of_documents() -> tantivy.Schema:
     build.add_unsigned_field("number", indexed=True, fast=True)
     build.add_unsigned_field("cell", fast=True)
     build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `slot_term`
-    for name in ("text", "boilerplate", *(each.name for each in TITLE_CLASSES), FRONT_FIELD):
+    for name in ("text", "boilerplate", *INDEXED_CLASSES, FRONT_FIELD):
         build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     for name in ("word", "tag"):
         build.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
@@ -51,8 +52,9 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
     for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
         for text in [_joined(line, stem_class) for line in lines if line] * weight:
             document.add_text("text", text)
-    if (number := title_class(len(fields.title))) is not None:
-        document.add_text(TITLE_CLASSES[number].name, _joined(fields.title, stem_class))
+    for field, terms in ((TITLE, fields.title), (URL, fields.url)):
+        for name in (name for name, each in INDEXED_CLASSES.items() if each.holds(field, len(terms))):
+            document.add_text(name, _joined(terms, stem_class))
     if entry.is_front and len(fields.url) <= FRONT_MOST:
         document.add_text(FRONT_FIELD, _joined(fields.url, stem_class))
     if fields.boilerplate:

@@ -33,8 +33,10 @@ from index.query.query_tree import (
     at_least,
     select,
 )
+from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.query.syntax import MAX_DEPTH, MAX_PIECE, Filter, Group, Item, Words, read_syntax
 from index.text.analyzer import is_unspaced, joined_word, words
+from index.text.analyzer_rules import AnalyzerRules
 from index.text.characters import is_character
 from index.text.folding import fold
 from index.text.stop_words import stop_words
@@ -65,7 +67,9 @@ __all__ = [
 
 
 @lru_cache(64)  # both rounds and the asker parse the same
-def parse_query(text: str, language: str = "", site: str = "", is_by_date: bool = False) -> Query:
+def parse_query(
+    text: str, language: str = "", site: str = "", is_by_date: bool = False, rules: SearchRules = NEWEST_RULES
+) -> Query:
     """Parse a query; `language` and `site` narrow it like `lang:` and `site:`. It never raises.
 
     Sorted by date, only what is counted is found: else a page of today that holds one word of five would stand first.
@@ -76,11 +80,11 @@ def parse_query(text: str, language: str = "", site: str = "", is_by_date: bool 
     readings += [_no_filter(each) for each in beside if _filter(each) is None]
     kept = {each.name: each.value for each in beside if _filter(each)}
     language, site = kept.get("lang", ""), kept.get("site", "")
-    syntax, odd = read_syntax(text)
-    builder = _Builder(syntax, language)
+    syntax, odd = read_syntax(text, rules.analyzer.characters)
+    builder = _Builder(syntax, language, rules.analyzer)
     unit = builder.whole()
     if unit is None:  # operators without anything to work on
-        builder = _Builder(_literal(text), language)
+        builder = _Builder(_literal(text), language, rules.analyzer)
         unit = builder.whole()
         odd = (Reading(ReadAs.LITERAL if unit else ReadAs.NOTHING, text[:MAX_PIECE]),)
     filters: list[QueryNode] = [found for each in beside if (found := _filter(each))]
@@ -90,7 +94,7 @@ def parse_query(text: str, language: str = "", site: str = "", is_by_date: bool 
     repeats = tuple(min(count, MAX_REPEATS) for count in builder.said.values())
     told = (*readings, *odd, *builder.readings)
     root = counted if is_by_date else ranked
-    return Query(text, language, site, root, counted, tuple(builder.said), repeats, told, is_by_date)
+    return Query(text, language, site, root, counted, tuple(builder.said), repeats, told, is_by_date, rules)
 
 
 def enough_of(wished: int) -> int:
@@ -119,7 +123,8 @@ class _Unit:
 class _Builder:
     """Makes the trees of one query, with at most MAX_LEAVES words."""
 
-    def __init__(self, syntax: Group, language: str) -> None:
+    def __init__(self, syntax: Group, language: str, rules: AnalyzerRules) -> None:
+        self._rules = rules
         self.readings: list[Reading] = []
         self.said: Counter[Leaf] = Counter()
         self._syntax = syntax
@@ -200,7 +205,7 @@ class _Builder:
         if isinstance(node, Filter) and (found := self._kept(node)):
             return [found]
         cut = self._cut(words(node.text if isinstance(node, Words) else f"{node.name} {node.value}"))
-        return [_wherever(_exactly(cut))] if cut else []
+        return [self._wherever(_exactly(cut))] if cut else []
 
     def _word(self, written: Words, is_demanded: bool) -> _Unit | None:
         folded = _folded(written.text)
@@ -214,12 +219,18 @@ class _Builder:
         if is_demanded or len(cut) == 1 or not any(map(is_unspaced, cut)):
             leaf = _exactly(cut, joined_word(text))
             self.said[leaf] += 1
-            node = _wherever(leaf)
+            node = self._wherever(leaf)
             return _Unit(node, node)
         leaves = list(map(term_of, cut))
         self.said.update(leaves)
         bigrams: list[QueryNode] = list(leaves)
         return _Unit(any_of(bigrams), at_least(enough_of_run(len(set(cut))), bigrams))
+
+    def _wherever(self, leaf: Leaf) -> QueryNode:
+        """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
+        if self._rules.characters and isinstance(leaf, Term) and is_character(leaf.surface):
+            return any_of([TagFilter(character_tag(leaf.surface)), leaf])
+        return leaf
 
     def _cut(self, found: list[str]) -> list[str]:
         """Keep as many of these terms as there is room for."""
@@ -248,13 +259,6 @@ def _joined(wished: list[_Unit], demanded: list[_Unit], filters: list[QueryNode]
 
 def _exactly(found: Sequence[str], joined: str = "") -> Leaf:
     return term_of(found[0]) if len(found) == 1 else phrase_of(*found, joined=joined)
-
-
-def _wherever(leaf: Leaf) -> QueryNode:
-    """What holds a leaf; a character that is a word by itself, inside of longer words, too."""
-    if isinstance(leaf, Term) and is_character(leaf.surface):
-        return any_of([TagFilter(character_tag(leaf.surface)), leaf])
-    return leaf
 
 
 def _clean(text: str, readings: list[Reading]) -> str:

@@ -67,7 +67,7 @@ class Place:
     end: int
 
 
-def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
+def find_patterns(text: str, characters: bool = True) -> tuple[list[Place], list[Reading]]:
     """Find the patterns of a query outside of its quotations, and say which are read as words instead."""
     places: list[Place] = []
     told: list[Reading] = []
@@ -76,6 +76,8 @@ def find_patterns(text: str) -> tuple[list[Place], list[Reading]]:
             continue
         pattern = read_pattern(words(found[3])[0] + "*" if found[3] else fold(found[1]) + found[2])
         known = {each.pattern for each in places}
+        if pattern and pattern.is_character and not characters:
+            pattern = None
         is_room = pattern in known or len(known) < MAX_PATTERNS
         if pattern and is_room and not _NEGATED.search(text, 0, found.start()):
             places.append(Place(pattern, found.start(), found.end()))

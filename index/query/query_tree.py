@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 
 from index.query.leaf import Leaf, Phrase, Term
+from index.query.search_rules import NEWEST_RULES, SearchRules
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +80,7 @@ class Query:
     `text`, `language` and `site`: what gives the same query when it is parsed again. `root`: what is ranked, all that
     holds any word that is looked for. `counted`: what is counted, all that holds enough of them. `leaves`: distinct
     terms and phrases that score, in order of appearance; none excluded. `repeats`: how often each was said, 1 … 3.
-    `is_by_date`: the newest stand first, and ranked is what is counted.
+    `is_by_date`: the newest stand first, and ranked is what is counted. `rules`: by which it is parsed and scored.
     """
 
     text: str
@@ -91,6 +92,7 @@ class Query:
     repeats: tuple[int, ...]
     readings: tuple[Reading, ...] = ()
     is_by_date: bool = False
+    rules: SearchRules = NEWEST_RULES
 
 
 def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> frozenset[int]:

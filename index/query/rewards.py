@@ -11,51 +11,26 @@ most 1, where the words are few: in a long question hardly any document has all.
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 
 from index.query.leaf import Leaf, Phrase
-from index.text.forward_index import TITLE, URL, Counts
+from index.query.ranking_rules import FRONT_MOST, RankingRules
+from index.text.forward_index import LIMITS, TITLE, URL, Counts
 
 SHARE_STEPS = 1 << 10
 COVER_STEPS = 1 << 20  # so coarse that no machine's power function can differ
 MANY = 9  # words; from so many on, lacking some costs nothing
-COVER_FADE = 20
-TITLE_SHARE = 0.3  # of a word's weight, where the query has as many words as the title
-FRONT_FIELD = "front"  # an engine's field of what front pages have for an address
-FRONT_SHARE = 0.5  # of a word's weight, where the host's name has all words of the query
-FRONT_MOST = 6  # terms of such a name: a longer one is stuffed
+MANY_TERMS = LIMITS[TITLE]  # of a title or an address: none has more
 
 
-@dataclass(frozen=True, slots=True)
-class TitleClass:
-    """Titles of a certain length. `most`: the longest, in terms; `typical`: what stands for all of them."""
-
-    most: int
-    typical: int
-
-    @property
-    def name(self) -> str:
-        """The name of an engine's field that holds them."""
-        return f"title_{self.most}"
-
-
-TITLE_CLASSES = (TitleClass(4, 3), TitleClass(10, 7), TitleClass(64, 14))
-
-
-def title_class(length: int) -> int | None:
-    """Return the number of the class of a title of so many terms, None where it has none."""
-    return next((n for n, each in enumerate(TITLE_CLASSES) if 0 < length <= each.most), None)
-
-
-@lru_cache(MANY)
-def shares(words: int) -> tuple[float, ...]:
+@lru_cache(256)
+def shares(rules: RankingRules, words: int) -> tuple[float, ...]:
     """Return the share of a word's weight that each class earns it in a query of so many words."""
     out = []
-    for each in TITLE_CLASSES:
+    for each in rules.classes:
         least = min(words, each.typical)
         root = math.isqrt(least * SHARE_STEPS * SHARE_STEPS // each.typical)  # whole numbers: alike everywhere
-        out.append(math.floor(TITLE_SHARE * root) / SHARE_STEPS)
+        out.append(math.floor(each.share * root) / SHARE_STEPS)
     return tuple(out)
 
 
@@ -64,26 +39,39 @@ def words_in(leaves: Sequence[Leaf]) -> int:
     return max(1, min(MANY, sum(len(leaf.words) if isinstance(leaf, Phrase) else 1 for leaf in leaves)))
 
 
-def most_share(words: int) -> float:
+@lru_cache(256)
+def most_share(rules: RankingRules, words: int) -> float:
     """Return the greatest share that a word can earn in one document."""
-    return max(shares(words)) + FRONT_SHARE
+    return sum(max(_by_length(rules, words, field)) for field in (TITLE, URL)) + rules.front_share
 
 
 def earned(
-    tfs: Sequence[Counts], lengths: Counts, is_front: bool, weights: Sequence[float], words: int
+    rules: RankingRules,
+    tfs: Sequence[Counts],
+    lengths: Counts,
+    is_front: bool,
+    weights: Sequence[float],
+    words: int,
 ) -> tuple[float, ...]:
-    """Compute what each word earns a document by its title and as a front page."""
-    known = shares(words)
-    title = title_class(lengths[TITLE])
-    in_title = known[title] if title is not None else 0.0
-    in_address = _front_share(tfs, weights) if is_front and lengths[URL] <= FRONT_MOST else 0.0
+    """Compute what each word earns a document by its title, by its address and as a front page."""
+    in_title = _by_length(rules, words, TITLE)[min(lengths[TITLE], MANY_TERMS)]
+    in_address = _by_length(rules, words, URL)[min(lengths[URL], MANY_TERMS)]
+    if is_front and lengths[URL] <= FRONT_MOST:
+        in_address += _front_share(rules, tfs, weights)
     return tuple(
         weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
         for counts, weight in zip(tfs, weights, strict=True)
     )
 
 
-def _front_share(tfs: Sequence[Counts], weights: Sequence[float]) -> float:
+@lru_cache(256)
+def _by_length(rules: RankingRules, words: int, field: int) -> tuple[float, ...]:
+    """The share that a word earns in a field of 0 … MANY_TERMS terms."""
+    known = list(zip(rules.classes, shares(rules, words), strict=True))
+    return tuple(sum(share for each, share in known if each.holds(field, length)) for length in range(MANY_TERMS + 1))
+
+
+def _front_share(rules: RankingRules, tfs: Sequence[Counts], weights: Sequence[float]) -> float:
     """The share of a word's weight that a front page earns; weights are whole steps, so that their sums are exact."""
     named = sum(weight for counts, weight in zip(tfs, weights, strict=True) if counts[URL])
     if not named:
@@ -91,15 +79,15 @@ def _front_share(tfs: Sequence[Counts], weights: Sequence[float]) -> float:
     part = named / sum(weights)
     for _ in range(3):  # the eighth power: alike on every machine, as `pow` is not
         part *= part
-    return math.floor(FRONT_SHARE * SHARE_STEPS * part) / SHARE_STEPS
+    return math.floor(rules.front_share * SHARE_STEPS * part) / SHARE_STEPS
 
 
-def coverage(tfs: Sequence[Counts], weights: Sequence[float]) -> float:
+def coverage(rules: RankingRules, tfs: Sequence[Counts], weights: Sequence[float]) -> float:
     """Return what a document's score is multiplied by for the words that it lacks, 0 … 1."""
-    return coverage_by([any(counts) for counts in tfs], weights)
+    return coverage_by(rules, [any(counts) for counts in tfs], weights)
 
 
-def coverage_by(has: Sequence[bool], weights: Sequence[float]) -> float:
+def coverage_by(rules: RankingRules, has: Sequence[bool], weights: Sequence[float]) -> float:
     """Return the coverage of a document that has these of the words; the more it has, the greater."""
     if len(weights) >= MANY or len(weights) < 2:
         return 1.0
@@ -107,5 +95,5 @@ def coverage_by(has: Sequence[bool], weights: Sequence[float]) -> float:
     found = sum(weight for is_there, weight in zip(has, weights, strict=True) if is_there)
     if not every or found >= every:
         return 1.0
-    kept = math.pow(found / every, (MANY - len(weights)) / COVER_FADE)
+    kept = math.pow(found / every, (MANY - len(weights)) / rules.cover_fade)
     return math.floor(kept * COVER_STEPS + 0.5) / COVER_STEPS

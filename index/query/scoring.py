@@ -8,7 +8,7 @@ Pure: integers in, one float out, always in the same order of operations.
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     kept  = 1, less for words that say little of a subject (`weak_words.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
-    proximity = 1 + (P_MAX − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
+    proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
 Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
 has a close bound.
@@ -17,7 +17,7 @@ It is BM25 with weighted fields in its first, linear form (Robertson, Zaragoza &
 if its text stood there that many times. Whole weights make an ordinary engine's score of the repeated text a close
 upper bound of ours, which is what lets a peer prove that it left nothing better out. A phrase is one pseudo-term, a
 word said twice counts twice. Ties go by document id. Boilerplate (menus, footers) is searched but is no field: whoever
-matches by it alone scores 0. A change here must raise `RANKING`.
+matches by it alone scores 0. What a ranking may choose stands in `ranking_rules.py`; all else here is common to all.
 """
 
 from __future__ import annotations
@@ -31,15 +31,14 @@ from typing import Any
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term, terms_in
 from index.query.parser import Query
+from index.query.ranking_rules import RankingRules
 from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 from index.text.weak_words import kept_share
 
-RANKING = 4
 WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
 K1 = 1.2
 B = 0.75  # tantivy computes with exactly these two
-P_MAX = 1.15  # what being close together may add at most; also how loose the bound of `upper_bound` is
 CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
@@ -88,7 +87,8 @@ def idfs(statistics: Statistics) -> tuple[float, ...]:
 
 def leaf_weights(query: Query, statistics: Statistics) -> tuple[float, ...]:
     """Return what each leaf weighs: its idf as often as it was said, or the share of that which its word keeps."""
-    kept = (kept_share(leaf.surface) if isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
+    knows_weak = query.rules.ranking.weak_words
+    kept = (kept_share(leaf.surface) if knows_weak and isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
     return tuple(count * idf * share for count, idf, share in zip(query.repeats, idfs(statistics), kept, strict=True))
 
 
@@ -103,9 +103,9 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], avera
     return score
 
 
-def proximity(closeness: int) -> float:
-    """Return what closeness multiplies a score by, 1 … P_MAX."""
-    return 1 + (P_MAX - 1) * (closeness / CLOSE_ONE)
+def proximity(rules: RankingRules, closeness: int) -> float:
+    """Return what closeness multiplies a score by: 1 and more."""
+    return 1 + (rules.proximity - 1) * (closeness / CLOSE_ONE)
 
 
 class Scorer:
@@ -113,12 +113,12 @@ class Scorer:
 
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
-        self._words = words_in(query.leaves)
+        self._rules, self._words = query.rules.ranking, words_in(query.leaves)
         self._coverages: dict[tuple[bool, ...], float] = {}
 
     def relevance(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute what an engine adds up: the words' frequencies and the rewards, no factor."""
-        rewards = earned(tfs, lengths, is_front, self.weights, self._words)
+        rewards = earned(self._rules, tfs, lengths, is_front, self.weights, self._words)
         return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
     def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
@@ -128,14 +128,14 @@ class Scorer:
     def coverage(self, has: tuple[bool, ...]) -> float:
         """Return the coverage of a document that has these of the words."""
         if has not in self._coverages and len(self._coverages) < MAX_COVERAGES:
-            self._coverages[has] = coverage_by(has, self.weights)
+            self._coverages[has] = coverage_by(self._rules, has, self.weights)
         found = self._coverages.get(has)
-        return coverage_by(has, self.weights) if found is None else found
+        return coverage_by(self._rules, has, self.weights) if found is None else found
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
         alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front)
-        return alone * proximity(numbers.closeness)
+        return alone * proximity(self._rules, numbers.closeness)
 
 
 def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> float:
@@ -147,7 +147,12 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), forward.is_front)
+    return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), is_known_front(forward, query))
+
+
+def is_known_front(forward: ForwardRecord, query: Query) -> bool:
+    """Tell whether a document is its host's front page, where the query's ranking wants to know."""
+    return forward.is_front and query.rules.ranking.front_share > 0
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
@@ -158,13 +163,13 @@ def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Score
 
 def upper_bound(query: Query, statistics: Statistics) -> float:
     """Return a score that no document exceeds."""
-    most = sum(leaf_weights(query, statistics)) * (1 + most_share(words_in(query.leaves)))
+    most = sum(leaf_weights(query, statistics)) * (1 + most_share(query.rules.ranking, words_in(query.leaves)))
     return most * ROUNDED_UP * max_proximity(query)
 
 
 def max_proximity(query: Query) -> float:
     """Return by how much proximity can multiply a score of this query."""
-    return P_MAX if len(query.leaves) > 1 else 1.0
+    return query.rules.ranking.proximity if len(query.leaves) > 1 else 1.0
 
 
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
@@ -197,9 +202,9 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
 
 def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, Any]:
     """Tell where a score comes from, as plain data: every number that went into it."""
-    numbers, scorer = scored.numbers, Scorer(query, statistics)
+    numbers, scorer, rules = scored.numbers, Scorer(query, statistics), query.rules.ranking
     tfs, lengths, weights = numbers.tfs, numbers.lengths, scorer.weights
-    rewards = earned(tfs, lengths, numbers.is_front, weights, words_in(query.leaves))
+    rewards = earned(rules, tfs, lengths, numbers.is_front, weights, words_in(query.leaves))
     leaves = [
         {
             "leaf": name_of(leaf),
@@ -214,12 +219,12 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         for number, (leaf, idf) in enumerate(zip(query.leaves, idfs(statistics), strict=True))
     ]
     return {
-        "ranking": RANKING,
+        "ranking": rules.number,
         "score": scored.score,
         "bm25": bm25(tfs, lengths, weights, scorer.average),
         "rewards": sum(rewards),
-        "coverage": coverage(tfs, weights),
-        "proximity": proximity(numbers.closeness),
+        "coverage": coverage(rules, tfs, weights),
+        "proximity": proximity(rules, numbers.closeness),
         "documents": statistics.documents,
         "length": weighted(lengths),
         "average_length": scorer.average,

@@ -72,7 +72,7 @@ def wrong_best(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
 
 def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
     """Say why a peer's claim about this very version of a document is a lie, None where it is true."""
-    forward = forward_of(text)
+    forward = forward_of(text, query.rules.analyzer)
     if reason := wrong_marks(hit, text):
         return reason
     if query.is_by_date and hit.day != forward.day:

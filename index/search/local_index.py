@@ -34,11 +34,10 @@ from index.engine.index_files import IndexFiles
 from index.errors import IndexCorrupt
 from index.query.collection_statistics import SlotTotals, Statistics
 from index.query.parser import Query, parse_query
-from index.query.scoring import RANKING
+from index.query.search_rules import SearchRules, closest_to, rules_of
 from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.shard_search import best, count
 from index.search.suggestions import WrittenText
-from index.text.analyzer import ANALYZER
 from index.text.analyzer_check import check_analyzer
 
 log = logging.getLogger(__name__)
@@ -105,7 +104,8 @@ class LocalIndex:
         `agree` says of slots, as the strategy in force numbers them, how their copies here compare with others.
         `faults`: who is told what fails later."""
         check_analyzer()
-        return cls(config, IndexFiles(config, path), overlay, feed, agree, faults or LocalFaults(system_clock))
+        files = IndexFiles(config, path, rules_in_force(overlay).analyzer)
+        return cls(config, files, overlay, feed, agree, faults or LocalFaults(system_clock))
 
     @property
     def is_current(self) -> bool:
@@ -293,16 +293,18 @@ class LocalIndex:
         self._cursor = b""
 
     async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
-        slots = self._accept(peer, ask.analyzer, RANKING, ask.slot_bits, ask.slots)
-        query = parse_query(ask.query, ask.language, ask.site)
+        rules = self._rules(peer, ask.analyzer, rules_in_force(self._overlay).ranking.number)
+        slots = self._accept(peer, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site, rules=rules)
         agreement = self._agreement(slots, ask.slot_bits)
         beside = ask.slot_bits, ask.spellings, ask.patterns
         answer = await self._read(peer, lambda: count(self._files, query, slots, *beside))
         return structs.replace(answer, agreement=agreement)
 
     async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
-        slots = self._accept(peer, ask.analyzer, ask.ranking, ask.slot_bits, ask.slots)
-        query = parse_query(ask.query, ask.language, ask.site, ask.by_date)
+        rules = self._rules(peer, ask.analyzer, ask.ranking)
+        slots = self._accept(peer, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site, ask.by_date, rules)
         statistics = _believable(peer, ask, query)
         depth = min(ask.depth, self._config.max_depth)
         floor = ask.floor if ask.floor > 0 else 0.0
@@ -317,14 +319,19 @@ class LocalIndex:
         strategy = self._overlay.view.strategy
         return self._agree(slots) if slot_bits == strategy.slot_bits else Agreement(strategy.version)
 
-    def _accept(self, peer: NodeId, analyzer: int, ranking: int, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
-        """Those of the slots that this node answers for, ascending; refuses who goes by other rules.
+    def _rules(self, peer: NodeId, analyzer: int, ranking: int) -> SearchRules:
+        """The rules of these numbers; refuses who goes by others than this node can."""
+        rules = rules_of(analyzer, ranking)
+        if rules is None or rules.analyzer is not self._files.analyzer:
+            raise BadMessage(peer.hex(), f"analyzer, ranking {analyzer, ranking} are none of those known here")
+        return rules
+
+    def _accept(self, peer: NodeId, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
+        """Those of the slots that this node answers for, ascending; refuses who counts slots otherwise.
 
         While a strategy that splits slots spreads, some ask by the old numbers and some by the new: both are answered.
         """
         bits = self._overlay.view.strategy.slot_bits
-        if (analyzer, ranking) != (ANALYZER, RANKING):
-            raise BadMessage(peer.hex(), f"analyzer, ranking {analyzer, ranking}; ours are {ANALYZER, RANKING}")
         if abs(slot_bits - bits) > NEAR_BITS:
             raise BadMessage(peer.hex(), f"slot_bits are {bits} here and {slot_bits} there: ask again in a few seconds")
         if not self.reached(0):
@@ -356,6 +363,12 @@ class LocalIndex:
 
     async def _in(self, executor: ThreadPoolExecutor, work: Callable[[], _Result]) -> _Result:
         return await asyncio.get_running_loop().run_in_executor(executor, work)
+
+
+def rules_in_force(overlay: Overlay) -> SearchRules:
+    """Return the rules that the strategy in force names, as far as this release knows them."""
+    strategy = overlay.view.strategy
+    return closest_to(strategy.analyzer, strategy.ranking)
 
 
 def _chars(change: DocumentChange) -> int:

@@ -15,6 +15,7 @@ from index.query.collection_statistics import Statistics, add
 from index.query.parser import Query, parse_query
 from index.query.patterns import MAX_ALTERNATIVES, alternatives, find_patterns, write_out
 from index.query.scoring import Scored, occurrences, score
+from index.query.search_rules import NEWEST_RULES, SearchRules
 from index.search.near_copies import Sign, are_near, no_signature, say_the_same
 from index.search.result_picker import MAX_ELSEWHERE, OF_ONE_HOST, TEN, names_site
 from index.text.analyzer import is_unspaced
@@ -58,15 +59,15 @@ class OracleAnswer:
 class SearchOracle:
     """Searches a fixed list of documents, one id each."""
 
-    def __init__(self, texts: Sequence[Text], sign: Sign = no_signature) -> None:
+    def __init__(self, texts: Sequence[Text], sign: Sign = no_signature, rules: SearchRules = NEWEST_RULES) -> None:
         """`sign` makes the signature of a main text, as the crawler does; without it fewer pages of different hosts are
-        copies of each other."""
-        self._sign = sign
-        self._texts = [(text, forward_of(text)) for text in texts]
+        copies of each other. `rules`: by which it searches."""
+        self._sign, self._rules = sign, rules
+        self._texts = [(text, forward_of(text, rules.analyzer)) for text in texts]
 
     def search(self, text: str, language: str = "", site: str = "", is_by_date: bool = False) -> OracleAnswer:
         """Return the whole answer."""
-        query = parse_query(self._written_out(text), language, site, is_by_date)
+        query = parse_query(self._written_out(text), language, site, is_by_date, self._rules)
         statistics = self._count(query)
         found = [
             (score(forward, query, statistics), each, forward)
@@ -79,7 +80,7 @@ class SearchOracle:
 
     def _written_out(self, text: str) -> str:
         """The query with the commonest words that its patterns stand for."""
-        places, _ = find_patterns(parse_query(text).text)
+        places, _ = find_patterns(parse_query(text).text, self._rules.analyzer.characters)
         patterns = {each.pattern for each in places}
         counts = Counter(word for each, _ in self._texts for word in _written_in(each)) if patterns else Counter()
         meant = {each: {word: n for word, n in counts.items() if each.stands_for(word)} for each in patterns}

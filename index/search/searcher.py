@@ -21,7 +21,7 @@ from index.search.agreement import Doubts, Reason, is_remnant, weigh
 from index.search.answer_checks import wrong_hit, wrong_marks
 from index.search.copy_proof import CopyProof, Read, believe
 from index.search.corrections import Proposal, correct, propose, spellings
-from index.search.local_index import LocalIndex
+from index.search.local_index import LocalIndex, rules_in_force
 from index.search.messages import MAX_K
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
@@ -116,7 +116,8 @@ class Searcher:
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
         """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
-        began, query = self._clock().steady, parse_query(asked.text, asked.language, asked.site, asked.is_by_date)
+        began, rules = self._clock().steady, rules_in_force(self._overlay)
+        query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
         limit = min(max(asked.limit, 1), MAX_LIMIT)
@@ -218,7 +219,7 @@ class Searcher:
                 page.shown.append(_Shown(text, scored, copies, max(similar, len(copies))))
         else:  # it changed a moment ago: what it says now counts
             page.stale = True
-            forward = forward_of(text)
+            forward = forward_of(text, asked.query.rules.analyzer)
             if matches(asked.query.root, text, forward):
                 page.shown.append(_Shown(text, score(forward, asked.query, outcome.statistics)))
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from index.engine.forward_table import ForwardRow
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
-from index.query.scoring import Scorer, closeness, max_proximity, proximity
+from index.query.scoring import Scorer, closeness, is_known_front, max_proximity, proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 
@@ -92,12 +92,13 @@ class TopHits:
             return None
         places = list(map(within_fields, self._finder.positions(forward, found)))
         tfs = tuple(map(by_field, places))
-        alone = self._scorer.before_proximity(tfs, forward.lengths, forward.is_front)
+        is_front = is_known_front(forward, self._query)
+        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front)
         if alone * self._most < least:
             return None
         close = closeness(self._query.leaves, places)
-        score = alone * proximity(close)
+        score = alone * proximity(self._query.rules.ranking, close)
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
-        marks = forward.host, forward.signature, day, forward.is_front
+        marks = forward.host, forward.signature, day, is_front
         return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks)

@@ -12,7 +12,6 @@ from index.config import IndexConfig
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query, ReadAs, Reading, parse_query
 from index.query.patterns import WordPattern, find_patterns, write_out
-from index.query.scoring import RANKING
 from index.search.agreement import Said
 from index.search.answer_checks import wrong_best, wrong_statistics
 from index.search.expansion import expand
@@ -22,7 +21,6 @@ from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
 from index.search.site_hits import SiteHits, site_hits
 from index.search.top_k_merge import MergedHit, merge
-from index.text.analyzer import ANALYZER
 
 DEEPER = 8  # times as many candidates when a peer is asked again
 
@@ -76,14 +74,14 @@ class TwoPhaseSearch:
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Write a query with what its patterns stand for in the network; it is the same where there are none."""
-        places, told = find_patterns(asked.text)
+        places, told = find_patterns(asked.text, asked.query.rules.analyzer.characters)
         if not places:
             return replace(asked, query=replace(asked.query, readings=(*asked.query.readings, *told)))
         patterns = tuple(dict.fromkeys(each.pattern for each in places))
         outcome = await self.statistics(replace(asked, spellings=(), patterns=patterns), until, frozenset())
         told += [Reading(ReadAs.EXPANDED, f"{each}: {', '.join(outcome.words[each])}") for each in patterns]
         text = write_out(asked.text, places, outcome.words)
-        query = parse_query(text, asked.language, asked.site, asked.query.is_by_date)
+        query = parse_query(text, asked.language, asked.site, asked.query.is_by_date, asked.query.rules)
         is_sure = outcome.are_words_sure and len(outcome.answered) == outcome.slots
         query = replace(query, readings=(*query.readings, *told))
         return replace(asked, query=query, text=query.text, are_words_sure=is_sure)
@@ -93,11 +91,11 @@ class TwoPhaseSearch:
         view = self._overlay.view
         bits = view.strategy.slot_bits
         ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
-        patterns = tuple(map(str, asked.patterns))
+        analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
         covered = await self._remote.cover(
             {slot: peers for slot, peers in ready.items() if peers},
             lambda slots: AskStatistics(
-                ANALYZER, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings, patterns
+                analyzer, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings, patterns
             ),
             StatisticsAnswer,
             lambda answer, slots: wrong_statistics(answer, slots, asked.query, len(asked.spellings)),
@@ -165,7 +163,7 @@ class TwoPhaseSearch:
         bits, sums = outcome.slot_bits, outcome.statistics
 
         def ask(slots: Sequence[Slot]) -> AskBest:
-            rules, least = (ANALYZER, RANKING, bits), max(floor, 0.0)
+            rules, least = (*asked.query.rules.numbers, bits), max(floor, 0.0)
             numbers = (sums.documents, sums.lengths, sums.df)
             bounds, narrow = (k, depth, least), (asked.language, asked.site)
             flags = asked.facets, asked.query.is_by_date

@@ -5,8 +5,7 @@ term is what the rules of the document's stem class leave of a word (`stem_class
 become overlapping bigrams (one character alone stays itself), traditional Han characters the simplified ones. Words
 that are joined by a sign or by changing from letters to digits ("utf-8", "pg_dump", "asyncio.TaskGroup", "ipv6") are
 words each, in their places; the joined form ("utf8") stands after all others, where no phrase meets it. A change here
-must raise `ANALYZER`: peers of another version do not answer each other, and an index built by another version is
-rebuilt.
+needs an analyzer of its own (`analyzer_rules.py`): an index is built by one, and peers understand each other by one.
 """
 
 import re
@@ -32,7 +31,6 @@ from index.text.scripts import (
 )
 from index.text.stem_classes import CLASSES, ENGLISH, stem
 
-ANALYZER = 5
 MAX_TERM_CHARS = 64  # longer tokens are cut: base64 and hashes must not fill the dictionary
 MAX_JOINED_CHARS, MAX_JOINED_PARTS = 32, 4
 MEMO_CHUNKS = 1 << 17  # of all classes: about 25 MB; the commonest return at once after it was emptied

@@ -12,7 +12,8 @@ from hashlib import sha256
 from importlib.metadata import version
 
 from dht import LocalError
-from index.text.analyzer import ANALYZER, terms
+from index.text.analyzer import terms
+from index.text.analyzer_rules import NEWEST_ANALYZER
 from index.text.stem_classes import CLASSES
 
 TEXT = """
@@ -37,7 +38,7 @@ class AnalyzerDiffers(LocalError):
     def __str__(self) -> str:
         python = ".".join(map(str, sys.version_info[:3]))
         return (
-            f"analyzer {ANALYZER}: this machine cuts text into other terms than the network does "
+            f"analyzer {NEWEST_ANALYZER.number}: this machine cuts text into other terms than the network does "
             f"(PyStemmer {self.stemmer}, Python {python} with Unicode {self.unicode}); "
             "install the version of PyStemmer that this program asks for: pip install 'pystemmer>=3.1,<3.2'"
         )

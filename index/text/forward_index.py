@@ -30,6 +30,7 @@ import numpy as np
 
 from index.change_feed import Text
 from index.text.analyzer import terms
+from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.compression import compress, decompress
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
@@ -110,9 +111,8 @@ def needle_of(term: str) -> bytes:
     return b"\0" + term.encode() + b"\0"
 
 
-def analyse(text: Text) -> FieldTerms:
-    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each. A front page's address is the
-    name of its host alone."""
+def analyse(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> FieldTerms:
+    """Cut a document's fields into the terms of its stem class, at most `LIMITS` of each."""
     headings: list[list[str]] = []
     stem_class = class_of(text.language)
     room = LIMITS[HEADINGS]
@@ -121,7 +121,7 @@ def analyse(text: Text) -> FieldTerms:
         room -= len(found)
         if found:
             headings.append(found)
-    address = front_name(text.url) or text.url.partition("://")[2]
+    address = (front_name(text.url) if rules.fronts_by_host else "") or text.url.partition("://")[2]
     title, body = text.title[:MAX_LINE_CHARS], text.body[:MAX_BODY_CHARS]
     return FieldTerms(
         terms(title, LIMITS[TITLE], stem_class),
@@ -179,9 +179,9 @@ def lengths_in(record: bytes) -> Counts:
     return title, headings, url, body
 
 
-def forward_of(text: Text) -> ForwardRecord:
+def forward_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> ForwardRecord:
     """Analyse a document and read its record: what a checker of someone else's numbers does."""
-    return decode_forward(encode_forward(text, analyse(text)))
+    return decode_forward(encode_forward(text, analyse(text, rules)))
 
 
 def lengths_of(fields: FieldTerms) -> Counts:

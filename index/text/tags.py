@@ -14,6 +14,7 @@ from urllib.parse import unquote, urlsplit
 
 from index.change_feed import Text
 from index.text.analyzer import words
+from index.text.analyzer_rules import NEWEST_ANALYZER, AnalyzerRules
 from index.text.characters import characters_in
 from index.text.folding import fold
 from index.text.forward_index import MAX_BODY_CHARS, MAX_HEADINGS, MAX_LINE_CHARS
@@ -26,12 +27,15 @@ _WEB_PAGES = frozenset(("htm", "html", "xhtml", "shtml", "php", "asp", "aspx", "
 _TYPE = re.compile(r"[a-z0-9]{1,5}")
 
 
-def tags_of(text: Text) -> tuple[str, ...]:
+def tags_of(text: Text, rules: AnalyzerRules = NEWEST_ANALYZER) -> tuple[str, ...]:
     """Return the tags of a document, each once."""
     address = unquote(text.url.partition("://")[2][:MAX_LINE_CHARS], errors="replace")
     lines = text.title[:MAX_LINE_CHARS], *(each[:MAX_LINE_CHARS] for each in text.headings[:MAX_HEADINGS]), address
+    tags = _tags(text.url, address, lines[0], day_of(text))
+    if not rules.characters:
+        return tags
     said = *lines, text.body[:MAX_BODY_CHARS], text.boilerplate[:MAX_BODY_CHARS]
-    return *_tags(text.url, address, lines[0], day_of(text)), *map(character_tag, characters_in(*said))
+    return *tags, *map(character_tag, characters_in(*said))
 
 
 def character_tag(character: str) -> str:

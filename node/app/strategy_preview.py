@@ -86,7 +86,7 @@ class StrategyPreview:
         if after.slot_bits < before.slot_bits:
             yield "there will be fewer slots than now: owners have to merge what they hold"
         if after.analyzer != before.analyzer or after.ranking != before.ranking:
-            yield "another analyzer or ranking needs nodes that have it: others will answer no queries"
+            yield "another analyzer or ranking needs nodes that know it: others answer no queries by it"
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
 

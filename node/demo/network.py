@@ -9,6 +9,7 @@ from pathlib import Path
 
 from bootstrap import new_network
 from dht import Identity, Rule, Strategy
+from index import NEWEST_RULES
 from node.demo.layout import SLOT_BITS, DemoNode
 
 VALID_S = 30 * 86_400
@@ -34,6 +35,8 @@ def write_network(
         replicas=copies,
         slot_bits=SLOT_BITS,
         min_acks=min(MIN_ACKS, replicas),
+        analyzer=NEWEST_RULES.analyzer.number,
+        ranking=NEWEST_RULES.ranking.number,
         rules=(*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny")),
         min_delay_s=delay_s,
         max_delay_s=10.0,

@@ -17,6 +17,7 @@ import msgspec
 from bootstrap import load_network, new_network
 from crawl import Visit
 from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
+from index import NEWEST_RULES
 from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
 from node.simulation.scripted_fetch import Visited
@@ -215,6 +216,8 @@ class World:
             replicas=plan.replicas,
             slot_bits=plan.slot_bits,
             min_acks=plan.min_acks,
+            analyzer=NEWEST_RULES.analyzer.number,
+            ranking=NEWEST_RULES.ranking.number,
         )
         contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
         contacts += [

@@ -27,6 +27,7 @@ from dht import (
 )
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
+from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import owners_digest
 from index.search.local_index import LocalIndex
 from index.search.messages import Agreement
@@ -70,9 +71,18 @@ class ListFeed:
 class Network:
     """Who is ready for what, who is dead, and what a liar changes in its answers."""
 
-    def __init__(self, slot_bits: int = BITS) -> None:
+    def __init__(self, slot_bits: int = BITS, numbers: tuple[int, int] = NEWEST_RULES.numbers) -> None:
+        """`numbers`: analyzer and ranking."""
+        analyzer, ranking = numbers
         self.strategy = Strategy(
-            network="00", version=1, effective_at=0, expires_at=2**40, next_at=2**40, slot_bits=slot_bits
+            network="00",
+            version=1,
+            effective_at=0,
+            expires_at=2**40,
+            next_at=2**40,
+            slot_bits=slot_bits,
+            analyzer=analyzer,
+            ranking=ranking,
         )
         self.peers: dict[NodeId, FakeOverlay] = {}
         self.ready: dict[Slot, list[NodeId]] = {}
@@ -215,8 +225,16 @@ def loop_clock() -> Now:
 class World:
     """Several nodes with overlapping slots, and the documents that all of them together hold."""
 
-    def __init__(self, rng: random.Random, nodes: int, replicas: int, config: IndexConfig, bits: int = BITS) -> None:
-        self.network = Network(bits)
+    def __init__(
+        self,
+        rng: random.Random,
+        nodes: int,
+        replicas: int,
+        config: IndexConfig,
+        bits: int = BITS,
+        numbers: tuple[int, int] = NEWEST_RULES.numbers,
+    ) -> None:
+        self.network = Network(bits, numbers)
         self.store: dict[DocumentId, Text] = {}
         self.nodes = [QueryNode(self.network, number, self.store, config) for number in range(nodes)]
         for slot in range(1 << bits):

@@ -17,7 +17,9 @@ from index.engine.tantivy import TantivyEngine
 from index.engine.whoosh import WhooshEngine
 from index.query.collection_statistics import CELL_BITS
 from index.query.parser import parse_query
+from index.query.ranking_rules import RANKINGS
 from index.query.scoring import Scorer, measure
+from index.query.search_rules import NEWEST_RULES, closest_to
 from index.search.oracle import SearchOracle
 from index.text.forward_index import analyse, forward_of
 from index.text.site_host import front_name, host_of
@@ -157,8 +159,10 @@ def test_a_commit_of_whoosh_costs_what_it_wrote_however_much_there_is() -> None:
     engine.close()
 
 
+@pytest.mark.parametrize("ranking", RANKINGS)
 @pytest.mark.parametrize("seed", range(8))
-def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
+def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int, ranking: int) -> None:
+    rules = closest_to(NEWEST_RULES.analyzer.number, ranking)
     rng = random.Random(seed)
     texts = corpus.web(rng, 80)
     engine = TantivyEngine(None, 15_000_000)
@@ -168,7 +172,7 @@ def test_tantivy_leaves_nothing_out_that_beats_its_bound(seed: int) -> None:
     engine.commit()
     tight = 0
     for text in corpus.QUERIES:
-        query = parse_query(text)
+        query = parse_query(text, rules=rules)
         # The network's numbers differ from the engine's: other documents, other average length.
         statistics = SearchOracle(texts[seed * 5 :] + corpus.web(rng, 30)).search(text).statistics
         scorer = Scorer(query, statistics)

@@ -18,11 +18,11 @@ from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
 from index.query.scoring import ScoreInputs, score_of
 from index.query.search_request import SearchRequest
+from index.query.search_rules import NEWEST_RULES
 from index.search.local_index import MAX_WAITING_OF_ONE
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.oracle import SearchOracle
 from index.search.shard_search import count
-from index.text.analyzer import ANALYZER
 
 QUERY = "dogs run python"
 
@@ -246,7 +246,7 @@ async def test_a_document_that_changed_a_moment_ago_is_shown_as_it_is_now(world:
 
 async def test_other_rules_are_refused_and_garbage_is_no_harm(world: World) -> None:
     node, peer = world.nodes[0], world.nodes[1].id
-    for analyzer, slot_bits in ((ANALYZER + 1, BITS), (ANALYZER, BITS + 3)):
+    for analyzer, slot_bits in ((NEWEST_RULES.analyzer.number + 1, BITS), (NEWEST_RULES.analyzer.number, BITS + 3)):
         with pytest.raises(BadMessage, match=r"here|ours"):
             await node.overlay.handlers[AskStatistics](peer, AskStatistics(analyzer, slot_bits, (1,), QUERY))
 
@@ -256,7 +256,7 @@ async def test_who_counts_slots_by_the_numbers_before_or_after_a_doubling_is_ans
     node, peer = world.nodes[0], world.nodes[1].id
     ready = {slot for slot, peers in world.network.ready.items() if node.id in peers}
     for bits in range(BITS - 2, BITS + 3):
-        asked = AskStatistics(ANALYZER, bits, tuple(range(1 << bits)), QUERY)
+        asked = AskStatistics(NEWEST_RULES.analyzer.number, bits, tuple(range(1 << bits)), QUERY)
         answer = await node.overlay.handlers[AskStatistics](peer, asked)
         keys = [Key(slot_start(Slot(n), BITS + 2)) for n in range(1 << (BITS + 2))]
         whole = {slot_of(k, bits) for k in keys} - {slot_of(k, bits) for k in keys if slot_of(k, BITS) not in ready}
@@ -270,7 +270,7 @@ async def test_one_peer_s_questions_leave_room_for_others(world: World, monkeypa
     """The reading thread is busy: a peer's questions beyond its share are refused, another peer's wait."""
     node, began, may_go = world.nodes[0], threading.Event(), threading.Event()
     ask_statistics = node.overlay.handlers[AskStatistics]
-    question = AskStatistics(ANALYZER, BITS, tuple(range(16)), QUERY)
+    question = AskStatistics(NEWEST_RULES.analyzer.number, BITS, tuple(range(16)), QUERY)
 
     def slow(*arguments: Any) -> Any:
         began.set()

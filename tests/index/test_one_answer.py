@@ -17,6 +17,7 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
+from index.search.local_index import rules_in_force
 from index.search.messages import BestAnswer
 from index.search.oracle import SearchOracle
 from index.text.forward_index import forward_of
@@ -46,7 +47,7 @@ async def make_world() -> AsyncIterator[Make]:
 
 
 async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False) -> None:
-    brute = SearchOracle(list(world.store.values()), signature)
+    brute = SearchOracle(list(world.store.values()), signature, rules_in_force(world.nodes[0].overlay))
     for query in queries:
         wanted = brute.search(query, is_by_date=is_by_date)
         for node in world.nodes:
@@ -73,6 +74,20 @@ async def test_every_node_gives_the_brute_force_order(make_world: Make, engine: 
     await world.put(changed)
     await world.drop(rng.sample(changed, 5) + rng.sample([t for t in texts if t.id not in {c.id for c in changed}], 10))
     await check(world, corpus.QUERIES[:8] + corpus.PATTERNS)
+
+
+@pytest.mark.parametrize("engine", ["tantivy", "memory"])
+@pytest.mark.parametrize("numbers", [(3, 2), (4, 2), (4, 4)])
+async def test_every_node_goes_by_the_analyzer_and_the_ranking_of_the_strategy(
+    make_world: Make, numbers: tuple[int, int], engine: str
+) -> None:
+    analyzer, ranking = numbers
+    rng = random.Random(analyzer + ranking)
+    world = make_world(rng, 3, 2, config(engine, **TINY), numbers=numbers)
+    await world.put(corpus.web(rng, 70))
+    await check(world, corpus.QUERIES + corpus.PATTERNS + corpus.CHARACTERS)
+    answer = await world.nodes[0].searcher.search(SearchRequest("python", deadline_ms=20_000, explain=True))
+    assert {each["explain"]["ranking"] for each in answer["results"]} == {ranking}
 
 
 @pytest.mark.prove

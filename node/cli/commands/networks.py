@@ -9,6 +9,7 @@ from typing import Any
 
 from bootstrap import load_network, new_network
 from dht import Identity, Strategy, parse_address, parse_document
+from index import NEWEST_RULES
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import configuration, data_dir
@@ -127,6 +128,8 @@ def make_network(
     now = int(time.time())
     chosen = dict(fields or {})
     chosen.setdefault("min_acks", min(2, chosen.get("replicas", 3)))
+    analyzer, ranking = NEWEST_RULES.numbers
+    chosen = {"analyzer": analyzer, "ranking": ranking, **chosen}
     strategy = Strategy(
         network="",
         version=1,

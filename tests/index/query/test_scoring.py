@@ -14,11 +14,11 @@ from index.change_feed import Text
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Term, phrase_of, term_of
 from index.query.parser import parse_query
-from index.query.rewards import COVER_FADE, MANY, words_in
+from index.query.ranking_rules import NEWEST_RANKING
+from index.query.rewards import MANY, words_in
 from index.query.scoring import (
     CLOSE_ONE,
     K1,
-    P_MAX,
     B,
     closeness,
     explain,
@@ -74,8 +74,8 @@ def test_the_formula_written_plainly(seed: int) -> None:
             if every and is_short_front(text):
                 plain += named * math.floor(0.5 * 1024 * (named / every) ** 8) / 1024
             if len(query.leaves) in range(2, MANY) and every:
-                plain *= (found / every) ** ((MANY - len(query.leaves)) / COVER_FADE)
-            plain *= 1 + (P_MAX - 1) * numbers.closeness / CLOSE_ONE
+                plain *= (found / every) ** ((MANY - len(query.leaves)) / NEWEST_RANKING.cover_fade)
+            plain *= 1 + (NEWEST_RANKING.proximity - 1) * numbers.closeness / CLOSE_ONE
             got = score(forward_of(text), query, sums)
             assert got.score == pytest.approx(plain, rel=2e-3)
             assert got.score == score_of(got.numbers, query, sums)

@@ -15,10 +15,10 @@ from dht import NodeId, Slot, slot_of
 from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
+from index.query.search_rules import NEWEST_RULES
 from index.search import local_index
 from index.search.local_index import LocalIndex
 from index.search.messages import AskStatistics
-from index.text.analyzer import ANALYZER
 
 ME = NodeId(b"\1" * 20)
 
@@ -46,7 +46,7 @@ class Bench:
     async def count(self, query: str) -> tuple[int, int]:
         """Documents answered for, and how many of them hold the query's first leaf."""
         answer = await self.overlay.handlers[AskStatistics](
-            ME, AskStatistics(ANALYZER, self.network.strategy.slot_bits, tuple(range(16)), query)
+            ME, AskStatistics(NEWEST_RULES.analyzer.number, self.network.strategy.slot_bits, tuple(range(16)), query)
         )
         return sum(answer.documents), sum(map(sum, answer.df[:1]))
 
