@@ -5,7 +5,7 @@ lives. A relay is any live peer that has a family in common with either end.
 """
 
 import asyncio
-from collections.abc import Callable, Iterator
+from collections.abc import Awaitable, Callable
 from functools import partial
 from hashlib import blake2b
 
@@ -15,6 +15,7 @@ from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteErr
 from dht.keys import NodeId
 from dht.messages import Answer, Asked, Handler, Message
 from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.first_answer import first_answer
 from dht.overlay.packet_messages import PacketMessages
 from dht.ownership.view import OverlayView
 from dht.protocol.events import DialWanted
@@ -27,7 +28,9 @@ from dht.wire.contact import Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
+RELAY_PATIENCE_S = 0.5  # until the second one is tried beside the first
 CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after which a relay is tried
+Ask = Callable[[Contact, str, bytes, float], Awaitable[bytes]]
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
 
 
@@ -105,50 +108,50 @@ class Messenger:
             raise PeerRefused(self._node_id.hex(), str(error)) from error
 
     async def _ask_routes(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
-        """By one way and then another while time is left."""
-        ends, failed = self._clock().steady + timeout_s, PeerTimeout(peer.node_id.hex(), 0.0)
-        for route in self._routes(peer, timeout_s):
-            left = ends - self._clock().steady
-            if left <= 0:
+        """By the direct way or through relays, and where the better one of both fails by the other, while time is
+        left."""
+        now, failed = self._clock().steady, PeerTimeout(peer.node_id.hex(), 0.0)
+        ends = now + timeout_s
+        asks: list[Ask] = [self._ask_relays]
+        if peer.shares(self._families.towards_peers):
+            asks.insert(1 if self._broken.is_broken(peer.node_id, now) else 0, self._ask_directly)
+        for ask in asks:
+            if (left := ends - self._clock().steady) <= 0:
                 break
             try:
-                answer = await self._transport.ask(route, name, body, timeout_s=left)
-            except PeerGone:
-                if route.relay is None:
-                    self._core.suspect(self._clock(), peer.node_id)
-                    self._view.refresh()
-                    self._kick()
-                raise
+                return await ask(peer, name, body, left)
             except PeerTimeout as error:
-                if route.relay is None:
-                    self._broken.failed(peer.node_id, self._clock().steady)
-                    if not isinstance(error, NoConnection):
-                        raise
-                failed = error
-            else:
-                self._note_way(route)
-                return answer
+                if ask == self._ask_directly and not isinstance(error, NoConnection):
+                    raise
+                failed = max(failed, error, key=lambda each: each.waited_s)
         raise failed
 
-    def _note_way(self, route: Route) -> None:
-        if route.relay is None:
-            self._broken.direct(route.peer.node_id)
-        else:
-            self._broken.relayed(route.peer.node_id, self._clock().steady)
+    async def _ask_directly(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
+        route = Route(peer, connect_s=max(CONNECT_LEAST_S, min(CONNECT_S, CONNECT_SHARE * timeout_s)))
+        try:
+            answer = await self._transport.ask(route, name, body, timeout_s=timeout_s)
+        except PeerGone:
+            self._core.suspect(self._clock(), peer.node_id)
+            self._view.refresh()
+            self._kick()
+            raise
+        except PeerTimeout:
+            self._broken.failed(peer.node_id, self._clock().steady)
+            raise
+        self._broken.direct(peer.node_id)
+        return answer
 
-    def _routes(self, peer: Contact, timeout_s: float) -> Iterator[Route]:
-        """How to reach a peer, best way first; relays are looked for only where they are needed."""
-        direct = Route(peer, connect_s=max(CONNECT_LEAST_S, min(CONNECT_S, CONNECT_SHARE * timeout_s)))
-        may_direct = peer.shares(self._families.towards_peers)
-        is_broken = self._broken.is_broken(peer.node_id, self._clock().steady)
-        if may_direct and not is_broken:
-            yield direct
-        yield from self._relays(peer)
-        if may_direct and is_broken:
-            yield direct
+    async def _ask_relays(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
+        routes = self._relays(peer)
+        if not routes:
+            raise NoConnection(peer.node_id.hex(), 0.0)
+        ways = [partial(self._transport.ask, route, name, body, timeout_s=timeout_s) for route in routes]
+        answer = await first_answer(ways, RELAY_PATIENCE_S)
+        self._broken.relayed(peer.node_id, self._clock().steady)
+        return answer
 
     def _relays(self, peer: Contact) -> list[Route]:
-        """Which relay is asked first stays the same for each peer. None leads behind a NAT."""
+        """Which relay is asked first stays the same for each peer, while it answers. None leads behind a NAT."""
         if peer.introducers:
             return []
         ours, now = self._families.towards_peers, self._clock().steady
@@ -156,6 +159,7 @@ class Messenger:
         fit = [c for c in live if c is not None and c.shares(ours) and c.shares(peer.families)]
         fit = [c for c in fit if not c.introducers and not self._broken.is_broken(c.node_id, now)]
         fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
+        fit.sort(key=lambda relay: self._broken.is_failing(relay.node_id))
         return [Route(peer, relay) for relay in fit[:RELAYS]]
 
     def dial(self, wanted: DialWanted) -> None:

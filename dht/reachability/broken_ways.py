@@ -26,6 +26,10 @@ class BrokenWays:
         fails, since = self._failing.get(peer, (0, now))
         return fails >= FAILS and now - since >= FAILING_S
 
+    def is_failing(self, peer: NodeId) -> bool:
+        """Tell whether the last direct question to a peer had no answer."""
+        return peer in self._failing
+
     def failed(self, peer: NodeId, now: float) -> None:
         """Note that a peer did not answer directly."""
         fails, since = self._failing.pop(peer, (0, now))

@@ -1,7 +1,7 @@
 """Reading records wherever they lie: here if this node is ready for the slot, else from ready replicas in turn.
 
 Everything from a peer is checked by its own proof before it is believed. A replica that stays silent for a moment is
-hedged with the next one. What a ready replica does not have does not exist.
+hedged with the next one, and asked last for a while. What a ready replica does not have does not exist.
 """
 
 import asyncio
@@ -14,6 +14,7 @@ from dht import DocumentId, Key, NodeId, Overlay, RemoteError, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.record.record import Kind, Record
+from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
 
@@ -35,9 +36,10 @@ class ReplicaReader:
         rng: random.Random,
         is_ready: Callable[[bytes], bool],
         sync: PeerSync,
+        late: LatePeers,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
-        self._sync = sync
+        self._sync, self._late = sync, late
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
@@ -69,7 +71,7 @@ class ReplicaReader:
     ) -> None:
         """Ask the first source of each, after a moment the second of what is still open, and so on."""
         async with asyncio.TaskGroup() as tasks:
-            asking: list[asyncio.Task[None]] = []
+            asking: dict[asyncio.Task[None], NodeId] = {}
             for turn in range(_ROUNDS):
                 parts: dict[NodeId, list[Wanted]] = {}
                 for want, sources in open_.values():
@@ -78,10 +80,11 @@ class ReplicaReader:
                 for peer, wants in parts.items():
                     for start in range(0, len(wants), MAX_WANTED):
                         part = wants[start : start + MAX_WANTED]
-                        asking.append(tasks.create_task(self._ask(peer, part, content, open_, found)))
+                        asking[tasks.create_task(self._ask(peer, part, content, open_, found))] = peer
                 await _settled(asking, open_, self._config.hedge_after_s)
                 if not asking or not open_:
                     break
+                self._late.note_late(peer for task, peer in asking.items() if not task.done())
             await _settled(asking, open_)
             for task in asking:
                 task.cancel()
@@ -99,6 +102,7 @@ class ReplicaReader:
             while wants:
                 message = FetchRecords(tuple(wants), content)
                 reply = await self._overlay.ask(peer, message, FetchReply, timeout_s=self._config.read_timeout_s)
+                self._late.note_answer(peer)
                 for record in await self._sync.prove(peer, reply, wants, content=content):
                     name = (record.kind, record.id)
                     if name not in found or record.version >= found[name].version:
@@ -114,15 +118,16 @@ class ReplicaReader:
             log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
 
     def _sources(self, key: bytes) -> list[NodeId]:
-        """Whom to ask for a key: ready replicas in random order, then live owners."""
+        """Whom to ask for a key: ready replicas in random order, then live owners; who is late comes last."""
         view = self._overlay.view
         slot = slot_of(key, view.strategy.slot_bits)
         ready = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(ready)
-        return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
+        sources = ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
+        return sorted(sources, key=self._late.is_late)
 
 
-async def _settled(asking: Sequence[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:
+async def _settled(asking: Collection[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:
     """Wait until nothing is open, all have answered, or the time is over."""
     ends = asyncio.get_running_loop().time() + most_s
     while open_ and (left := [task for task in asking if not task.done()]):

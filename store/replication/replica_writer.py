@@ -22,6 +22,7 @@ from store.record.package import Signer, pack, sign_package, url_of
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.hinted_handoff import HintedHandoff
+from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
 from store.replication.put_times import PutTimes
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
@@ -76,11 +77,12 @@ class ReplicaWriter:
         left_here: Callable[[Set[Slot]], None],
         places: SiteShards,
         check: RecordCheck,
+        late: LatePeers,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
-        self._places, self._left_here, self._times = places, left_here, PutTimes()
+        self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), late
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
         self._queue: deque[_Pending] = deque()
@@ -194,6 +196,7 @@ class ReplicaWriter:
             if waited >= self._config.write_deadline_s:
                 self._give_up(short, waited)
                 return
+            self._late.note_late(under_way.values())
             if is_late and not under_way:
                 await asyncio.sleep(self._config.retry_s)
             is_late = True
@@ -209,7 +212,7 @@ class ReplicaWriter:
             for peer in team.all:  # stand-ins among them
                 if peer not in pending.copies and peer not in busy:
                     parts.setdefault((peer, False), []).append(n)
-            if is_late:
+            if is_late or sum(not self._late.is_late(peer) for peer in team.live) < team.needed:
                 for peer in next_candidates(self._overlay.view, team, pending.copies, pending.asked | busy):
                     pending.asked.add(peer)
                     parts.setdefault((peer, True), []).append(n)
@@ -269,6 +272,7 @@ class ReplicaWriter:
             log.debug("package not delivered peer=%s records=%d reason=%s", peer.hex(), len(records), error)
             return set(range(len(records)))
         self._times.note(peer, self._clock().steady - began)
+        self._late.note_answer(peer)
         self._wonder(records, reply.astray)
         return {r.index for r in reply.refused}
 

@@ -19,6 +19,7 @@ from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
+from store.replication.late_peers import LatePeers
 from store.replication.messages import SlotState
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
@@ -70,7 +71,7 @@ class Replicator:
         whatever that says will do."""
         self._config, self._store, self._overlay = config, store, overlay
         self._handoff = handoff = HintedHandoff(store, config)
-        check, proofs = RecordCheck(rules or NoBodyRules(), places), ProofThread()
+        check, proofs, late = RecordCheck(rules or NoBodyRules(), places), ProofThread(), LatePeers(clock)
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         sync = PeerSync(overlay, store, config, check, proofs, self.refusals)
         self._repair = repair = ReplicaRepair(
@@ -78,9 +79,9 @@ class Replicator:
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
         self._writer = ReplicaWriter(
-            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places, check
+            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places, check, late
         )
-        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync)
+        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready)
         self._server = ReplicaServer(
             store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals

@@ -1,5 +1,5 @@
-"""One peer that takes what it is sent and never answers, or two that just died, delay nobody: in the very moment when
-it happens seeds are handed in within two seconds, and queries are answered whole within their deadline."""
+"""One peer or two that take what they are sent and never answer, or two that just died, delay nobody: in the very
+moment when it happens seeds are handed in within two seconds, and queries are answered whole within their deadline."""
 
 import asyncio
 
@@ -32,14 +32,19 @@ async def ask(world: World, node: SimNode, query: str) -> tuple[float, int, int]
 
 
 @pytest.mark.parametrize(
-    ("dead", "seed", "every"),
+    ("frozen", "dead", "seed", "every"),
     [
-        (0, 1, 4),
-        (2, 1, 4),
-        *(pytest.param(dead, n, 1, marks=pytest.mark.prove) for n in range(1, 5) for dead in (0, 2)),
+        (1, 0, 1, 4),
+        (2, 0, 1, 4),
+        (0, 2, 1, 4),
+        *(
+            pytest.param(frozen, dead, n, 1, marks=pytest.mark.prove)
+            for n in range(1, 5)
+            for frozen, dead in ((1, 0), (0, 2))
+        ),
     ],
 )
-def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(dead: int, seed: int, every: int) -> None:
+def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(frozen: int, dead: int, seed: int, every: int) -> None:
     handed: list[float] = []
     asked: list[tuple[float, int, int]] = []
 
@@ -49,7 +54,7 @@ def test_frozen_and_dead_peers_hold_up_neither_seeds_nor_queries(dead: int, seed
         await world.crawl()
         await crawled(world)
         for number in range(0, NODES, every):
-            victims = [nodes[number], nodes[(number + 4) % NODES]][: dead or 1]
+            victims = [nodes[number], nodes[(number + 4) % NODES]][: dead + frozen]
             rest = [node for node in nodes if node not in victims]
             for each in victims:
                 await world.kill(each) if dead else world.sleep(each)
