@@ -14,12 +14,13 @@ from store.record.document import MAX_MEDIA_TYPE_CHARS, Document, decode_documen
 from store.record.host_record import HostAlias, HostRecord, decode_host, encode_host, host_name, host_url
 from store.record.package import url_of
 from store.record.record import Draft, Kind, Record, Version
+from store.record.record_check import RecordCheck
 from store.replication.messages import SlotReport, SlotReportReply
 from store.replication.replicator import Replicator
 
 __all__ = [
     "MAX_MEDIA_TYPE_CHARS", "Document", "Draft", "HostAlias", "HostRecord", "Kind", "MemoryDisk", "Record",
-    "RecordChange", "RecordStore", "Replicator", "SlotReport", "SlotReportReply", "StoreConfig", "StoreCorrupt",
-    "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host", "host_name",
-    "host_url", "url_of",
+    "RecordChange", "RecordCheck", "RecordStore", "Replicator", "SlotReport", "SlotReportReply", "StoreConfig",
+    "StoreCorrupt", "TooFewCopies", "Version", "decode_document", "decode_host", "encode_document", "encode_host",
+    "host_name", "host_url", "url_of",
 ]  # fmt: skip

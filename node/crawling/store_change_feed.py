@@ -6,7 +6,10 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 from collections.abc import Sequence
 
 from index import DocumentChange, Text
-from store import Document, Kind, Record, RecordChange, RecordStore, decode_document
+from node.crawling.record_rules import RecordRules
+from store import Document, Kind, Record, RecordChange, RecordCheck, RecordStore, decode_document
+
+CHECK = RecordCheck(RecordRules())
 
 
 class StoreChangeFeed:
@@ -50,8 +53,9 @@ class StoreChangeFeed:
 
 
 def text_of(record: Record | None) -> Text | None:
-    """Return what the index sees of a stored document; None where it is gone or not to be found."""
-    if record is None:
+    """Return what the index sees of a stored document; None where it is gone, not to be found, or says what none may:
+    an older version of this node may have taken it."""
+    if record is None or CHECK.said_flaw(record):
         return None
     document = decode_document(record.body)
     return None if document.gone else text_of_document(record, document)

@@ -76,7 +76,7 @@ class JobProgress:
         }
 
     def _found(self, urls: Sequence[str], trail: Trail) -> list[Visit]:
-        return admit_urls(urls, trail, self._decide, self._clock().wall)[0]
+        return admit_urls(filter(is_canonical, urls), trail, self._decide, self._clock().wall)[0]
 
 
 def _state(visit: Visit | None) -> VisitState | None:

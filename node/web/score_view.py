@@ -11,6 +11,7 @@ import msgspec
 from node.views.safe_text import plain
 
 MAX_LEAVES = 64
+MAX_LINES = 1_000  # of an explanation of another shape
 
 
 def explained(value: Any) -> str:
@@ -20,7 +21,8 @@ def explained(value: Any) -> str:
     try:
         return "\n".join(_lines(value))
     except (KeyError, TypeError, ValueError, AttributeError):
-        return msgspec.json.format(msgspec.json.encode(value), indent=2).decode()
+        lines = msgspec.json.format(msgspec.json.encode(value), indent=2).decode().split("\n")
+        return "\n".join(map(plain, lines[:MAX_LINES]))
 
 
 def _lines(value: dict[str, Any]) -> Iterator[str]:

@@ -67,11 +67,15 @@ class RecordCheck:
     def _judge(self, record: Record, forgery: str) -> Flaw:
         if reason := forgery or _mixed_up(record):
             return Flaw(reason)
+        reason = self.said_flaw(record) or self._displaced(record)
+        return Flaw(reason, is_authors=bool(reason))
+
+    def said_flaw(self, record: Record) -> str:
+        """Say why a record must not be kept, or shown, whoever signed it; "" where it may."""
         epoch, at_ms, _ = record.version
         has_content = record.content_digest != _NOTHING
         size = len(record.body) + len(record.content or b"")
-        reason = self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size) or self._displaced(record)
-        return Flaw(reason, is_authors=bool(reason))
+        return self._flaw(record, epoch, at_ms, has_content=has_content) or _too_big(size)
 
     def draft_flaw(self, draft: Draft) -> str:
         """Say why a draft must not be written, "" where it may."""

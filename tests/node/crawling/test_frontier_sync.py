@@ -24,7 +24,7 @@ def open_store(disk: MemoryDisk | None = None) -> RecordStore:
 
 
 def document(url: str, at_ms: int, *, gone: bool = False) -> Draft:
-    body = encode_document(Document(url, CLOCK.wall, 404 if gone else 200, title=f"At {url}", gone=gone))
+    body = encode_document(Document(url, at_ms / 1000, 404 if gone else 200, title=f"At {url}", gone=gone))
     return Draft(Kind.DOCUMENT, document_id(url), placement_key(url), 1, at_ms, DAY + 9, body, b"" if gone else b"x")
 
 
