@@ -16,6 +16,7 @@ from index.text.forward_index import FieldTerms
 
 FACETS = ("site", "language", "year", "type")  # by which matches are counted, with the names of their filters
 MAX_FACETS = 20  # names of each
+MAX_SITES = 1_000  # that are counted at once
 MAX_LANGUAGE_CHARS = 16
 MAX_HOST_CHARS = 261  # a name of 255 characters and a port
 
@@ -96,7 +97,8 @@ class Engine(Protocol):
         commonest."""
 
     def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
-        """Count exactly how many documents of these slots match, by site; of very many sites, the commonest."""
+        """Count exactly how many documents of these slots match, by site; the commonest where there are more than
+        MAX_SITES."""
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         """Return up to `limit` documents of these slots that match the query's root."""

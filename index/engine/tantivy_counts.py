@@ -6,12 +6,11 @@ Pure: values only. To find what matches costs most; counting it in two ways at o
 from collections.abc import Mapping
 from typing import Any
 
-from index.engine.protocol import FACETS, MAX_FACETS, Facets
+from index.engine.protocol import FACETS, MAX_FACETS, MAX_SITES, Facets
 from index.engine.tantivy_documents import FACET_COLUMNS
 from index.query.collection_statistics import CELL_BITS
 
 ALL_NAMES = 1 << 16  # of a segment: where fewer are looked at, counts may be too low
-MAX_SITES = 1_000  # that are counted at once
 
 Asked = dict[str, Any]  # an aggregation, by the name of its answer
 

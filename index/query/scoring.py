@@ -26,6 +26,8 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import prod
+from operator import and_
 from typing import Any
 
 from index.query.collection_statistics import Statistics
@@ -43,7 +45,7 @@ CLOSE_ONE = 1024  # closeness of a document whose leaves all stand side by side
 CLOSE_REACH = 16  # positions; farther apart is not close
 CLOSE_POSITIONS = 256  # of a leaf in one document are looked at: a long page must not cost a millisecond
 IDF_STEPS = 1 << 20
-MAX_COVERAGES = 1 << 8  # remembered: documents that hold the same of the words have the same
+MAX_FACTORS = 1 << 8  # remembered: documents that have the same of the words have the same
 ROUNDED_UP = 1 + 1e-9  # sums in another order differ in their last digits
 
 
@@ -114,7 +116,7 @@ class Scorer:
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._rules, self._words = query.rules.ranking, words_in(query.leaves)
-        self._coverages: dict[tuple[bool, ...], float] = {}
+        self._factors: dict[tuple[bool, ...], tuple[float, float]] = {}
 
     def relevance(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute what an engine adds up: the words' frequencies and the rewards, no factor."""
@@ -123,14 +125,28 @@ class Scorer:
 
     def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
         """Compute the score but for the last factor."""
-        return self.relevance(tfs, lengths, is_front) * self.coverage(tuple(map(any, tfs)))
+        return self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
 
-    def coverage(self, has: tuple[bool, ...]) -> float:
-        """Return the coverage of a document that has these of the words."""
-        if has not in self._coverages and len(self._coverages) < MAX_COVERAGES:
-            self._coverages[has] = coverage_by(self._rules, has, self.weights)
-        found = self._coverages.get(has)
-        return coverage_by(self._rules, has, self.weights) if found is None else found
+    def factors(self, has: tuple[bool, ...]) -> tuple[float, float]:
+        """Return by what the relevance of a document that has these of the words is multiplied: its coverage, and what
+        its proximity is at most. Words that stand beside none of their neighbours in the query are close to nothing."""
+        if (found := self._factors.get(has)) is None:
+            pairs = sum(map(and_, has, has[1:]))
+            closest = 1 + (self._rules.proximity - 1) * pairs / (len(has) - 1) if pairs else 1.0
+            found = coverage_by(self._rules, has, self.weights), closest
+            if len(self._factors) < MAX_FACTORS:
+                self._factors[has] = found
+        return found
+
+    def needed(self, leaves: Sequence[Leaf], least: float) -> tuple[Sequence[Leaf], float]:
+        """Return the fewest leaves, the heaviest, of which a document holds one whose factors may reach `least`, and
+        what the product of those of all others is at most; all leaves where any is enough."""
+        has, heaviest = [True] * len(leaves), sorted(range(len(leaves)), key=lambda number: -self.weights[number])
+        for count, number in enumerate(heaviest[:-1], 1):
+            has[number] = False
+            if (most := prod(self.factors(tuple(has)))) < least:
+                return [leaves[each] for each in heaviest[:count]], most
+        return leaves, 0.0
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""

@@ -3,27 +3,27 @@
 Blocking, on the reader's thread. Nothing here knows who asks.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from dht import Slot
 from index.engine.index_files import IndexFiles
-from index.engine.protocol import Scale
+from index.engine.protocol import MAX_SITES, Scale
 from index.query.collection_statistics import SlotTotals, Statistics
-from index.query.leaf import term_of
+from index.query.leaf import Leaf, term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
+from index.query.query_tree import all_of, any_of
 from index.query.scoring import Scorer, max_proximity, upper_bound
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
-from index.search.result_picker import OF_ONE_HOST
 from index.search.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
 LISTED, WIDER = 512, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
 ROWS = 20  # of them are read at once
 FIRST_ROWS = 40  # before it is looked for the first time whether one host has them all
+MANY_ROWS = 200  # still to be read cost more than to ask for fewer
 
 
 def count(
@@ -97,7 +97,7 @@ def best(
 
 @dataclass(frozen=True, slots=True)
 class ShardHits:
-    """The hits of one search, in order; nothing left out scores above `bound`. `hosts`: of which more may match."""
+    """The hits of one search, in order; nothing left out scores above `bound`. `hosts`: those of the best."""
 
     hits: Sequence[HitRow]
     complete: bool
@@ -119,27 +119,31 @@ class ShardSearch:
     def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:
         """Find the best `k`: candidates are read until no other can be among them. `query` may have another root than
         that by which is scored."""
-        asked, wanted, depth = query, frozenset(self.slots), self.depth
+        needed: Sequence[Leaf] = query.leaves
+        asked, wanted, depth, left_out = query, frozenset(self.slots), self.depth, 0.0
         scorer = Scorer(query, self.statistics)
         scale = Scale(scorer.weights, scorer.average)
         top = TopHits(query, scorer, k, floor, per_host or k)
-        most, factor, size = upper_bound(query, self.statistics), max_proximity(query), min(depth, max(k + 2, LISTED))
+        factor, size = max_proximity(query), min(depth, max(k + 2, LISTED))
+        most = upper_bound(query, self.statistics) / factor
         while True:
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
-            bounds = [min(each * factor, most) for each in (*found.bounds, found.bound)]
-            is_closed, read = _read(self.files, top, found.numbers, bounds)
-            bound = bounds[read]
+            bounds = [min(each, most) for each in (*found.bounds, found.bound)]
+            is_changed, read = _read(self.files, top, found.numbers, bounds, len(needed))
+            bound = bounds[read] * factor
             complete = found.complete and read == len(found.numbers)
             if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
                 break
-            if is_closed:  # a host of thousands of pages must not stand before all others
-                asked = replace(query, root=_without(query.root, top.closed))
-            else:
+            if not is_changed:
                 size = min(WIDER * size, depth)
+            needed, others = top.needed(bounds[read])
+            left_out = max(left_out, others)
+            narrow = [any_of(list(needed))] if len(needed) < len(query.leaves) else []
+            closed = [SiteFilter(name_of_host(host)) for host in sorted(top.closed)]
+            asked = replace(query, root=all_of([query.root, *narrow], [*closed]))
         hits = top.hits()
-        of_host = Counter(hit.host for hit in hits)
-        hosts = [host for host, number in of_host.items() if number >= OF_ONE_HOST]
-        return ShardHits(hits, complete, bound, hosts[:MAX_HOSTS])
+        hosts = list(dict.fromkeys(hit.host for hit in hits))[:MAX_HOSTS] if per_host else []
+        return ShardHits(hits, complete and not left_out, max(bound, left_out), hosts)
 
     def newest(self, k: int) -> ShardHits:
         """Find the newest `k`, those of one day by their scores."""
@@ -160,7 +164,8 @@ class ShardSearch:
             return ()
         by_site = self.files.engine.site_counts(self.query.counted, frozenset(self.slots), self.slot_bits)
         known = {digest_of_host(site): number for site, number in by_site.items()}
-        return tuple((host, known[host] if host in known else self._count_of(host)) for host in hosts)
+        count_of = self._count_of if len(known) >= MAX_SITES else lambda host: 0
+        return tuple((host, known[host] if host in known else count_of(host)) for host in hosts)
 
     def _count_of(self, host: bytes) -> int:
         return self._count(QueryGroup(2, (self.query.counted, SiteFilter(name_of_host(host)))))
@@ -170,20 +175,20 @@ class ShardSearch:
         return sum(counts.get(slot, 0) for slot in self.slots)
 
 
-def _without(root: QueryNode, hosts: Iterable[bytes]) -> QueryGroup:
-    return QueryGroup(1, (root,), tuple(SiteFilter(name_of_host(host)) for host in sorted(hosts)))
-
-
-def _read(files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float]) -> tuple[bool, int]:
-    """Score candidates down their order until no other can be of use, or hosts are closed. Return whether any were, and
-    how many candidates were looked at."""
+def _read(
+    files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float], needed: int
+) -> tuple[bool, int]:
+    """Score candidates down their order until no other can be of use, or until fewer need to be asked for: because
+    hosts are closed, or fewer leaves are `needed`. Return whether that is so, and how many candidates were looked at.
+    """
     read, look_at = 0, FIRST_ROWS
-    while read < len(numbers) and top.least <= bounds[read]:
+    while read < len(numbers) and top.may_use(bounds[read]):
         if read >= look_at:
-            if top.close_hosts(bounds[read]):
+            is_long = read + MANY_ROWS < len(bounds) and top.may_use(bounds[read + MANY_ROWS])
+            if top.close_hosts(bounds[read]) or (is_long and len(top.needed(bounds[read])[0]) < needed):
                 return True, read
             look_at *= WIDER
         part = dict(zip(numbers[read : read + ROWS], bounds[read:], strict=False))
         top.score(files.table.rows(top.unseen(part)), part)
         read += len(part)
-    return top.least <= bounds[read] and top.close_hosts(bounds[read]), read
+    return top.may_use(bounds[read]) and top.close_hosts(bounds[read]), read

@@ -4,9 +4,10 @@ Pure: values only. Proximity, the dear part of a score, is computed only where i
 """
 
 import heapq
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from index.engine.forward_table import ForwardRow
+from index.query.leaf import Leaf
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
 from index.query.scoring import Scorer, closeness, is_known_front, max_proximity, proximity
@@ -41,18 +42,30 @@ class TopHits:
         return new
 
     def score(self, rows: Iterable[ForwardRow], bounds: Mapping[int, float]) -> None:
-        """Score documents, and keep the best. `bounds`: what each scores at most, if it has all words."""
+        """Score documents, and keep the best. `bounds`: what the relevance of each is at most."""
         for row in rows:
             hit = self._score(row, bounds[row.number])
             if hit is not None:
                 self._keep((hit.score, -int.from_bytes(hit.id, "big"), row.number, hit))
 
+    def may_use(self, bound: float) -> bool:
+        """Tell whether a document can be of use whose relevance is not above a bound."""
+        return self.least <= bound * self._most
+
+    def needed(self, bound: float) -> tuple[Sequence[Leaf], float]:
+        """Return the leaves one of which a document needs to be of use whose relevance is not above a bound, and what
+        all others score at most."""
+        if bound <= 0:
+            return self._query.leaves, 0.0
+        leaves, share = self._scorer.needed(self._query.leaves, self.least / bound)
+        return leaves, bound * share
+
     def close_hosts(self, bound: float) -> bool:
-        """Close the hosts that have as many hits as are wanted, all above a bound for what was left out; tell whether
-        there are new ones."""
+        """Close the hosts that have as many hits as are wanted, all above those of a relevance that is not above a
+        bound; tell whether there are new ones."""
         before = len(self.closed)
         for host in self.full_hosts():
-            if self._of[host][0][0] > bound and len(self.closed) < MAX_CLOSED:
+            if self._of[host][0][0] > bound * self._most and len(self.closed) < MAX_CLOSED:
                 self.closed.add(host)
         return len(self.closed) > before
 
@@ -84,17 +97,18 @@ class TopHits:
     def _score(self, row: ForwardRow, bound: float) -> HitRow | None:
         mine = self._of.get(host_in(row.record), [])
         least = max(self.least, mine[0][0] if len(mine) >= self._per_host else -1.0)
-        if bound < least:
+        if bound * self._most < least:
             return None
         forward = decode_forward(row.record)
         found = self._finder.find(forward)
-        if bound * self._scorer.coverage(tuple([place >= 0 for place in found])) < least:
+        covered, closest = self._scorer.factors(tuple([place >= 0 for place in found]))
+        if bound * covered * closest < least:
             return None
         places = list(map(within_fields, self._finder.positions(forward, found)))
         tfs = tuple(map(by_field, places))
         is_front = is_known_front(forward, self._query)
         alone = self._scorer.before_proximity(tfs, forward.lengths, is_front)
-        if alone * self._most < least:
+        if alone * closest < least:
             return None
         close = closeness(self._query.leaves, places)
         score = alone * proximity(self._query.rules.ranking, close)

@@ -1,0 +1,66 @@
+"""A node's best hits of a query: few rows are read for them, and none that is left out is better."""
+
+import random
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+import index_corpus as corpus
+import pytest
+
+from dht import Slot
+from index import IndexConfig
+from index.change_feed import DocumentChange, Text
+from index.engine.forward_table import ForwardRow
+from index.engine.index_files import IndexFiles
+from index.query.collection_statistics import Statistics
+from index.query.parser import parse_query
+from index.search.oracle import SearchOracle
+from index.search.shard_search import ShardSearch
+
+BITS, DEPTH = 4, 10_000
+SLOTS = [Slot(number) for number in range(1 << BITS)]
+
+
+@pytest.fixture(params=["tantivy", "memory"])
+def files(request: pytest.FixtureRequest) -> IndexFiles:
+    return IndexFiles(IndexConfig(engine=request.param), None)
+
+
+def many_with_one_common_word(rng: random.Random, count: int) -> list[Text]:
+    """Documents of which half hold a common word and one in two hundred a rare one, each on a host of its own."""
+    out = []
+    for number in range(count):
+        rare, common = ["quartz"] * (number % 200 == 0), ["river"] * (number % 2)
+        body = " ".join([*rare, *common, *(f"w{rng.randrange(500)}" for _ in range(rng.randint(20, 60)))])
+        url = f"http://h{number}.example/{number}"
+        out.append(replace(corpus.text(rng, url), title="", headings=(), body=body, language="en", boilerplate=""))
+    return out
+
+
+def statistics_of(texts: Sequence[Text], query: str) -> Statistics:
+    return SearchOracle(texts).search(query).statistics
+
+
+def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
+    files: IndexFiles, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    texts = many_with_one_common_word(random.Random(1), 3000)
+    files.apply([DocumentChange(text.id, text) for text in texts], b"")
+    read, rows = 0, files.table.rows
+
+    def counted(numbers: Sequence[int]) -> Iterator[ForwardRow]:
+        nonlocal read
+        for row in rows(numbers):
+            read += 1
+            yield row
+
+    monkeypatch.setattr(files.table, "rows", counted)
+    for words, k in (("river quartz", 20), ("river quartz", 15), ("river quartz absent", 19)):
+        query, read = parse_query(words), 0
+        search = ShardSearch(files, query, statistics_of(texts, words), SLOTS, BITS, DEPTH)
+        found = search.best(query, k, 0.0, 6)
+        wanted = SearchOracle(texts).search(words).hits[:k]
+        assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted]
+        assert found.complete or found.bound < found.hits[-1].score
+        if files.engine.__class__.__name__ == "TantivyEngine":  # others give candidates in no order
+            assert read <= 400
