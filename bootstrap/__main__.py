@@ -7,17 +7,20 @@ Exit codes: 0 stopped, 1 this machine failed, 2 wrong use, 78 a bad network file
 
 import argparse
 import asyncio
+import fcntl
 import logging
 import random
 import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import TextIO
 
 from bootstrap.contact import first_contacts
 from bootstrap.networks import load_network
 from dht import (
     Address,
+    BadIdentity,
     BadStrategy,
     DhtConfig,
     DseError,
@@ -42,7 +45,9 @@ def main(arguments: list[str] | None = None) -> int:
     try:
         network = load_network(options.network)
         options.data_dir.mkdir(parents=True, exist_ok=True)
-        asyncio.run(_serve(network, options))
+        with (options.data_dir / "lock").open("a") as lock:
+            _hold(lock, options.data_dir)
+            asyncio.run(_serve(network, options))
     except (DseError, OSError, ExceptionGroup) as error:
         causes = list(_leaves(error))
         if not all(isinstance(cause, DseError | OSError) for cause in causes):
@@ -56,7 +61,7 @@ def main(arguments: list[str] | None = None) -> int:
 async def _serve(network: Network, options: argparse.Namespace) -> None:
     """Run one overlay until a signal stops it."""
     folder: Path = options.data_dir
-    identity = _identity(folder / "identity")
+    identity = _identity(folder / "identity", folder / "dht")
     config = DhtConfig(allow_private=options.allow_private)
     hosts = [host for host in (options.listen_v4, options.listen_v6) if host]
     listening = tuple(Endpoint(host, options.port, options.port) for host in hosts)
@@ -72,9 +77,22 @@ async def _serve(network: Network, options: argparse.Namespace) -> None:
                 log.info("bootstrap runs id=%s network=%s at=%s", identity.node_id.hex(), network.name, _shown(address))
 
 
-def _identity(path: Path) -> Identity:
+def _hold(lock: TextIO, folder: Path) -> None:
+    """Hold a folder for this process, however it ends; raises BadIdentity where another one has it."""
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        remedy = "stop that node first, or give this one its own --data-dir"
+        raise BadIdentity(str(folder), "is in use by another process", remedy) from None
+
+
+def _identity(path: Path, peers: Path) -> Identity:
+    """Return the node's identity, made at its first start; raises BadIdentity where it was lost since."""
     if path.exists():
         return Identity.load(path)
+    if peers.is_dir() and any(peers.iterdir()):
+        remedy = f"put it back from a backup; to start as a new node, move {path.parent} away"
+        raise BadIdentity(str(path), "is missing, though a node has run here", remedy)
     identity = Identity.generate()
     identity.save(path)
     return identity

@@ -63,6 +63,20 @@ class DataDir:
                 "use the version that made it, or another --data-dir",
             )
 
+    def check_identity(self) -> None:
+        """Raise BadDataDir where a node has left data here and its key is gone: with another key, it would be another
+        node, whose peers wait for the first one and whose data is nobody's."""
+        if self.identity.exists():
+            return
+        parts = (part for part in (self.dht, self.store, self.index, self.seen) if part.is_dir())
+        left = [self.puzzle, self.founder, *(path for part in parts for path in part.iterdir())]
+        if found := next((path for path in left if path.exists()), None):
+            raise BadDataDir(
+                str(self.identity),
+                f"is missing, though a node's data is here ({found.name})",
+                f"put it back from a backup; to start as a new node, move {self.root} away and run `dse-node init`",
+            )
+
     def found(self, node_id: str) -> None:
         """Note that the node which lives here is the first of its network."""
         self.founder.write_text(f"{node_id}\n")
@@ -77,13 +91,16 @@ class DataDir:
             raise BadDataDir(str(self.founder), str(error), "delete it, or run `dse-node network begin`") from None
 
     def read_token(self) -> str:
-        """Return the administrator's token; raises BadDataDir where it cannot be read."""
+        """Return the administrator's token; raises BadDataDir where it cannot be read, or other users may read it."""
         try:
-            token = self.admin_token.read_text().strip()
+            mode, token = self.admin_token.stat().st_mode, self.admin_token.read_text().strip()
         except FileNotFoundError:
             raise BadDataDir(str(self.root), "no node lives here", "name its directory with --data-dir") from None
         except OSError as error:
             raise _unusable(self.admin_token, error) from None
+        if mode & 0o077:
+            remedy = f"delete it: `dse-node run` makes another; or run: chmod 600 {self.admin_token}"
+            raise BadDataDir(str(self.admin_token), f"other users may read it (mode {mode & 0o777:o})", remedy)
         if len(token) < 20:
             raise BadDataDir(
                 str(self.admin_token), "too short to be a token", "delete it; `dse-node run` makes another"

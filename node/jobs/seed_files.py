@@ -1,21 +1,17 @@
 """Reads seeds from a file: one URL a line, or a WARC, of which the addresses of all responses are taken.
 
-It is read piece by piece, so that a file may be larger than the memory.
+It is read piece by piece, so that a file may be larger than the memory, and so may what a compressed one holds.
 """
 
-import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from warcio.archiveiterator import ArchiveIterator
-from warcio.exceptions import ArchiveLoadFailed
-
 from dht import InputError
+from node.jobs.warc_targets import GZIP, response_targets
 
 MAX_LINE_BYTES = 16_384  # a longer line is no URL
 _WARC_NAMES = (".warc", ".warc.gz")
-_GZIP = b"\x1f\x8b"
 
 
 @dataclass(eq=False)
@@ -37,7 +33,7 @@ def read_seeds(path: Path) -> Iterator[str]:
             start = file.peek(8)[:8]
             if path.name.lower().endswith(_WARC_NAMES) or start.startswith(b"WARC/"):
                 yield from _responses(path)
-            elif start.startswith(_GZIP):
+            elif start.startswith(GZIP):
                 raise BadSeedFile(str(path), "is compressed, but its name does not end in .warc.gz")
             else:
                 for number, line in enumerate(iter(lambda: file.readline(MAX_LINE_BYTES), b""), 1):
@@ -58,17 +54,8 @@ def _line(path: Path, number: int, line: bytes) -> Iterator[str]:
 
 
 def _responses(path: Path) -> Iterator[str]:
-    """Yield the addresses of a WARC's responses. Source: ISO 28500, WARC-Target-URI; some writers put it in angle
-    brackets."""
     with path.open("rb") as file:
         try:
-            is_empty = True
-            for record in ArchiveIterator(file):
-                is_empty = False
-                target = record.rec_headers.get_header("WARC-Target-URI") if record.rec_type == "response" else None
-                if target and target.strip("<>").startswith(("http://", "https://")):
-                    yield target.strip("<>")
-            if is_empty:
-                raise ValueError("it holds no record")
-        except (ArchiveLoadFailed, EOFError, ValueError, zlib.error) as error:
-            raise BadSeedFile(str(path), f"is no WARC ({str(error).strip() or type(error).__name__})") from None
+            yield from response_targets(file)
+        except ValueError as error:
+            raise BadSeedFile(str(path), f"is no WARC ({error})") from None

@@ -1,5 +1,6 @@
 """The bare bootstrap node as a process: it starts, says where, stops cleanly, and explains what is wrong."""
 
+import fcntl
 import os
 import signal
 import socket
@@ -44,6 +45,21 @@ def test_it_runs_until_it_is_told_to_stop_and_keeps_its_identity(tmp_path: Path)
             assert process.wait(10) == 0
             assert "Traceback" not in process.stderr.read()
     assert names[0] == names[1]
+
+
+def test_it_starts_neither_twice_nor_as_another_node(tmp_path: Path):
+    arguments = ("--network", str(network_file(tmp_path)), "--port", "9", "--listen-v4", "127.0.0.1")
+    (tmp_path / "data" / "dht").mkdir(parents=True)
+    (tmp_path / "data" / "dht" / "peers").write_text("")
+    with start(tmp_path, *arguments) as process:
+        _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1 and "identity: is missing" in errors and errors.count("\n") == 1
+    assert not (tmp_path / "data" / "identity").exists()
+    with (tmp_path / "data" / "lock").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        with start(tmp_path, *arguments) as process:
+            _, errors = process.communicate(timeout=20)
+    assert process.returncode == 1 and "in use by another process" in errors and errors.count("\n") == 1
 
 
 def test_a_port_in_use_is_one_line_and_exit_code_1(tmp_path: Path):

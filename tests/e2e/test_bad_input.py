@@ -73,6 +73,16 @@ REFUSED_STARTS: dict[str, tuple[Spoil, int, str]] = {
         1,
         "identity.key: cannot be read (Is a directory)",
     ),
+    "lost key": (
+        lambda data: (data / "identity.key").unlink(),
+        1,
+        "identity.key: is missing, though a node's data is here (founder); put it back from a backup",
+    ),
+    "open token": (
+        lambda data: (data / "admin.token").chmod(0o644),
+        1,
+        "admin.token: other users may read it (mode 644)",
+    ),
     "foreign id": (put("network.toml", 'name = "private"', 'name = "public"'), 78, "network.toml: id: is "),
     "cut network": (lambda data: os.truncate(data / "network.toml", 300), 78, "network.toml: network file: "),
     "no network": (lambda data: (data / "network.toml").unlink(), 78, "network.toml: No such file or directory; give"),

@@ -19,6 +19,7 @@ def run(arguments: Namespace) -> int:
     data = data_dir(arguments)
     data.create()
     data.check()
+    data.read_token()  # said before anything listens
     ensure_identity(data)
     from node.process.run_node import run_node
 

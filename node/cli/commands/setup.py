@@ -94,7 +94,8 @@ def _value(text: str) -> Any:
 
 
 def ensure_identity(data: DataDir) -> Identity:
-    """Return the node's identity; make one where there is none."""
+    """Return the node's identity; make one where there is none. Raises BadDataDir where it was lost."""
+    data.check_identity()
     if data.identity.exists():
         return Identity.load(data.identity)
     identity = Identity.generate()

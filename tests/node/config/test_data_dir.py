@@ -47,6 +47,29 @@ def test_a_second_process_is_told_who_holds_it(tmp_path: Path) -> None:
         assert (data.root / "lock").read_text() == f"{os.getpid()}\n"
 
 
+@pytest.mark.parametrize("mode", [0o644, 0o640, 0o602, 0o777])
+def test_a_token_that_others_may_read_is_refused_with_the_remedy(tmp_path: Path, mode: int) -> None:
+    data = made(tmp_path)
+    data.admin_token.chmod(mode)
+    with pytest.raises(BadDataDir, match=f"mode {mode:o}.*chmod 600 {data.admin_token}"):
+        data.read_token()
+    data.admin_token.unlink()
+    data.create()
+    assert data.read_token()
+
+
+@pytest.mark.parametrize("left", ["identity.puzzle", "founder", "store/1.seg", "index/x", "dht/peers", "seen/1"])
+def test_a_lost_key_beside_data_is_no_new_node(tmp_path: Path, left: str) -> None:
+    data = made(tmp_path)
+    data.check_identity()
+    (data.root / left).parent.mkdir(exist_ok=True)
+    (data.root / left).write_text("x")
+    with pytest.raises(BadDataDir, match=r"identity.key: is missing, .*backup; to start as a new node, move"):
+        data.check_identity()
+    write_secret(data.identity, "x")
+    data.check_identity()
+
+
 def test_a_directory_of_another_kind_or_format_is_refused(tmp_path: Path) -> None:
     with pytest.raises(BadDataDir, match="dse-node init"):
         DataDir(tmp_path).check()

@@ -1,4 +1,6 @@
+import contextlib
 import gzip
+import tracemalloc
 from io import BytesIO
 from pathlib import Path
 
@@ -31,6 +33,44 @@ def warc(path: Path, compressed: bool) -> None:
 def test_the_responses_of_a_warc(tmp_path: Path, name: str) -> None:
     warc(tmp_path / name, name.lower().endswith("gz"))
     assert list(read_seeds(tmp_path / name)) == [f"http://a.test/{n}" for n in range(3)]
+
+
+HEAD = b"WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.test/\r\n"
+MEGABYTE = b"a" * (1 << 20)
+BOMBS = {
+    "a line": (MEGABYTE,),
+    "a field": (HEAD + b"X: ", MEGABYTE),
+    "fields": (HEAD, b"X: y\r\n" * 170_000),
+    "a body": (HEAD + b"Content-Length: 999999999999\r\n\r\n", MEGABYTE),
+    "members": (gzip.compress(b""),),
+    "blank lines": (b"\r\n" * 500_000,),
+}
+
+
+@pytest.mark.parametrize("what", BOMBS)
+def test_a_small_file_that_holds_very_much_takes_little_memory(tmp_path: Path, what: str) -> None:
+    path = tmp_path / "x.warc.gz"
+    first, *rest = BOMBS[what]
+    with gzip.open(path, "wb") as file:
+        file.write(first)
+        for _ in range(64):
+            file.write((rest or [first])[-1])
+    tracemalloc.start()
+    with contextlib.suppress(BadSeedFile):
+        list(read_seeds(path))
+    _, peak = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+    assert peak < 2 << 20
+
+
+def test_a_warc_that_was_cut_short_gives_what_is_there_and_says_so(tmp_path: Path) -> None:
+    warc(tmp_path / "x.warc", False)
+    whole = (tmp_path / "x.warc").read_bytes()
+    (tmp_path / "x.warc").write_bytes(whole[: whole.index(b"http://a.test/1") + 400])
+    found = read_seeds(tmp_path / "x.warc")
+    assert next(found) == "http://a.test/0"
+    with pytest.raises(BadSeedFile, match="is no WARC"):
+        list(found)
 
 
 @pytest.mark.parametrize(
