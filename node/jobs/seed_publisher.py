@@ -1,6 +1,7 @@
 """Publishes URLs that people hand in: a member writes them to their owners itself, a client has a member do it.
 
-A member takes URLs from strangers only as seeds: what the rules allow, few at a time, at a rate that all of them share.
+A member takes URLs from strangers only as seeds: what the rules allow, no deeper than the rules and people go, few at
+a time, at a rate that all of them share and of which nobody gets more than half.
 """
 
 from collections.abc import Awaitable, Callable, Sequence
@@ -9,13 +10,15 @@ from typing import Annotated
 
 from msgspec import Meta
 
-from crawl import MAX_SCOPE_CHARS, Decide, Visit, is_canonical
+from crawl import MAX_SCOPE_CHARS, Decide, Visit, allowed_depth, is_canonical, reach, visit_flaw
 from dht import BadMessage, Clock, Message, NodeId, Overlay, PeerTimeout, RateLimiter, RemoteError
 from node.errors import NotJoined
 
 MAX_SEEDS = 256  # in one message
-MAX_DEPTH = 1000
+MAX_DEPTH = 1000  # that a message can say
+HANDED_DEPTH = 100  # that is taken: as deep as the API lets people go
 SEEDS_S, SEEDS_BURST = 10.0, 1024.0  # taken from all strangers together, a second and at once
+OWN_S, OWN_BURST = 5.0, 512.0  # the same of one
 MEMBERS_TRIED = 3
 HAND_WITHIN_S = 30.0  # a write to the owners there, and the way
 
@@ -46,7 +49,7 @@ class SeedPublisher:
         rng: Random,
     ) -> None:
         self._discover, self._overlay, self._decide, self._clock, self._rng = discover, overlay, decide, clock, rng
-        self._strangers = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1)
+        self._strangers, self._each = RateLimiter(SEEDS_S, SEEDS_BURST, keys=1), RateLimiter(OWN_S, OWN_BURST)
         overlay.serve(HandSeeds, self._take)
 
     async def publish(self, seeds: Sequence[Visit]) -> None:
@@ -60,7 +63,7 @@ class SeedPublisher:
             return
         for first in range(0, len(seeds), MAX_SEEDS):
             part = seeds[first : first + MAX_SEEDS]
-            named = tuple((visit.url, min(visit.depth, MAX_DEPTH)) for visit in part)
+            named = tuple((visit.url, min(visit.depth, HANDED_DEPTH)) for visit in part)
             await self._hand(HandSeeds(named, tuple((visit.scope, visit.is_sitemap) for visit in part)))
 
     async def _hand(self, message: HandSeeds) -> None:
@@ -81,14 +84,23 @@ class SeedPublisher:
             raise BadMessage(peer.hex(), "this node is a client too, or apart from its network")
         if message.ways and len(message.ways) != len(message.seeds):
             raise BadMessage(peer.hex(), "hands in seeds and scopes that are not as many")
-        for url, _ in message.seeds:
-            if not is_canonical(url):
-                raise BadMessage(peer.hex(), "hands in what is no canonical URL")
-            if not (decision := self._decide(url)).allowed:
-                raise BadMessage(peer.hex(), f"hands in what is not crawled here: {decision.reason}")
-        if not self._strangers.take("", self._clock().steady, float(len(message.seeds))):
-            raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
         ways = message.ways or (("", False),) * len(message.seeds)
-        found = zip(message.seeds, ways, strict=True)
-        await self._discover([Visit(u, depth, scope=scope, is_sitemap=is_map) for (u, depth), (scope, is_map) in found])
+        found = [self._seed(peer, *seed, *way) for seed, way in zip(message.seeds, ways, strict=True)]
+        now, count = self._clock().steady, float(len(found))
+        if not (self._each.take(peer, now, count) and self._strangers.take("", now, count)):
+            raise BadMessage(peer.hex(), "too many seeds of strangers at once; hand them in again later")
+        await self._discover(found)
         return SeedsTaken()
+
+    def _seed(self, peer: NodeId, url: str, depth: int, scope: str, is_sitemap: bool) -> Visit:
+        """Return what a stranger's seed becomes; raises BadMessage where it is not taken."""
+        if not is_canonical(url):
+            raise BadMessage(peer.hex(), "hands in what is no canonical URL")
+        if not (decision := self._decide(url)).allowed:
+            raise BadMessage(peer.hex(), f"hands in what is not crawled here: {decision.reason}")
+        if depth > HANDED_DEPTH:
+            raise BadMessage(peer.hex(), f"hands in what shall be followed {depth} links; {HANDED_DEPTH} are allowed")
+        seed = Visit(url, allowed_depth(depth, decision), scope=scope, is_sitemap=is_sitemap)
+        if flaw := visit_flaw(seed, 0, reach(seed)):
+            raise BadMessage(peer.hex(), f"hands in what no seed is: {flaw}")
+        return seed

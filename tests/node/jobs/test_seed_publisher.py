@@ -9,7 +9,15 @@ import pytest
 from crawl import CrawlDecision, Visit
 from dht import BadMessage, Message, NodeId, Now, PeerTimeout
 from node.errors import NotJoined
-from node.jobs.seed_publisher import MAX_SEEDS, SEEDS_BURST, HandSeeds, SeedPublisher, SeedsTaken
+from node.jobs.seed_publisher import (
+    HANDED_DEPTH,
+    MAX_SEEDS,
+    OWN_BURST,
+    SEEDS_BURST,
+    HandSeeds,
+    SeedPublisher,
+    SeedsTaken,
+)
 
 ME, MEMBER, DEAD = (NodeId(bytes([n]) * 20) for n in (1, 2, 3))
 
@@ -52,7 +60,7 @@ class Node:
 
 
 def decide(url: str) -> CrawlDecision:
-    return CrawlDecision("secret" not in url, "rule 1")
+    return CrawlDecision("secret" not in url, "rule 1", max_depth=2 if "shallow" in url else None)
 
 
 def visits(count: int) -> list[Visit]:
@@ -104,6 +112,42 @@ async def test_strangers_share_one_rate_whatever_they_are_called() -> None:
         await member.handlers[HandSeeds](NodeId(b"z" * 20), message)
     member.now = 60.0
     assert await member.handlers[HandSeeds](NodeId(b"z" * 20), message) == SeedsTaken()
+
+
+async def test_one_stranger_leaves_room_for_the_others() -> None:
+    member = Node(MEMBER, [MEMBER])
+    message = HandSeeds(tuple((v.url, v.depth) for v in visits(MAX_SEEDS)))
+    for _ in range(int(OWN_BURST) // MAX_SEEDS):
+        await member.handlers[HandSeeds](NodeId(b"a" * 20), message)
+    with pytest.raises(BadMessage, match="too many"):
+        await member.handlers[HandSeeds](NodeId(b"a" * 20), message)
+    assert await member.handlers[HandSeeds](NodeId(b"b" * 20), message) == SeedsTaken()
+    member.now = 60.0
+    assert await member.handlers[HandSeeds](NodeId(b"a" * 20), message) == SeedsTaken()
+
+
+@pytest.mark.parametrize("depth", [HANDED_DEPTH + 1, 1000])
+async def test_a_stranger_has_nothing_followed_without_end(depth: int) -> None:
+    member = Node(MEMBER, [MEMBER])
+    with pytest.raises(BadMessage, match=f"followed {depth} links"):
+        await member.handlers[HandSeeds](ME, HandSeeds((("http://b.test/", 0), ("http://a.test/", depth))))
+    assert not member.found
+    await Node(ME, [MEMBER], member).seeds.publish([Visit("http://a.test/", 5_000)])
+    assert [visit.depth for visit in member.found] == [HANDED_DEPTH], "who asks for more gets what there is"
+
+
+async def test_rules_bound_how_deep_a_seed_of_a_stranger_is_followed() -> None:
+    member = Node(MEMBER, [MEMBER])
+    await member.handlers[HandSeeds](ME, HandSeeds((("http://shallow.test/", 50), ("http://a.test/", 50))))
+    assert [visit.depth for visit in member.found] == [2, 50]
+
+
+@pytest.mark.parametrize("scope", ["a.test\r\n", "\u202e", "a b"])
+async def test_an_odd_scope_is_refused_before_anybody_keeps_it(scope: str) -> None:
+    member = Node(MEMBER, [MEMBER])
+    with pytest.raises(BadMessage, match="scope"):
+        await member.handlers[HandSeeds](ME, HandSeeds((("http://a.test/", 1),), ((scope, False),)))
+    assert not member.found
 
 
 async def test_a_client_takes_none() -> None:
