@@ -51,6 +51,7 @@ class FaultSite(Enum):
     STORE = "this node takes no copies and fetches no pages; it answers from what it has"
     RECORDS = "records that cannot be read are fetched again from other owners; their slots are not ready meanwhile"
     INDEX = "new documents are not found through this node; slots that lack any are left to other owners"
+    INDEX_BESIDE = "the index for rules of search that are not in force is not built further; answers go on"
     SEEN = "links that were handed over may be handed over again"
     VOTES = "this node votes for nobody's lease, so that no slot gets two holders"
     PEERS = "peers met since then are not remembered when this node starts again"

@@ -13,9 +13,11 @@ from index.query.filters import FILTERS
 from index.query.search_request import SearchRequest
 from index.query.search_rules import NEWEST_RULES
 from index.search.agreement import Reason, is_remnant, owners_digest
-from index.search.local_index import Agree, LocalIndex
+from index.search.local_index import LocalIndex
 from index.search.messages import Agreement
 from index.search.oracle import SearchOracle
+from index.search.planned_rules import unknown_rules
+from index.search.question_server import Agree
 from index.search.searcher import Searcher
 
 __all__ = [
@@ -34,4 +36,5 @@ __all__ = [
     "Text",
     "is_remnant",
     "owners_digest",
+    "unknown_rules",
 ]

@@ -66,6 +66,12 @@ class NetworkOfOne:
     def is_live(self, peer: NodeId) -> bool:
         return True
 
+    def former_strategies(self) -> tuple[Strategy, ...]:
+        return ()
+
+    def coming_strategies(self) -> tuple[Strategy, ...]:
+        return ()
+
     def why_apart(self) -> str:
         return ""
 

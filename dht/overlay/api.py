@@ -30,6 +30,9 @@ class View(Protocol):
     def former_strategies(self) -> Sequence[Strategy]:
         """Return the strategies in force until a day ago at most, newest first; the same object until that changes."""
 
+    def coming_strategies(self) -> Sequence[Strategy]:
+        """Return the accepted strategies that are not in force yet, oldest first."""
+
     def members(self) -> tuple[NodeId, ...]:
         """Return the peers whose signed heartbeat is younger than their grace, this node among them, sorted."""
 

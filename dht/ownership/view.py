@@ -91,6 +91,10 @@ class OverlayView:
             self._before = self._before if found == self._before else found
         return self._before
 
+    def coming_strategies(self) -> Sequence[Strategy]:
+        """Return the accepted strategies that are not in force yet, oldest first."""
+        return self._strategies.coming_strategies(self._clock())
+
     def members(self) -> tuple[NodeId, ...]:
         """Return all peers whose heartbeat is younger than their grace, sorted; this node is among them if a member."""
         return self._members.members(self._clock())

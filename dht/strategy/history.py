@@ -139,6 +139,10 @@ class StrategyHistory:
             found.append(before)
         return tuple(found)
 
+    def coming_strategies(self, now: Now) -> tuple[Strategy, ...]:
+        """Return the accepted strategies that are not in force yet, oldest first."""
+        return tuple(strategy for _, strategy in self._chain[self.current(now).version :])
+
     def signed(self, version: int) -> SignedStrategy | None:
         """Return an accepted version as it was signed; None where there is no such version."""
         return self._chain[version - 1][0] if 0 < version <= len(self._chain) else None

@@ -36,8 +36,7 @@ class IndexFiles:
     """The engine and the forward table of one node, in the directory `path`, or in memory where that is None."""
 
     def __init__(self, config: IndexConfig, path: Path | None, analyzer: AnalyzerRules = NEWEST_ANALYZER) -> None:
-        self._config, self.analyzer = config, analyzer
-        self._path = path
+        self._config, self.analyzer, self.path = config, analyzer, path
         self.young_since = float("inf")  # changes written since then are kept apart in the totals
         if path is not None:
             path.mkdir(parents=True, exist_ok=True)
@@ -116,10 +115,10 @@ class IndexFiles:
         with suppress(BrokenFile):  # what is damaged need not close well
             self.close()
         try:
-            for file in sorted(self._path.iterdir()) if self._path is not None else ():
+            for file in sorted(self.path.iterdir()) if self.path is not None else ():
                 shutil.rmtree(file) if file.is_dir() else file.unlink()
         except OSError as error:
-            raise refused(self._path, error) from error
+            raise refused(self.path, error) from error
         self.table, self.engine = self._open()
         self.totals = IndexTotals(self.table.totals())
         self.is_damaged = False
@@ -148,7 +147,7 @@ class IndexFiles:
         return f"layout {LAYOUT} analyzer {self.analyzer.number} engine {self._config.engine}".encode()
 
     def _open_table(self) -> ForwardTable:
-        file = None if self._path is None else self._path / "forward.sqlite"
+        file = None if self.path is None else self.path / "forward.sqlite"
         try:
             table = ForwardTable(file)
             if file is None or table.about("made") in (b"", self._made()):  # damage shows when it is read
@@ -166,21 +165,21 @@ class IndexFiles:
     def _open_engine(self) -> Engine:
         """The engine that belongs to the table, or a new one and an empty table."""
         name = self.table.about("engine").decode()
-        if self._path is None:
+        if self.path is None:
             return self._make_engine(None)
-        if name and self.table.about("made") == self._made() and (self._path / name).is_dir():
+        if name and self.table.about("made") == self._made() and (self.path / name).is_dir():
             try:
-                return self._make_engine(self._path / name)
+                return self._make_engine(self.path / name)
             except IndexCorrupt as error:
                 log.warning("index begins again: %s", error)
-        for old in sorted(self._path.glob("engine-*")):
+        for old in sorted(self.path.glob("engine-*")):
             shutil.rmtree(old, ignore_errors=True)
         number = 1
-        while (self._path / f"engine-{number}").exists():  # one that could not be deleted is never taken for new
+        while (self.path / f"engine-{number}").exists():  # one that could not be deleted is never taken for new
             number += 1
         name = f"engine-{number}"
         self.table.clear(made=self._made(), engine=name.encode())
-        return self._make_engine(self._path / name)
+        return self._make_engine(self.path / name)
 
     def _make_engine(self, path: Path | None) -> Engine:
         if self._config.engine == "tantivy":

@@ -14,6 +14,7 @@ from msgspec import Meta
 
 from index.errors import QueryError
 from index.query.collection_statistics import Statistics
+from index.query.search_rules import SearchRules
 from index.search.messages import Id
 
 
@@ -36,9 +37,9 @@ def query_digest(query: str, language: str, site: str, is_by_date: bool = False)
     return sha256(b"\0".join(part.encode() for part in parts)).digest()[:8]
 
 
-def statistics_digest(statistics: Statistics) -> bytes:
-    """Hash the statistics that an order follows from."""
-    numbers = (statistics.documents, *statistics.lengths, *statistics.df)
+def statistics_digest(statistics: Statistics, rules: SearchRules) -> bytes:
+    """Hash the statistics and the rules that an order follows from."""
+    numbers = (*rules.numbers, statistics.documents, *statistics.lengths, *statistics.df)
     return sha256(_encoder.encode(numbers)).digest()[:8]
 
 

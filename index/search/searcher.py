@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from dht import Clock, DocumentId, Key, NodeId, Overlay, slot_of
+from dht import Clock, DocumentId, NodeId, Overlay, slot_of
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.engine.matcher import matches
@@ -17,19 +17,20 @@ from index.errors import QueryError
 from index.query.parser import Query, parse_query
 from index.query.scoring import Scored, ScoreInputs, explain, score
 from index.query.search_request import SearchRequest
+from index.query.search_rules import SearchRules
 from index.search.agreement import Doubts, Reason, is_remnant, weigh
-from index.search.answer_checks import wrong_hit, wrong_marks
+from index.search.answer_checks import wrong_hit
 from index.search.copy_proof import CopyProof, Read, believe
 from index.search.corrections import Proposal, correct, propose, spellings
-from index.search.local_index import LocalIndex, rules_in_force
+from index.search.local_index import LocalIndex
 from index.search.messages import MAX_K
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.scatter_gather import ScatterGather
+from index.search.shown_texts import cut_title, readings_of, snippet_chars, true_copies, wanted
 from index.search.snippet import make_snippet, terms_of
 from index.search.suggestions import Suggester
-from index.search.top_k_merge import MergedHit
 from index.search.two_phase_search import PeerQuery, SearchOutcome, TwoPhaseSearch
 from index.text.forward_index import forward_of
 from index.text.page_date import date_of
@@ -42,8 +43,6 @@ FEW = 3  # results, with which other questions are suggested
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
 FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of what is left; the rest is for reading the documents
-MAX_TITLE_CHARS = 300  # shown; a stranger's title may have megabytes
-SIMILAR = 5  # copies named with a result
 SPARE = 8  # results beyond a page, for those that turn out not to be there
 OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
@@ -61,6 +60,11 @@ class _Bounded:
     deadline: float
     explain: bool
     proposals: Sequence[Proposal] = ()
+
+    @property
+    def rules(self) -> SearchRules:
+        """By which it is carried out."""
+        return self.peer_query.query.rules
 
     @property
     def shown(self) -> int:
@@ -115,8 +119,20 @@ class Searcher:
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
-        """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's."""
-        began, rules = self._clock().steady, rules_in_force(self._overlay)
+        """Return the body of /api/v1/search. Raises QueryError where the cursor is not this query's.
+
+        Where the rules in force leave it partial, because indexes for them are still being built, it is asked again by
+        the rules before, which every node knows for a day."""
+        began, found = self._clock().steady, dict[str, Any]()
+        for rules in self._local.rules():
+            answer = await self._search_by(rules, asked, began)
+            if not found or answer["coverage"]["answered"] > found["coverage"]["answered"]:
+                found = answer
+            if found["whole"]:
+                break
+        return found
+
+    async def _search_by(self, rules: SearchRules, asked: SearchRequest, began: float) -> dict[str, Any]:
         query = parse_query(asked.text, asked.language, asked.site, asked.is_by_date, rules)
         words = (query.text, query.language, query.site)
         deadline = began + min(max(asked.deadline_ms, 1), self._config.max_deadline_ms) / 1000
@@ -169,7 +185,7 @@ class Searcher:
     async def _show(self, request: _Bounded, outcome: SearchOutcome) -> _Page:
         """Read and check documents down the order until the page is full."""
         page, after, limit = _Page(), request.after, request.limit
-        page.stale = after is not None and after.statistics != statistics_digest(outcome.statistics)
+        page.stale = after is not None and after.statistics != statistics_digest(outcome.statistics, request.rules)
         picked: list[PickedHit] = []
         last = request.shown + limit
         left: list[PickedHit] = []
@@ -184,7 +200,7 @@ class Searcher:
                 left.reverse()  # the best is last, and taken first
                 while left and len(page.shown) < limit:
                     batch = [left.pop() for _ in range(min(len(left), limit - len(page.shown)))]
-                    texts = await self._read(_wanted(batch))
+                    texts = await self._read(wanted(batch))
                     for each in batch:
                         await asyncio.sleep(0)  # checking takes a millisecond; others may go first
                         self._check(request.peer_query, outcome, each, texts, page)
@@ -216,7 +232,7 @@ class Searcher:
                 self._note(page, peer, reason)
             else:
                 scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness, hit.is_front))
-                copies, similar = _copies(picked, texts), len(picked.similar)
+                copies, similar = true_copies(picked, texts), len(picked.similar)
                 page.shown.append(_Shown(text, scored, copies, max(similar, len(copies))))
         else:  # it changed a moment ago: what it says now counts
             page.stale = True
@@ -232,11 +248,11 @@ class Searcher:
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
     def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page, suggestions: list[str]) -> dict[str, Any]:
-        doubts = self._doubts(outcome, page)
+        doubts = self._doubts(request, outcome, page)
         whole = doubts.reasons.isdisjoint({Reason.UNANSWERED, Reason.UNREAD, Reason.APART})
         return {
             "query": request.typed,
-            "readings": _readings(request.peer_query.query),
+            "readings": readings_of(request.peer_query.query),
             "took_ms": round((self._clock().steady - request.began) * 1000, 1),
             "exact": not doubts,
             "whole": whole,
@@ -259,13 +275,15 @@ class Searcher:
             "next_cursor": self._next(request, outcome, page),
         }
 
-    def _doubts(self, outcome: SearchOutcome, page: _Page) -> Doubts:
+    def _doubts(self, request: _Bounded, outcome: SearchOutcome, page: _Page) -> Doubts:
         """Gather the reasons why this is not what one index over all documents would give."""
         doubts, view = Doubts(), self._overlay.view
         if missing := outcome.ready.keys() - outcome.answered:
             doubts.add(Reason.UNANSWERED, missing, outcome.silent)
         unsure = page.unsure or not outcome.proven
-        flaws = ((page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED))
+        is_other = not self._local.plan.is_by(request.rules)
+        flaws = [(page.late, Reason.UNREAD), (unsure, Reason.ORDER), (page.stale, Reason.CHANGED)]
+        flaws.append((is_other, Reason.RULES))
         for reason in (reason for is_so, reason in flaws if is_so):
             doubts.add(reason)
         if page.liars:
@@ -280,12 +298,12 @@ class Searcher:
     def _result(self, request: _Bounded, outcome: SearchOutcome, page: _Page, each: _Shown) -> dict[str, Any]:
         text, scored = each.text, each.scored
         query = request.peer_query.query
-        chars = _snippet_chars(text, self._config)
+        chars = snippet_chars(text, self._config)
         snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves), chars, class_of(text.language))
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,
-            "title": _cut(text.title),
+            "title": cut_title(text.title),
             "snippet": snippet.text,
             "highlights": [list(mark) for mark in snippet.highlights],
             "score": scored.score,
@@ -308,7 +326,9 @@ class Searcher:
         if page.last is None or not page.rest or not shown or shown >= self._config.max_results:
             return None
         digest = query_digest(request.typed, asked.language, asked.site, asked.query.is_by_date)
-        return write_cursor(PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics)))
+        return write_cursor(
+            PageCursor(digest, page.last.found.hit.id, shown, statistics_digest(outcome.statistics, request.rules))
+        )
 
 
 def _is_crowded(query: Query) -> bool:
@@ -322,28 +342,3 @@ def _following(picked: Sequence[PickedHit], after: PageCursor | None) -> list[Pi
         return list(picked)
     ids = [each.found.hit.id for each in picked]
     return list(picked[ids.index(after.id) + 1 if after.id in ids else after.shown :])
-
-
-def _snippet_chars(text: Text, config: IndexConfig) -> int:
-    """How many characters we show, or its author lets us show, an ellipsis at both ends included."""
-    return config.snippet_chars if text.max_snippet < 0 else min(config.snippet_chars, max(0, text.max_snippet - 2))
-
-
-def _readings(query: Query) -> list[dict[str, str]]:
-    """How the query was read, where that is not obvious."""
-    return [{"read_as": each.read_as.value, "piece": each.piece} for each in query.readings]
-
-
-def _cut(title: str) -> str:
-    return title if len(title) <= MAX_TITLE_CHARS else title[: MAX_TITLE_CHARS - 1] + "…"
-
-
-def _wanted(batch: Sequence[PickedHit]) -> list[tuple[DocumentId, Key]]:
-    found: list[MergedHit] = [each for picked in batch for each in (picked.found, *picked.similar[:SIMILAR])]
-    return [(DocumentId(each.hit.id), Key(each.hit.key)) for each in found]
-
-
-def _copies(picked: PickedHit, texts: Mapping[DocumentId, Text | None]) -> list[Text]:
-    """The copies that really are: their signed documents are what peers said of them."""
-    found = ((each.hit, texts.get(DocumentId(each.hit.id))) for each in picked.similar[:SIMILAR])
-    return [text for hit, text in found if text is not None and not wrong_marks(hit, text)]

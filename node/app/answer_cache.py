@@ -15,22 +15,23 @@ MAX_ANSWERS = 512  # some kB each
 
 
 class AnswerCache:
-    """Answers by what was asked, the deadline apart. Callers must not change what they get."""
+    """Answers by what was asked, the deadline apart, and by which version of the strategy: what that switches counts at
+    once. Callers must not change what they get."""
 
     def __init__(self, most: int = MAX_ANSWERS) -> None:
         self._most = most
         self._answers: OrderedDict[tuple[object, ...], tuple[float, float, dict[str, Any]]] = OrderedDict()
 
-    def get(self, asked: SearchRequest, now: float) -> dict[str, Any] | None:
+    def get(self, asked: SearchRequest, now: float, strategy: int) -> dict[str, Any] | None:
         """Return the answer to this question where it is not too old, at the steady instant `now`, with its age."""
-        made_at, until, answer = self._answers.get(_key(asked), (0.0, 0.0, {}))
+        made_at, until, answer = self._answers.get((strategy, *_key(asked)), (0.0, 0.0, {}))
         return {**answer, "took_ms": 0.0, "age_s": round(now - made_at, 1)} if now < until else None
 
-    def put(self, asked: SearchRequest, answer: dict[str, Any], now: float) -> None:
+    def put(self, asked: SearchRequest, answer: dict[str, Any], now: float, strategy: int) -> None:
         """Remember an answer that came at the steady instant `now`, where it is worth it."""
         if not answer["exact"] or answer["partial"]:
             return
-        key = _key(asked)
+        key = strategy, *_key(asked)
         self._answers[key] = now, now + (KEPT_S if answer["results"] else EMPTY_KEPT_S), answer
         self._answers.move_to_end(key)
         while len(self._answers) > self._most:

@@ -42,10 +42,11 @@ class NodeService:
         self._previews = StrategyPreview(node_core.store, overlay, clock)
 
     async def search(self, question: SearchRequest) -> Json:
-        if known := self._answers.get(question, self._clock().steady):
+        version = self._overlay.view.strategy.version
+        if known := self._answers.get(question, self._clock().steady, version):
             return known
         answer = await self._core.index.searcher.search(question)
-        self._answers.put(question, answer, self._clock().steady)
+        self._answers.put(question, answer, self._clock().steady, version)
         return answer
 
     async def suggest(self, typed: str) -> list[str]:

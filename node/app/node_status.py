@@ -52,6 +52,7 @@ class NodeStatus:
                 "leased": len(view.leases()),
             },
             "documents": self._core.index.local.documents,
+            "search": self._search(),
             "settled": self._core.levels.is_settled(),
             "under_replicated": kept.under_replicated,
             "owed": kept.owed,
@@ -115,6 +116,13 @@ class NodeStatus:
             return reason
         return f"a client: asks {worker.polled} nodes for orders, {worker.carried} pages fetched for others"
 
+    def _search(self) -> Json:
+        """By which rules this node answers, and which other indexes it has."""
+        local = self._core.index.local
+        others = sorted(local.beside().items())
+        beside = [{"analyzer": number, "share": round(share, 3), "answers": able} for number, (share, able) in others]
+        return {"analyzer": local.serving.number, "ranking": local.plan.now.ranking.number, "beside": beside}
+
     def _strategy(self) -> Json:
         strategy, newest = self._overlay.view.strategy, self._strategies.newest
         return {
@@ -130,6 +138,7 @@ class NodeStatus:
     def warnings(self) -> Iterator[str]:
         """Say what the operator should look at, the strategy aside, one sentence each."""
         yield from self._overlay.warnings()
+        yield from self._core.index.local.warnings()
         faults = self._core.faults.present()
         yield from map(str, faults)
         reason = self._core.fetching.pause.room_reason()

@@ -24,6 +24,7 @@ from dht import (
     slot_of,
     slot_range,
 )
+from index import unknown_rules
 from node.app.strategy_impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from node.app.wiring import StoreParts
 from node.crawling.frontier_sync import visit_of
@@ -85,8 +86,10 @@ class StrategyPreview:
             yield f"there will be {times} times as many slots at once; doubling step by step is calmer"
         if after.slot_bits < before.slot_bits:
             yield "there will be fewer slots than now: owners have to merge what they hold"
-        if after.analyzer != before.analyzer or after.ranking != before.ranking:
-            yield "another analyzer or ranking needs nodes that know it: others answer no queries by it"
+        if unknown := unknown_rules(after):
+            yield f"{' and '.join(unknown)} is unknown to this dse-node: nodes that do not know it give partial answers"
+        elif after.analyzer != before.analyzer:
+            yield f"all nodes build an index for analyzer {after.analyzer} before this is in force: leave them the time"
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
 

@@ -123,7 +123,7 @@ async def _keep_event_log(core: NodeCore, overlay: OverlayService) -> None:
     while True:
         await asyncio.sleep(COMPARE_EVERY_S)
         core.faults.present()
-        for line in events.lines(replace(core.state(), warnings=overlay.warnings())):
+        for line in events.lines(replace(core.state(), warnings=(*overlay.warnings(), *core.index.local.warnings()))):
             log.info("%s", line)
 
 

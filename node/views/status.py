@@ -6,10 +6,11 @@ Pure: values only. The status page, the front page, /metrics and `dse-node statu
 from dataclasses import dataclass
 
 from node.views.balance import balance_line
-from node.views.lenient_json import Json, count, number, table, texts
+from node.views.lenient_json import Json, count, number, table, tables, texts
 from node.views.safe_text import day, plain
 
 MAX_LIARS = 3  # named among the warnings
+MAX_INDEXES = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,7 @@ class StatusView:
     is_client: bool = False
     reachable: str = ""  # "IPv4: reachable; IPv6: behind a firewall, 3 peers tried"
     has_faults: bool = False  # of its machine; the warnings name them
+    rules: str = ""  # of search, in one line
     carried: int = 0  # pages that this node fetched by order, and that clients fetched for it
 
     @property
@@ -113,6 +115,7 @@ def view_of(status: Json) -> StatusView:
         has_faults=bool(status.get("faults")),
         is_client=is_client,
         reachable=_reachable(table(status, "reachable")),
+        rules=_rules(table(status, "search")),
         carried=count(clients, "carried") + count(clients, "carried_here"),
         **counts,
     )
@@ -139,6 +142,17 @@ def size(amount: float) -> str:
             return f"{amount:.0f} {unit}" if unit == "B" or amount >= 100 else f"{amount:.1f} {unit}"
         amount /= 1000
     return f"{amount:.1f} TB"
+
+
+def _rules(search: Json) -> str:
+    """Write by which rules a node answers, and how far the indexes beside are built."""
+    if "analyzer" not in search:
+        return ""
+    line = f"analyzer {count(search, 'analyzer')}, ranking {count(search, 'ranking')}"
+    for each in tables(search, "beside")[:MAX_INDEXES]:
+        state = "answers, too" if each.get("answers") is True else f"is built, {number(each, 'share'):.0%}"
+        line += f"; analyzer {count(each, 'analyzer')} {state}"
+    return line
 
 
 def _reachable(found: Json) -> str:

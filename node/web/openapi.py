@@ -153,6 +153,11 @@ _SCHEMAS: Json = {
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
+        search=_object(
+            analyzer=_COUNT,
+            ranking=_COUNT,
+            beside=_list(_object(analyzer=_COUNT, share=_NUMBER, answers=_FLAG)),
+        ),
         settled=_FLAG,
         under_replicated=_COUNT,
         crawl=_object(state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER),

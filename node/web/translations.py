@@ -136,6 +136,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "why.changed": ("pages changed while they were read", "读取期间网页有更新"),
     "why.refuted": ("wrong answers of nodes were left out: {peers}", "已排除节点的错误应答：{peers} 个"),
+    "why.rules": (
+        "it is by other rules of search than those in force",
+        "所用的检索规则不是当前生效的规则",
+    ),
     "why.strategy": ("nodes with another version of the strategy: {peers}", "使用其他策略版本的节点：{peers} 个"),
     "why.owners": ("nodes that see other members: {peers}", "成员视图不同的节点：{peers} 个"),
     "why.unsaid": (

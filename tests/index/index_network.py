@@ -84,6 +84,9 @@ class Network:
             analyzer=analyzer,
             ranking=ranking,
         )
+        self.formers: tuple[Strategy, ...] = ()
+        self.coming: tuple[Strategy, ...] = ()
+        self.late: set[NodeId] = set()  # whose clocks are behind: the strategy in force is still to come for them
         self.peers: dict[NodeId, FakeOverlay] = {}
         self.ready: dict[Slot, list[NodeId]] = {}
         self.dead: set[NodeId] = set()
@@ -93,6 +96,14 @@ class Network:
         self.lies: dict[NodeId, Callable[[Message], Message]] = {}
         self.asked: list[tuple[NodeId, str]] = []
         self.before: Callable[[NodeId, Message], None] = lambda peer, message: None
+
+    def plan(self, **changes: Any) -> None:
+        """Have everybody know the next strategy, before it is in force."""
+        self.coming = (msgspec.structs.replace(self.strategy, version=self.strategy.version + 1, **changes),)
+
+    def switch(self) -> None:
+        """Bring the next strategy in force."""
+        self.formers, (self.strategy, *_), self.coming = (self.strategy, *self.formers), self.coming, ()
 
 
 class FakeOverlay:
@@ -114,7 +125,13 @@ class FakeOverlay:
 
     @property
     def strategy(self) -> Strategy:
-        return self._network.strategy
+        return self._network.strategy if self._id not in self._network.late else self._network.formers[0]
+
+    def former_strategies(self) -> Sequence[Strategy]:
+        return self._network.formers if self._id not in self._network.late else ()
+
+    def coming_strategies(self) -> Sequence[Strategy]:
+        return self._network.coming if self._id not in self._network.late else (self._network.strategy,)
 
     def members(self) -> tuple[NodeId, ...]:
         return tuple(sorted(self._network.peers))

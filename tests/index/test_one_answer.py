@@ -17,7 +17,6 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.query.parser import parse_query
 from index.query.search_request import SearchRequest
-from index.search.local_index import rules_in_force
 from index.search.messages import BestAnswer
 from index.search.oracle import SearchOracle
 from index.text.forward_index import forward_of
@@ -47,7 +46,7 @@ async def make_world() -> AsyncIterator[Make]:
 
 
 async def check(world: World, queries: list[str], limit: int = 10, is_by_date: bool = False) -> None:
-    brute = SearchOracle(list(world.store.values()), signature, rules_in_force(world.nodes[0].overlay))
+    brute = SearchOracle(list(world.store.values()), signature, world.nodes[0].local.plan.now)
     for query in queries:
         wanted = brute.search(query, is_by_date=is_by_date)
         for node in world.nodes:

@@ -87,6 +87,9 @@ class FakeOverlay:
     def former_strategies(self) -> tuple[Strategy, ...]:
         return ()
 
+    def coming_strategies(self) -> tuple[Strategy, ...]:
+        return ()
+
     def members(self) -> tuple[NodeId, ...]:
         return tuple(sorted(n.id for n in self.net.list if n.id == self.node_id or self._seen(n).is_member))
 

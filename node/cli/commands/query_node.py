@@ -168,6 +168,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("refuses", _refuses(view)),
         ("fetched", f"{view.fetched:,} since the start, {view.per_s:.1f} a second; {view.frontier:,} addresses wait"),
         ("balance", view.balance),
+        ("search", view.rules),
         ("strategy", f"version {view.strategy_version}{expires}"),
         ("disk", f"{size(view.disk_used)} of {size(view.disk_quota)}" if view.disk_quota else size(view.disk_used)),
     ]

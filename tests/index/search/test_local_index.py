@@ -16,7 +16,7 @@ from index.change_feed import DocumentChange, Text
 from index.config import IndexConfig
 from index.engine.index_files import IndexFiles
 from index.query.search_rules import NEWEST_RULES
-from index.search import local_index
+from index.search import index_follower
 from index.search.local_index import LocalIndex
 from index.search.messages import AskStatistics
 
@@ -34,6 +34,12 @@ class Bench:
         self.overlay = FakeOverlay(self.network, ME)
         self.feed = ListFeed()
         self.local = self.open()
+
+    @property
+    def folder(self) -> Path:
+        """Where the files of the newest analyzer's index lie."""
+        assert self.path is not None
+        return self.path / f"analyzer-{NEWEST_RULES.analyzer.number}"
 
     def open(self) -> LocalIndex:
         self.local = LocalIndex.open(self.config, self.path, self.overlay, self.feed, self.overlay.agree)
@@ -130,7 +136,7 @@ async def test_a_crash_between_the_two_commits_leaves_no_ghosts(make_bench: Make
     put(bench, found[:20])
     await bench.follow()
     await bench.local.close()
-    files = IndexFiles(bench.config, bench.path)
+    files = IndexFiles(bench.config, bench.folder)
     real, files.table.commit = files.table.commit, lambda *given: None  # type: ignore[method-assign]
     changed = corpus.text(random.Random(4), found[0].url, version=1)
     files.apply([DocumentChange(text.id, text) for text in [changed, *found[20:30]]], b"130")
@@ -153,8 +159,7 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
     await bench.follow()
     before = await bench.count("run")
     await bench.local.close()
-    assert bench.path is not None
-    engine = next(bench.path.glob("engine-*"))
+    engine = next(bench.folder.glob("engine-*"))
     if what == "engine gone":
         for file in engine.iterdir():
             file.unlink()
@@ -162,15 +167,15 @@ async def test_whatever_is_lost_is_built_again_from_the_store(make_bench: Make, 
     elif what == "engine torn":
         (engine / "meta.json").write_bytes(b"{")
     elif what == "table torn":
-        (bench.path / "forward.sqlite").write_bytes(b"no database at all" * 1000)
+        (bench.folder / "forward.sqlite").write_bytes(b"no database at all" * 1000)
     else:
-        files = IndexFiles(bench.config, bench.path)
+        files = IndexFiles(bench.config, bench.folder)
         files.table.clear(made=b"analyzer 0", engine=files.table.about("engine"))
         files.close()
     bench.open()
     await bench.follow()
     assert await bench.count("run") == before
-    assert len(list(bench.path.glob("engine-*"))) == 1
+    assert len(list(bench.folder.glob("engine-*"))) == 1
 
 
 async def test_another_incarnation_of_the_store_leaves_no_ghosts(make_bench: Make) -> None:
@@ -202,13 +207,13 @@ async def test_a_batch_is_full_by_count_or_by_text_however_it_is_read(
     bench = make_bench("memory")
     found = texts(40)
     put(bench, found)
-    monkeypatch.setattr(local_index, "READ_COUNT", 3)
+    monkeypatch.setattr(index_follower, "READ_COUNT", 3)
     await bench.local.step()
     assert bench.local.documents == bench.config.batch_count == 16
-    monkeypatch.setattr(local_index, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
+    monkeypatch.setattr(index_follower, "MAX_BATCH_CHARS", sum(len(t.body) + len(t.boilerplate) for t in found[16:20]))
     await bench.local.step()
     assert bench.local.documents == 22, "two reads hold that much text"
-    monkeypatch.setattr(local_index, "MAX_READS", 1)
+    monkeypatch.setattr(index_follower, "MAX_READS", 1)
     await bench.local.step()
     assert bench.local.documents == 25
     await bench.follow()
@@ -228,16 +233,18 @@ async def test_run_indexes_what_comes_later_and_stops_when_cancelled(make_bench:
 
 
 async def test_a_rest_ends_early_where_much_came(make_bench: Make, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_index, "LOOK_S", 0.01)
+    monkeypatch.setattr(index_follower, "LOOK_S", 0.01)
     bench = make_bench("memory")
-    bench.local._config = replace(bench.config, commit_s=60.0)
+    await bench.local.close()
+    bench.config = replace(bench.config, commit_s=60.0)
+    bench.open()
     found = texts(50)
     async with asyncio.timeout(10), asyncio.TaskGroup() as tasks:
         running = tasks.create_task(bench.local.run())
         put(bench, found[:5])
         while bench.local.documents < 5:  # noqa: ASYNC110
             await asyncio.sleep(0)
-        put(bench, found[5 : 5 + local_index.ENOUGH * bench.config.batch_count])
+        put(bench, found[5 : 5 + index_follower.ENOUGH * bench.config.batch_count])
         while bench.local.documents < 5 + bench.config.batch_count:  # noqa: ASYNC110
             await asyncio.sleep(0)
         running.cancel()

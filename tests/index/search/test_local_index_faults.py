@@ -10,7 +10,7 @@ import pytest
 
 from dht import FaultSite, LocalFaults, MachineRefuses, Now
 from index.errors import IndexCorrupt, failure_of
-from index.search import local_index
+from index.search import index_follower
 from index.search.local_index import LocalIndex
 from tests.faults.injection import filled, small_disk
 from tests.index.search.test_local_index import Bench, put, texts
@@ -35,7 +35,7 @@ class FaultyBench(Bench):
 
 @pytest.fixture(autouse=True)
 def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(local_index, "TRY_AGAIN_S", 0.0)
+    monkeypatch.setattr(index_follower, "TRY_AGAIN_S", 0.0)
 
 
 @pytest.mark.parametrize("engine", ["tantivy", "whoosh"])

@@ -1,0 +1,58 @@
+"""By which rules queries go now, and went until lately: what the strategies that are known say of it.
+
+Pure: strategies in, values out. The rules before stay for a day, so that a node whose index is not there yet can still
+be understood.
+"""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from dht import Strategy
+from index.query.ranking_rules import RANKINGS
+from index.query.search_rules import SearchRules, closest_to, meant_by, rules_of
+from index.text.analyzer_rules import ANALYZERS
+
+
+@dataclass(frozen=True, slots=True)
+class PlannedRules:
+    """`unknown` names the analyzer and ranking in force that this release does not know; then `now` is the newest that
+    it does."""
+
+    now: SearchRules
+    before: tuple[SearchRules, ...]  # newest first, those of `now` not among them
+    unknown: tuple[str, ...]
+
+    def is_by(self, rules: SearchRules) -> bool:
+        """Tell whether these are the rules in force."""
+        return rules is self.now and not self.unknown
+
+
+def planned_rules(now: Strategy, formers: Iterable[Strategy]) -> PlannedRules:
+    """Return the rules of the strategy in force, and those of strategies before it, newest first."""
+    rules = closest_to(now.analyzer, now.ranking)
+    before = tuple(each for each in known_rules(formers) if each is not rules)
+    return PlannedRules(rules, before, unknown_rules(now))
+
+
+def unknown_rules(strategy: Strategy) -> tuple[str, ...]:
+    """Name the analyzer and the ranking of a strategy that this release does not know."""
+    meant, scored = meant_by(strategy.analyzer, strategy.ranking)
+    unknown = [f"analyzer {meant}"] if meant not in ANALYZERS else []
+    return (*unknown, f"ranking {scored}") if scored not in RANKINGS else tuple(unknown)
+
+
+def rules_warnings(plan: PlannedRules, coming: Iterable[Strategy]) -> Iterator[str]:
+    """Say what of the strategies' rules of search this release cannot follow, one sentence each."""
+    if plan.unknown:
+        names = " and ".join(plan.unknown)
+        yield f"{names}, in force now, is unknown to this dse-node, whose answers are partial: upgrade it now"
+    for each in coming:
+        if unknown := unknown_rules(each):
+            names = " and ".join(unknown)
+            yield f"strategy {each.version} brings {names}, unknown to this dse-node: upgrade it before that counts"
+
+
+def known_rules(strategies: Iterable[Strategy]) -> tuple[SearchRules, ...]:
+    """Return the distinct rules that strategies name, as far as this release knows them."""
+    found = (rules_of(*meant_by(each.analyzer, each.ranking)) for each in strategies)
+    return tuple(dict.fromkeys(rules for rules in found if rules))

@@ -1,0 +1,124 @@
+"""Answers what peers ask of this node's indexes, by the rules that the question names.
+
+Memory stays bounded: only so many questions wait for the reading threads, and only some of them are one peer's.
+"""
+
+from collections import Counter
+from collections.abc import Callable, Iterable, Sequence
+from typing import TypeVar
+
+from msgspec import structs
+
+from dht import BadMessage, MachineRefuses, NodeId, Overlay, Slot, resize_inside
+from index.config import IndexConfig
+from index.errors import IndexCorrupt
+from index.query.collection_statistics import Statistics
+from index.query.parser import Query, parse_query
+from index.query.ranking_rules import NEWEST_RANKING
+from index.query.search_rules import SearchRules, rules_of
+from index.search.index_follower import IndexFollower
+from index.search.messages import Agreement, AskBest, AskStatistics, BestAnswer, StatisticsAnswer
+from index.search.shard_search import best, count
+from index.text.analyzer_rules import AnalyzerRules
+
+NEAR_BITS = 2  # doublings by which a peer may be ahead or behind, and still gets an answer
+MAX_WAITING = 64  # questions in line for the reading threads; one more is refused
+MAX_WAITING_OF_ONE = 16  # of one peer; this node's own users may fill the line
+_Result = TypeVar("_Result")
+Agree = Callable[[Sequence[Slot]], Agreement]
+
+
+class QuestionServer:
+    """Answers both rounds of a query. `find` gives the index of an analyzer, None where there is none."""
+
+    def __init__(
+        self,
+        config: IndexConfig,
+        overlay: Overlay,
+        find: Callable[[AnalyzerRules], IndexFollower | None],
+        agree: Agree,
+    ) -> None:
+        self._config, self._overlay, self._find, self._agree = config, overlay, find, agree
+        self._waiting: Counter[NodeId] = Counter()
+        overlay.serve(AskStatistics, self._statistics)
+        overlay.serve(AskBest, self._best)
+
+    async def _statistics(self, peer: NodeId, ask: AskStatistics) -> StatisticsAnswer:
+        rules, follower = self._by(peer, ask.analyzer)
+        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site, rules=rules)
+        agreement = self._agreement(slots, ask.slot_bits)
+        beside = ask.slot_bits, ask.spellings, ask.patterns
+        answer = await self.read(follower, lambda: count(follower.files, query, slots, *beside), peer)
+        return structs.replace(answer, agreement=agreement)
+
+    async def _best(self, peer: NodeId, ask: AskBest) -> BestAnswer:
+        rules, follower = self._by(peer, ask.analyzer, ask.ranking)
+        slots = self._accept(peer, follower, ask.slot_bits, ask.slots)
+        query = parse_query(ask.query, ask.language, ask.site, ask.by_date, rules)
+        statistics = _believable(peer, ask, query)
+        depth = min(ask.depth, self._config.max_depth)
+        floor = ask.floor if ask.floor > 0 else 0.0
+        files, bits = follower.files, ask.slot_bits
+        agreement = self._agreement(slots, bits)
+        bounds = ask.k, depth, floor, ask.per_host, ask.facets
+        answer = await self.read(follower, lambda: best(files, query, statistics, slots, bits, *bounds), peer)
+        return structs.replace(answer, agreement=agreement)
+
+    def _agreement(self, slots: Sequence[Slot], slot_bits: int) -> Agreement:
+        """How these copies compare with others; nothing of slots that are numbered otherwise here."""
+        strategy = self._overlay.view.strategy
+        return self._agree(slots) if slot_bits == strategy.slot_bits else Agreement(strategy.version)
+
+    def _by(
+        self, peer: NodeId, analyzer: int, ranking: int = NEWEST_RANKING.number
+    ) -> tuple[SearchRules, IndexFollower]:
+        """The rules of these numbers, and the index for them; refuses who goes by others than this node can."""
+        rules = rules_of(analyzer, ranking)
+        follower = self._find(rules.analyzer) if rules else None
+        if rules is None or follower is None:
+            raise BadMessage(peer.hex(), f"there is no index here for analyzer {analyzer} and ranking {ranking}")
+        return rules, follower
+
+    def _accept(self, peer: NodeId, follower: IndexFollower, slot_bits: int, slots: Iterable[int]) -> list[Slot]:
+        """Those of the slots that this index answers for, ascending; refuses who counts slots otherwise.
+
+        While a strategy that splits slots spreads, some ask by the old numbers and some by the new: both are answered.
+        """
+        bits = self._overlay.view.strategy.slot_bits
+        if abs(slot_bits - bits) > NEAR_BITS:
+            raise BadMessage(peer.hex(), f"slot_bits are {bits} here and {slot_bits} there: ask again in a few seconds")
+        if not follower.is_answering or (follower.is_beside and follower.is_stuck):
+            return []
+        known = sorted({Slot(slot) for slot in slots if slot < 1 << slot_bits})
+        return [slot for slot in known if self._is_ready(slot, slot_bits, bits)]
+
+    def _is_ready(self, slot: Slot, slot_bits: int, bits: int) -> bool:
+        """Whether this node, which counts 2**bits slots, is ready for all of a slot of 2**slot_bits."""
+        view = self._overlay.view
+        if slot_bits >= bits:
+            return view.node_id in view.ready(Slot(slot >> (slot_bits - bits)))
+        return all(view.node_id in view.ready(part) for part in resize_inside({slot}, slot_bits, bits))
+
+    async def read(self, follower: IndexFollower, work: Callable[[], _Result], peer: NodeId | None = None) -> _Result:
+        """Do work for a peer (None: this node) on an index's reading thread; raises BadMessage where too much waits, or
+        where the index cannot be read."""
+        asker = self._overlay.view.node_id if peer is None else peer
+        share = MAX_WAITING if asker == self._overlay.view.node_id else MAX_WAITING_OF_ONE
+        if self._waiting.total() >= MAX_WAITING or self._waiting[asker] >= share:
+            raise BadMessage(asker.hex(), f"busy: {self._waiting[asker]} questions of yours wait, {share} may")
+        self._waiting[asker] += 1
+        try:
+            return await follower.read(work)
+        except (MachineRefuses, IndexCorrupt) as error:
+            raise BadMessage(asker.hex(), "the index here cannot be read now; ask another replica") from error
+        finally:
+            self._waiting[asker] -= 1
+            if not self._waiting[asker]:
+                del self._waiting[asker]
+
+
+def _believable(peer: NodeId, ask: AskBest, query: Query) -> Statistics:
+    if len(ask.df) != len(query.leaves) or any(df > ask.documents for df in ask.df):
+        raise BadMessage(peer.hex(), "statistics that do not fit the query")
+    return Statistics(ask.documents, ask.lengths, ask.df)
