@@ -14,6 +14,9 @@ from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
 REASON = "alias of "
+SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
+NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
+CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
 SAME_BITS = 0  # of the main texts' signatures: what says the same but for its margins; near ones may be translations
 Answer = bytes | str  # hash of a page's steady text, b"" of one that is gone; origin of the twin redirected to, or ""
 
@@ -106,6 +109,16 @@ def origin_of(url: str) -> str:
 def twin_of(url: str, origin: str) -> str:
     """Return the URL at `origin` that has the same path and query."""
     return origin + url[len(origin_of(url)) :]
+
+
+def plainer(origin: str) -> Iterator[str]:
+    """Yield the other names of an origin that are preferred to it."""
+    parts = split_url(origin)
+    bare = parts.site.removeprefix("www.")
+    if bare != parts.site and "." in bare:
+        yield f"{parts.scheme}://{bare}/"
+    if parts.scheme == "http" and ":" not in parts.site:
+        yield f"https://{parts.site}/"
 
 
 def is_aliased(visit: Visit) -> bool:

@@ -18,23 +18,25 @@ from typing import TypeVar
 from zlib import crc32
 
 from crawl.content.fingerprint import steady_text
+from crawl.frontier.alias_proof import AliasProofs
 from crawl.frontier.mirror_alias import (
+    CANONICAL_SHARE,
+    NAMED_SHARE,
+    SHARE,
     AliasEvidence,
     Answer,
     MirrorAlias,
     MirrorCandidate,
     is_aliased,
     origin_of,
+    plainer,
     twin_of,
 )
 from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
 LEAST = 8  # URLs that must agree: chance alone hardly makes so many different texts alike at the same paths
-SHARE = 0.9  # of those compared must agree; translations and versions of one manual share less
-NAMED_SHARE = 0.5  # of the pages name a candidate: what visitors write does not stand on half of them
 ASKED = 16  # twins read for one comparison, at most
-CANONICAL_SHARE = 0.75  # the share where the owner says that they are one, and near ones count
 JUDGED, DIFFERENT = 8, 3  # of the URLs of an alias that were sampled last so many must differ to end it
 ONE_IN = 64  # URLs of an alias that is fetched as if it were none
 SAMPLE_EVERY_S = 172_800.0  # two days: a few URLs of each alias a week
@@ -72,6 +74,7 @@ class MirrorDetector:
         self._origins: OrderedDict[str, _Origin] = OrderedDict()
         self._in_force: dict[str, MirrorAlias] = {}
         self._withdrawn: OrderedDict[str, float] = OrderedDict()
+        self._proofs = AliasProofs()
 
     def set_aliases(self, site: str, aliases: Iterable[MirrorAlias], now: float) -> list[str]:
         """Take over what a site's host record says; return the origins that are no aliases any more."""
@@ -86,6 +89,8 @@ class MirrorDetector:
                 _trim(self._withdrawn, _MAX_ORIGINS)
             if alias != before:
                 self._origins.pop(origin, None)
+            if alias is None:
+                self._proofs.forget(origin)
         return ended
 
     @property
@@ -98,17 +103,37 @@ class MirrorDetector:
         return self._in_force.get(origin)
 
     def find(self, url: str) -> MirrorAlias | None:
-        """Return the alias because of which a URL is not fetched, None where it is to be, if only as a sample."""
+        """Return the alias because of which a URL is not fetched, None where it is to be: as a sample, or because own
+        answers do not bear the alias out."""
         alias = self._in_force.get(origin_of(url)) if self._in_force else None
-        return None if alias is None or self._is_sample(url, alias) else alias
+        return None if alias is None or self._is_sample(url, alias) or not self._proofs.has(alias) else alias
+
+    @property
+    def unproved(self) -> int:
+        """Count the aliases that host records name and that change nothing here, for want of own answers like it."""
+        return sum(not self._proofs.has(alias) for alias in self._in_force.values())
+
+    def due_proofs(self) -> list[MirrorCandidate]:
+        """List what host records say and own answers may bear out, if they are like their twins'."""
+        return self._proofs.due(self._in_force.values())
+
+    def prove(self, claim: MirrorCandidate, twins: Mapping[str, Visit], signatures: Mapping[str, bytes]) -> bool:
+        """Tell whether an alias has effect here from now on, given twins and signatures as for `judge`."""
+        alias = self._in_force.get(claim.origin)
+        return (
+            alias is not None and alias.target == claim.target and self._proofs.judge(alias, claim, twins, signatures)
+        )
 
     def is_over(self, visit: Visit) -> bool:
         """Tell whether a URL was refused because of an alias that is none any more."""
         return is_aliased(visit) and origin_of(visit.url) not in self._in_force
 
-    def learn(self, visit: Visit) -> None:
-        """Learn from a URL's outcome, of now or of a former holder: an answer, or a refusal because of an alias."""
+    def learn(self, visit: Visit, *, is_own: bool = False) -> None:
+        """Learn from a URL's outcome: an answer, or a refusal because of an alias. `is_own`: this node asked the site
+        just now; else a former holder did, or so the record says."""
         origin, answer = origin_of(visit.url), _answer(visit)
+        if is_own and answer is not None and not visit.is_sitemap:
+            self._proofs.learn(visit, answer)
         alias = self._in_force.get(origin)
         if is_aliased(visit) and alias is not None:
             known = self._known(origin)
@@ -127,14 +152,14 @@ class MirrorDetector:
     def learn_names(self, url: str, canonical: str, links: Iterable[str]) -> None:
         """Learn which URL a page names as its own ("": none) and what it links to; an origin's first pages count."""
         origin = origin_of(url)
-        known = self._known(origin)
+        known, others = self._known(origin), {origin_of(link) for link in links if not link.startswith(origin)}
+        self._proofs.learn_names(url, canonical, others)
         if known.pages >= _MAX_EACH:
             return
         known.pages += 1
         if canonical and canonical == twin_of(url, origin_of(canonical)) != url:
             known.canonical[origin_of(canonical)] += 1
-        for other in {origin_of(link) for link in links if not link.startswith(origin)}:
-            known.linked[other] += 1
+        known.linked.update(others)
         if len(known.linked) > 2 * _MAX_EACH:
             known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
@@ -251,18 +276,8 @@ def _targets(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
     least = max(LEAST, known.pages * NAMED_SHARE)
     linked = [other for other, count in known.linked.most_common(MAX_LINKED) if count >= least]
     return found | {
-        other: AliasEvidence.SAME for other in (*linked, *_plainer(origin)) if other != origin and other not in found
+        other: AliasEvidence.SAME for other in (*linked, *plainer(origin)) if other != origin and other not in found
     }
-
-
-def _plainer(origin: str) -> Iterator[str]:
-    """Yield the other names of an origin that are preferred to it."""
-    parts = split_url(origin)
-    bare = parts.site.removeprefix("www.")
-    if bare != parts.site and "." in bare:
-        yield f"{parts.scheme}://{bare}/"
-    if parts.scheme == "http" and ":" not in parts.site:
-        yield f"https://{parts.site}/"
 
 
 def _rank(origin: str) -> tuple[int, str]:

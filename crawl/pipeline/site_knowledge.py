@@ -39,7 +39,7 @@ class SiteKnowledge:
 
     def learn(self, before: Visit, outcome: Visit, *, is_fetched: bool) -> None:
         """Learn from a recorded outcome; `before` is the visit that led to it, `is_fetched` tells of a response."""
-        self.mirrors.learn(outcome)
+        self.mirrors.learn(outcome, is_own=is_fetched)
         if is_fetched and before.state == outcome.state == VisitState.FETCHED:
             site, seen_at = site_of(outcome.url), before.history.seen_at
             changed = not says_the_same(before.history.fingerprint, outcome.history.fingerprint)

@@ -29,7 +29,7 @@ class NodeCore:
 
     def __init__(self, crawl: CrawlConfig, store: StoreConfig, index: IndexConfig, env: NodeEnvironment) -> None:
         self._overlay, self._clock, self.faults = env.overlay, env.clock, env.faults
-        control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
+        self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
         pause = FetchPause(crawl, store, env.store, control, env.clock, env.outage)
         self.store = StoreParts(store, env, control)
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)

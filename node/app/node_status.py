@@ -106,6 +106,7 @@ class NodeStatus:
             "fetched": crawl.fetched,
             "failed": crawl.failed,
             "refused": dict(crawl.refused),
+            "unproved_aliases": self._core.control.mirrors.unproved,
             "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
             "per_s": round(crawl.per_s, 2),
         }

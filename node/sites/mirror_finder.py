@@ -64,6 +64,8 @@ class MirrorFinder:
         for question in aliases.due_candidates(self._clock().wall):
             if question.origin not in done and await self._decide(question):
                 done.add(question.origin)
+        for claim in aliases.due_proofs():
+            await self._prove(claim)
         for url in aliases.due_samples(self._clock().wall):
             self._control.refetch(url)
 
@@ -96,6 +98,14 @@ class MirrorFinder:
             what = "is an alias of" if alias is not None else "is no alias any more of"
             log.info("host %s %s %s", question.origin, what, question.target)
         return host is not None
+
+    async def _prove(self, claim: MirrorCandidate) -> None:
+        """Compare this node's own answers of an alias that a host record names with what is known of its twins."""
+        visits = await self._known.find(claim.twins())
+        unlike = claim.unlike(visits)
+        pages = await self._known.documents(unlike) if unlike else {}
+        if self._mirrors.prove(claim, visits, {url: page.signature for url, page in pages.items()}):
+            log.info("host %s is left to %s: own answers bear it out", claim.origin, claim.target)
 
     async def _twins(self, question: MirrorCandidate) -> Mapping[str, Visit]:
         """Return what is known of the twins, as far as it matters."""

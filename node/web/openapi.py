@@ -160,7 +160,9 @@ _SCHEMAS: Json = {
         ),
         settled=_FLAG,
         under_replicated=_COUNT,
-        crawl=_object(state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER),
+        crawl=_object(
+            state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER, unproved_aliases=_COUNT
+        ),
         strategy=_object(version=_COUNT, expires_at=_NUMBER, warnings=_list(_TEXT)),
         disk=_object(used=_COUNT, quota=_COUNT),
         faults=_list(_object(site=_TEXT, cause=_TEXT, since=_NUMBER, what_stops=_TEXT, remedy=_TEXT)),

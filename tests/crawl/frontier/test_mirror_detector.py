@@ -71,7 +71,7 @@ def mirror(pages: int, *, differ: int = 0, canonical: bool = False, links: tuple
         url = f"{COPY}{n}?x={n}"
         web.shows(twin_of(url, MANUAL), text_of(n))
         web.aliases.learn_names(url, twin_of(url, MANUAL) if canonical else "", links)
-        web.aliases.learn(web.shows(url, text_of(n, "other" if n < differ else "")))
+        web.aliases.learn(web.shows(url, text_of(n, "other" if n < differ else "")), is_own=True)
     return web
 
 
@@ -190,6 +190,8 @@ def test_two_that_name_each_other_are_not_both_aliases() -> None:
 def aliased() -> Web:
     web = mirror(LEAST)
     web.aliases.set_aliases("copy.example", [MirrorAlias(COPY, MANUAL, 10.0)], 10.0)
+    (claim,) = web.aliases.due_proofs()
+    assert web.aliases.prove(claim, web.visits, web.signatures)
     return web
 
 

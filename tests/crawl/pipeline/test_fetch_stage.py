@@ -19,6 +19,7 @@ from crawl import (
     VisitState,
     open_fetcher,
 )
+from crawl.frontier.alias_proof import PROOF
 from crawl.schedule.change_rate import History
 from crawl.schedule.lastmod import TEST_EACH
 from dht import WorkingFamilies, system_clock
@@ -30,7 +31,7 @@ async def test_a_host_that_redirects_everything_is_left_alone(site: Web, crawl: 
     crawl.control.hear_aliases(
         f"a.test:{site.port}", [MirrorAlias(old("/"), new("/"), system_clock().wall - 60.0, AliasEvidence.REDIRECTS)]
     )
-    pages = [f"/{n}" for n in range(12)]
+    pages = [f"/{n}" for n in range(12 + PROOF)]  # the first ones prove it
     site.add("a.test", {path: answer(301, Location=new(path)) for path in ("/", *pages)})
     site.add("b.test", {path: linked() for path in ("/", *pages)})
     await crawl.run(*(seed(old(path)) for path in ("/", *pages)))
