@@ -31,20 +31,18 @@ from index.engine.tantivy_documents import (
     document_of,
     schema_of_documents,
     slot_terms,
-    term_in_class,
     without_class,
 )
 from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
+from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
-from index.query.leaf import Leaf, forms_of
+from index.query.leaf import Leaf
 from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
-from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES, RankingRules
+from index.query.ranking_rules import FRONT_FIELD, RankingRules
 from index.query.rewards import shares, words_in
 from index.query.scoring import K1
-from index.text.stem_classes import CLASSES
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
-_PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 COUNTED = 512  # counts remembered between two commits, and
 FACETED = 64  # counts by name
 
@@ -232,10 +230,9 @@ class TantivyEngine:
         self._searcher = self._index.searcher()
         self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
         self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
-        self._known_terms: dict[tuple[Leaf, str], list[list[str]]] = {}
+        self._asked = AskedTerms(self._searcher)
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
-        self._present = -1  # not known yet
         self._filled: dict[int, frozenset[int]] = {}
 
     def _occupied(self, slot_bits: int) -> frozenset[int]:
@@ -264,39 +261,7 @@ class TantivyEngine:
     def _in(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
         """Queries of which a document that holds a leaf in this field matches one, or two where it holds a phrase apart
         and joined."""
-        return [self._asked(terms, field) for terms in self._terms_of(leaf, field)]
-
-    def _asked(self, terms: Sequence[str], field: str) -> tantivy.Query:
-        if len(terms) == 1:
-            return tantivy.Query.term_query(self._schema, field, terms[0])
-        return tantivy.Query.phrase_query(self._schema, field, list(terms))
-
-    def _terms_of(self, leaf: Leaf, field: str) -> list[list[str]]:
-        """What documents of each class are asked for, one term or those of a phrase; what no document holds is left
-        out."""
-        known, key, here = self._known_terms, (leaf, field), self._classes()
-        if key not in known:
-            if len(known) >= COUNTED:
-                known.clear()
-            if field in _PARTS_OF_TEXT:
-                asked = self._terms_of(leaf, "text")
-            else:
-                classes = [number for number in range(len(CLASSES)) if here >> number & 1]
-                asked = [
-                    [term_in_class(term, number) for term in form.terms]
-                    for form in forms_of(leaf)
-                    for number in classes
-                    if form.classes >> number & 1
-                ]
-            known[key] = [terms for terms in asked if all(self._searcher.doc_freq(field, term) for term in terms)]
-        return known[key]
-
-    def _classes(self) -> int:
-        """The stem classes of which there are documents."""
-        if self._present < 0:
-            known = (number for number in range(len(CLASSES)) if self._searcher.doc_freq("stem_class", str(number)))
-            self._present = sum(1 << number for number in known)
-        return self._present
+        return [asked.query(self._schema) for asked in self._asked.of(leaf, field)]
 
     def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tuple[tantivy.Query, bool]:
         """A query that scores every leaf that a document's text holds, and whether it leaves out what matches the tree
@@ -326,12 +291,12 @@ class TantivyEngine:
     def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, weight: float) -> Iterator[tantivy.Query]:
         """A leaf in the text, with our weight in place of tantivy's idf."""
         documents = searcher.doc_freq("every", EVERY)
-        for terms in self._terms_of(leaf, "text"):
+        for asked in self._asked.of(leaf, "text"):
             theirs = 0.0
-            for term in terms:
-                df = searcher.doc_freq("text", term)
+            for term in asked.terms:
+                df = searcher.doc_freq(asked.field, term)
                 theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
-            yield tantivy.Query.boost_query(self._asked(terms, "text"), weight / (theirs * (K1 + 1)))
+            yield tantivy.Query.boost_query(asked.query(self._schema), weight / (theirs * (K1 + 1)))
 
     def _rewards(self, rules: RankingRules, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
         """What a leaf earns in titles and addresses: constants, which are added as they are; in front pages the

@@ -3,7 +3,8 @@
 All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
 Titles and addresses of each class of length, and front pages' addresses, have fields of their own, for what they earn a
 document by one ranking or another. Terms of other stem classes than English are marked with theirs: a class is asked
-for its own terms alone, without a filter.
+for its own terms alone, without a filter. Beside the text lies a field of as many terms in which numbers that follow
+each other stand as pairs, and any other term as a dash: so pairs score there as phrases do in the text.
 """
 
 from collections.abc import Collection, Sequence
@@ -19,6 +20,7 @@ from index.text.stem_classes import CLASSES, ENGLISH, class_of
 
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
 FACET_COLUMNS = tuple(f"in_{name}" for name in FACETS)  # a document's names of each facet
+PAIRS_OF = {"text": "pairs", "boilerplate": "boilerplate_pairs"}
 EVERY = "d"  # the term that every document has
 # Of each stem class, after its terms; no term holds a control character.
 _MARKS = tuple("" if number == ENGLISH else chr(1) + chr(64 + number) for number in range(len(CLASSES)))
@@ -30,7 +32,7 @@ def schema_of_documents() -> tantivy.Schema:
     build.add_unsigned_field("number", indexed=True, fast=True)
     build.add_unsigned_field("cell", fast=True)
     build.add_unsigned_field("slot", indexed=True)  # of every slot_bits, see `slot_term`
-    for name in ("text", "boilerplate", *INDEXED_CLASSES, FRONT_FIELD):
+    for name in ("text", "boilerplate", *PAIRS_OF.values(), *INDEXED_CLASSES, FRONT_FIELD):
         build.add_text_field(name, tokenizer_name="whitespace", index_option="position")
     for name in ("word", "tag"):
         build.add_text_field(name, tokenizer_name="whitespace", index_option="basic")
@@ -50,8 +52,11 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
         document.add_unsigned("slot", slot_term(entry.cell >> (CELL_BITS - slot_bits), slot_bits))
     fields, stem_class = entry.fields, class_of(entry.language)
     for lines, weight in zip(([fields.title], fields.headings, [fields.url], [fields.body]), WEIGHTS, strict=True):
-        for text in [_joined(line, stem_class) for line in lines if line] * weight:
-            document.add_text("text", text)
+        for line in filter(None, lines):
+            text, pairs = _joined(line, stem_class), _pairs_in(line)
+            for _ in range(weight):
+                document.add_text("text", text)
+                document.add_text(PAIRS_OF["text"], pairs)
     for field, terms in ((TITLE, fields.title), (URL, fields.url)):
         for name in (name for name, each in INDEXED_CLASSES.items() if each.holds(field, len(terms))):
             document.add_text(name, _joined(terms, stem_class))
@@ -59,6 +64,7 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
         document.add_text(FRONT_FIELD, _joined(fields.url, stem_class))
     if fields.boilerplate:
         document.add_text("boilerplate", _joined(fields.boilerplate, stem_class))
+        document.add_text(PAIRS_OF["boilerplate"], _pairs_in(fields.boilerplate))
     for host in entry.hosts:
         document.add_text("site", host)
     document.add_text("language", entry.language)
@@ -84,6 +90,25 @@ def term_in_class(term: str, stem_class: int) -> str:
 def without_class(term: str) -> str:
     """Return the term of which this one stands in the index, of whatever stem class."""
     return term.partition(chr(1))[0]
+
+
+def is_number(term: str) -> bool:
+    """Tell whether a term is one of those of which pairs are indexed."""
+    return term.isascii() and term.isdigit()
+
+
+def pair_of(first: str, second: str) -> str:
+    """Return what stands in the index for two numbers that follow each other."""
+    return f"{first}.{second}"
+
+
+def _pairs_in(terms: Sequence[str]) -> str:
+    pairs, last = ["-"] * len(terms), -2
+    for place in [place for place, term in enumerate(terms) if is_number(term)]:
+        if last == place - 1:
+            pairs[last] = pair_of(terms[last], terms[place])
+        last = place
+    return " ".join(pairs)
 
 
 def _joined(terms: Sequence[str], stem_class: int) -> str:

@@ -41,6 +41,7 @@ QUERIES = [
     "ueberweg | überweg | uberweg",
     '"the python" OR "search engine" -naive',
     "3.11 the",
+    '"11.3.11" OR "3 11"',
     "nothing-like-this",
     "(run dogs) OR (python engine -the)",
     "don't NOT site:c.test",

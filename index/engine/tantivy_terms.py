@@ -1,0 +1,74 @@
+"""What tantivy's documents are asked for where a leaf is looked for, class by class.
+
+Numbers that follow each other ("3.11") are asked for by pairs, each one term of a field of its own: single numbers
+stand nearly everywhere, so that to look for them as a phrase would take longer than all else in a query.
+"""
+
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
+
+import tantivy
+
+from index.engine.tantivy_documents import PAIRS_OF, is_number, pair_of, term_in_class
+from index.query.leaf import Form, Leaf, forms_of
+from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
+from index.text.stem_classes import CLASSES
+
+REMEMBERED = 512  # leaves and fields
+_PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
+
+
+class Asked(NamedTuple):
+    """A term, or those of a phrase, in a field."""
+
+    field: str
+    terms: Sequence[str]
+
+    def query(self, schema: tantivy.Schema) -> tantivy.Query:
+        """Return the query that asks for it."""
+        if len(self.terms) == 1:
+            return tantivy.Query.term_query(schema, self.field, self.terms[0])
+        return tantivy.Query.phrase_query(schema, self.field, list(self.terms))
+
+
+class AskedTerms:
+    """Knows what the documents of one commit are asked for; what none of them holds is left out."""
+
+    def __init__(self, searcher: tantivy.Searcher) -> None:
+        self._searcher = searcher
+        self._known: dict[tuple[Leaf, str], list[Asked]] = {}
+        self._classes: list[
+            int
+        ] = []  # stem classes of which there are documents; there is one where a leaf is looked for
+
+    def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
+        """Return what is asked for a leaf in a field: of what is in this list, each document holds one at most, or two
+        where it holds a phrase apart and joined."""
+        known, key = self._known, (leaf, field)
+        if key not in known:
+            if len(known) >= REMEMBERED:
+                known.clear()
+            known[key] = [asked for asked in self._all_of(leaf, field) if self._is_there(asked)]
+        return known[key]
+
+    def _all_of(self, leaf: Leaf, field: str) -> Iterator[Asked]:
+        if field in _PARTS_OF_TEXT and all(asked.field == "text" for asked in self.of(leaf, "text")):
+            yield from (asked._replace(field=field) for asked in self.of(leaf, "text"))
+            return
+        if not self._classes:
+            count = self._searcher.doc_freq
+            self._classes = [number for number in range(len(CLASSES)) if count("stem_class", str(number))]
+        for form in forms_of(leaf):
+            if field in PAIRS_OF and _are_numbers(form):
+                yield Asked(PAIRS_OF[field], list(map(pair_of, form.terms, form.terms[1:])))
+                continue
+            for number in self._classes:
+                if form.classes >> number & 1:
+                    yield Asked(field, [term_in_class(term, number) for term in form.terms])
+
+    def _is_there(self, asked: Asked) -> bool:
+        return all(self._searcher.doc_freq(asked.field, term) for term in asked.terms)
+
+
+def _are_numbers(form: Form) -> bool:
+    return len(form.terms) > 1 and form.is_common and all(map(is_number, form.terms))
