@@ -107,6 +107,10 @@ class Identity:
         """Return 64 bytes of signature. Sign a digest of large messages: Ed25519 reads its input twice, 4 ms a MiB."""
         return bindings.crypto_sign(_framed(domain, message), self._secret)[:64]
 
+    def has_shared(self, public_key: bytes) -> bool:
+        """Tell whether the shared key with a peer is remembered, so that `shared_key` costs no arithmetic."""
+        return public_key in self._shared
+
     def shared_key(self, public_key: bytes) -> bytes:
         """Return 32 secret bytes that only this node and the holder of `public_key` can compute. Remembered for the
         last 8,192 peers. Raises BadSignature where the bytes are no key."""

@@ -45,6 +45,8 @@ class Messenger:
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
         self._packets = PacketMessages(deps.core, deps.clock, kick) if deps.packets else None
         self._broken = BrokenWays()
+        self._members: tuple[NodeId, ...] = ()
+        self._hosts: dict[str, None] = {}  # at which these members are reached
         self.dispatcher = Dispatcher()
 
     def serve(self, message: type[Asked], handler: Handler[Asked]) -> None:
@@ -90,7 +92,8 @@ class Messenger:
     async def run(self) -> None:
         """Receive messages and relay, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            tasks.create_task(self._transport.run(self.answer, self._may_relay, self._reach), name="channel")
+            channel = self._transport.run(self.answer, self._may_relay, self._reach, self._is_member)
+            tasks.create_task(channel, name="channel")
             if self._packets is not None:
                 tasks.create_task(self._packets.run(self.answer), name="packet-messages")
 
@@ -171,6 +174,14 @@ class Messenger:
         found = self._core.introductions.reach(self._clock(), peer, tcp_port)
         self._kick()
         return found
+
+    def _is_member(self, host: str, peer: NodeId | None) -> bool:
+        members = self._view.members()
+        if members is not self._members:
+            contacts = (self._view.contact(member) for member in members)
+            self._members = members
+            self._hosts = {e.host: None for c in contacts if c is not None for e in c.endpoints}
+        return host in self._hosts if peer is None else peer in members
 
     def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
         """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody

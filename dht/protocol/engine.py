@@ -338,8 +338,10 @@ class ProtocolEngine:
         ours = self.rules.header
         other = (packet.strategy_version, packet.strategy_digest) != (ours.strategy_version, ours.strategy_digest)
         differs = packet.strategy_version >= ours.strategy_version and other
-        if differs and self._alerts.take(packet.public_key, now.steady):
-            self._events.append(StrategyAhead(node_id_of(packet.public_key), packet.strategy_version))
+        peer = node_id_of(packet.public_key)
+        who = peer if self.members.find(peer) is not None else None  # keys cost nothing: all strangers are one
+        if differs and self._alerts.take(who, now.steady):
+            self._events.append(StrategyAhead(peer, packet.strategy_version))
 
     def _drain(self, now: Now) -> list[Datagram]:
         """Return what is to be sent; those behind NATs who are asked something are told where it comes from."""

@@ -17,6 +17,7 @@ from dht.wire.packets import Packet, PacketKind, decode_packet, is_from
 BLOCKED = "blocked by the strategy"
 PING = PacketKind.PING
 OF_MESSAGES = frozenset({int(PacketKind.QUESTION), int(PacketKind.PART)})
+STRANGERS_S, STRANGERS_BURST = 300.0, 600.0  # packets of keys never seen, from everywhere: each costs some 0.2 ms
 MESSAGE_PACKETS_S = 2000.0  # a second, of one address and of one peer; twice that at once: 200 requests, as over TLS
 
 
@@ -29,6 +30,7 @@ class PacketFilter:
         self._members = members
         self._addresses = RateLimiter(config.address_packets_s, 2 * config.address_packets_s)
         self._peers = RateLimiter(config.peer_packets_s, 2 * config.peer_packets_s)
+        self._strangers = RateLimiter(STRANGERS_S, STRANGERS_BURST, keys=1)
         self._messages_from = RateLimiter(MESSAGE_PACKETS_S, 2 * MESSAGE_PACKETS_S)
         self._messages_of = RateLimiter(MESSAGE_PACKETS_S, 2 * MESSAGE_PACKETS_S)
 
@@ -46,12 +48,18 @@ class PacketFilter:
             return "own packet"
         if self._members.blocked and node_id_of(packet.public_key) in self._members.blocked:
             return BLOCKED
+        if self._is_stranger(packet.public_key) and not self._strangers.take("", now.steady):
+            return "strangers over their rate"
         key = self._identity.shared_key(packet.public_key)
         if not packet.has_mac:
             return packet if packet.kind is PING else "no MAC"
         if not is_from(packet, key):
             return "wrong MAC"
         return packet if peers.take(packet.public_key, now.steady) else "peer over its rate"
+
+    def _is_stranger(self, public_key: bytes) -> bool:
+        """Tell whether a key was never seen: it takes arithmetic on a curve to know more."""
+        return not self._identity.has_shared(public_key) and self._members.find(node_id_of(public_key)) is None
 
 
 @lru_cache(maxsize=4096)

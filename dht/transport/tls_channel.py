@@ -15,7 +15,7 @@ from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
 from dht.transport.tls_client import TlsClient
 from dht.transport.tls_server import TlsServer
-from dht.transport.transport import Answerer, HearTime, MayRelay, Reach, Route
+from dht.transport.transport import Answerer, HearTime, IsMember, MayRelay, Reach, Route
 from dht.wire.contact import Address, Endpoint
 
 
@@ -39,10 +39,10 @@ class TlsChannel:
         self._links, self._clock = self._server.links, clock
         self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
         """Answer until cancelled, then close every connection. Raises LocalError where a port cannot be used."""
         try:
-            await self._server.run(answerer, may_relay, reach)
+            await self._server.run(answerer, may_relay, reach, is_member)
         finally:
             await self._client.close()
 

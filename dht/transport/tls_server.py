@@ -24,11 +24,12 @@ from dht.keys import NodeId
 from dht.local_faults import FaultSite, LocalFaults, refused
 from dht.rate_limit import RateLimiter
 from dht.transport.certificate import server_context
+from dht.transport.doorway import PROVE_S, Doorway, Visitor
 from dht.transport.giving_way import GivingWay
 from dht.transport.peer_links import DIALS, OPENS, Greet, PeerLinks
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
-from dht.transport.transport import MAX_BODY_BYTES, Answerer, MayRelay, Reach
+from dht.transport.transport import MAX_BODY_BYTES, Answerer, IsMember, MayRelay, Reach
 from dht.wire.contact import Address
 
 log = logging.getLogger(__name__)
@@ -36,14 +37,12 @@ log = logging.getLogger(__name__)
 PATH = re.compile(r"/v1/([A-Za-z][A-Za-z0-9]{0,63})")
 TIME_HEADER = "Dse-Time"
 
-MAX_CONNECTIONS = 1024
-MAX_CONNECTIONS_OF_ONE = 128  # from one address; a whole demo network shares 127.0.0.1
 MAX_REQUESTS_OF_ONE = 16  # answered at once for one peer
 MAX_BYTES_HELD = 64 << 20  # of request bodies at once
 MAX_BYTES_HELD_OF_ONE = 16 << 20  # two of the largest bodies: one identity cannot shut the others out
 REQUESTS_S, REQUESTS_BURST = 200.0, 400.0  # taken from one peer a second
-PROVE_S = 15.0
 ANSWER_S = 60.0
+SWEEP_S = 1.0  # between two looks for those who prove nothing
 ACCEPT_AGAIN_S = 0.5  # between two tries where this machine has no handles left
 STOP_S = 1.0  # for the requests in progress when the node stops
 KEEP_S = 75.0  # longer than the client keeps a connection, so that no request meets a closing one
@@ -75,24 +74,24 @@ class TlsServer:
         self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
         self._bytes_held: Counter[NodeId] = Counter()
-        self._unproved: dict[web.RequestHandler, float] = {}
+        self._doorway = Doorway()
+        self._connected: dict[web.RequestHandler, Visitor] = {}
+        self._is_member: IsMember = lambda host, peer: False
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
         """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        self._is_member = is_member
         server = self._make_server(answerer, broken)
         listeners = [_listen(address) for address in self._addresses]
-        greeting: Counter[str] = Counter()
 
         async def greet(sock: socket.socket, host: str) -> None:
-            greeting[host] += 1
-            await self._greet(sock, host, greeting, server, may_relay)
+            await self._greet(sock, host, server, may_relay)
 
         try:
             async with asyncio.TaskGroup() as tasks:
                 for listener in listeners:
-                    accepting = self._accept(tasks, listener, server, greeting, greet)
-                    tasks.create_task(accepting, name="channel-accept")
+                    tasks.create_task(self._accept(tasks, listener, greet), name="channel-accept")
                 tasks.create_task(self.links.run(answerer, reach, greet), name="channel-links")
                 tasks.create_task(self._sweep(), name="channel-sweep")
                 await broken
@@ -122,14 +121,7 @@ class TlsServer:
             lingering_time=1.0,
         )
 
-    async def _accept(
-        self,
-        tasks: asyncio.TaskGroup,
-        listener: socket.socket,
-        server: web.Server,
-        greeting: Counter[str],
-        greet: Greet,
-    ) -> None:
+    async def _accept(self, tasks: asyncio.TaskGroup, listener: socket.socket, greet: Greet) -> None:
         loop = asyncio.get_running_loop()
         while True:
             try:
@@ -141,56 +133,58 @@ class TlsServer:
                 await asyncio.sleep(ACCEPT_AGAIN_S)
                 continue
             self._faults.end(FaultSite.HANDLES)
-            host = str(address[0])
-            if self._is_full(server, host, greeting):
-                sock.close()
-                continue
-            tasks.create_task(greet(sock, host), name="channel-greet")
+            tasks.create_task(greet(sock, str(address[0])), name="channel-greet")
 
-    def _is_full(self, server: web.Server, host: str, greeting: Counter[str]) -> bool:
-        hosts = [c.transport.get_extra_info("peername") for c in server.connections if c.transport is not None]
-        same = sum(1 for name in hosts if name and name[0] == host)
-        whole = len(hosts) + greeting.total()
-        return whole >= MAX_CONNECTIONS or same + greeting[host] >= MAX_CONNECTIONS_OF_ONE
-
-    async def _greet(
-        self, sock: socket.socket, host: str, greeting: Counter[str], server: web.Server, may_relay: MayRelay
-    ) -> None:
-        """Find out what a new connection is, and pass it on. A relayed one counts here until it ends."""
-        loop = asyncio.get_running_loop()
+    async def _greet(self, sock: socket.socket, host: str, server: web.Server, may_relay: MayRelay) -> None:
+        """Find out what a new connection is, and pass it on. A relayed one, or a link, is served here until it ends."""
+        task = asyncio.current_task()
+        assert task is not None
+        visitor = Visitor(host, self._clock().steady, task.cancel, task.done, self._is_member(host, None))
+        if not self._doorway.enter(visitor):
+            sock.close()
+            return
+        is_passed_on = False
         try:
             sock.setblocking(False)
-            async with asyncio.timeout(PROVE_S):
-                first = await _peek(sock)
+            first = await _peek(sock)
             if first == b"C":
+                visitor.has_proved = True  # the relay and the links have bounds of their own
                 await self._relay.serve(sock, may_relay)
             elif first == OPENS:
+                visitor.has_proved = True
                 await self.links.accept(sock, host)
             elif first == DIALS:
                 await self.links.meet(sock)
             elif first == b"\x16":
-                protocol = server()
-                self._unproved[protocol] = self._clock().steady
-                await loop.connect_accepted_socket(
-                    lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=PROVE_S
-                )
+                is_passed_on = await self._begin_tls(sock, visitor, server)
             else:
                 sock.close()
         except (OSError, TimeoutError, RemoteError, asyncio.IncompleteReadError) as error:
             log.debug("connection given up from=%s reason=%s", host, error)
             sock.close()
+        except asyncio.CancelledError:
+            sock.close()
+            raise
         finally:
-            greeting[host] -= 1
+            if not is_passed_on:
+                self._doorway.left(visitor)
+
+    async def _begin_tls(self, sock: socket.socket, visitor: Visitor, server: web.Server) -> bool:
+        """Hand a connection to the HTTP server; its handshake has as long as is left to prove who is there."""
+        protocol = server()
+        await asyncio.get_running_loop().connect_accepted_socket(
+            lambda: protocol, sock, ssl=self._context, ssl_handshake_timeout=PROVE_S
+        )
+        visitor.leave, visitor.is_gone = protocol.force_close, lambda: protocol.transport is None
+        self._connected[protocol] = visitor
+        return True
 
     async def _sweep(self) -> None:
         """Disconnect those who have proved nothing for PROVE_S."""
         while True:
-            await asyncio.sleep(5.0)
-            now = self._clock()
-            for protocol, since in list(self._unproved.items()):
-                if now.steady - since > PROVE_S:
-                    del self._unproved[protocol]
-                    protocol.force_close()
+            await asyncio.sleep(SWEEP_S)
+            self._connected = {p: visitor for p, visitor in self._connected.items() if not visitor.is_gone()}
+            self._doorway.end_overdue(self._clock().steady)
 
     async def _respond(self, request: web.BaseRequest, answerer: Answerer) -> web.Response:
         """Answer one request; every way that it can be wrong is a status and a line of text."""
@@ -202,7 +196,9 @@ class TlsServer:
             signed = self._authenticator.verify(request.headers.get("Authorization", ""), target, self._clock())
         except (BadMessage, BadSignature) as error:
             return self._answer(401, str(error).encode())
-        self._unproved.pop(request.protocol, None)
+        if (visitor := self._connected.get(request.protocol)) is not None:
+            visitor.has_proved = True
+            visitor.is_member = visitor.is_member or self._is_member(visitor.host, signed.asker)
         length = request.content_length
         if length is None or length > MAX_BODY_BYTES:
             return self._answer(413, f"a body has a length, at most {MAX_BODY_BYTES} bytes".encode())

@@ -29,6 +29,10 @@ Reach = Callable[[Contact, int], bool]
 """(peer behind a NAT, TCP port) → whether somebody was asked to have the peer dial that port of this node."""
 
 
+IsMember = Callable[[str, NodeId | None], bool]
+"""(address, peer that was proved, None where none was) → whether that peer is a member, or one is reached there."""
+
+
 class NoConnection(PeerTimeout):
     """No connection to the peer came about, for want of a way or of time; the peer may be well."""
 
@@ -67,7 +71,7 @@ class Route:
 class Transport(Protocol):
     """Asks and answers between nodes."""
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach) -> None:
+    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
         """Answer others until cancelled. Raises LocalError where the port cannot be used."""
 
     def dial(self, peer: NodeId, endpoint: Endpoint) -> None:

@@ -11,7 +11,7 @@ from index import SearchRequest
 
 KEPT_S = 5.0  # much less than an index may be behind what was found
 EMPTY_KEPT_S = 1.0
-MAX_ANSWERS = 512  # some kB each
+MAX_ANSWERS = 512  # some 30 kB each; older ones than KEPT_S go with the next that comes
 
 
 class AnswerCache:
@@ -34,8 +34,11 @@ class AnswerCache:
         key = strategy, *_key(asked)
         self._answers[key] = now, now + (KEPT_S if answer["results"] else EMPTY_KEPT_S), answer
         self._answers.move_to_end(key)
-        while len(self._answers) > self._most:
+        while len(self._answers) > self._most or next(iter(self._answers.values()))[0] < now - KEPT_S:
             self._answers.popitem(last=False)
+
+    def __len__(self) -> int:
+        return len(self._answers)
 
 
 def _key(asked: SearchRequest) -> tuple[object, ...]:

@@ -23,7 +23,7 @@ class SimCarrier:
         self._name = name
         self._own = own
 
-    async def run(self, answerer: Answerer, may_relay: object = None, reach: object = None) -> None:
+    async def run(self, answerer: Answerer, *_: object) -> None:
         """Answer others until cancelled."""
         context = copy_context()
 

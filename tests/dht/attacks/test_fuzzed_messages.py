@@ -134,7 +134,7 @@ class Liar:
 
     said = b""
 
-    async def run(self, answerer: object, may_relay: object, reach: object) -> None:
+    async def run(self, answerer: object, may_relay: object, reach: object, is_member: object) -> None:
         await asyncio.Event().wait()
 
     def dial(self, peer: NodeId, endpoint: Endpoint) -> None:

@@ -87,3 +87,22 @@ def test_lookups_for_all_the_world_stay_within_the_open_questions() -> None:
     town.run(20.0)
     assert len(ended) == 400
     assert node.refused["too many open requests"] > 0
+
+
+def test_a_flood_of_keys_never_seen_costs_little_arithmetic_and_holds_no_member_up() -> None:
+    """Whoever claims a newer strategy under a new key in each packet is mostly not even read."""
+    town = Town()
+    first, second = town.settle(3, 5.0)[:2]
+    first.take_events()
+    friend = Attacker(identity(2), address_of(second))
+    answered = 0
+    for n in range(1500):
+        source = Address(f"12.{n // 200}.{n % 200}.1", PORT)
+        stranger = Attacker(identity(10_000 + n), source, version=999)
+        first.receive(town.now, stranger.packet(town.keys[first.node_id], Find(bytes(20))), source)
+        if n % 100 == 0:
+            question = friend.packet(town.keys[first.node_id], Find(bytes(20)), transaction=n.to_bytes(8, "big"))
+            answered += len(first.receive(town.now, question, friend.address))
+    assert first.refused["strangers over their rate"] == 1500 - 600
+    assert answered == 15
+    assert len([e for e in first.take_events() if isinstance(e, StrategyAhead)]) == 1

@@ -60,12 +60,16 @@ class Home:
         return await self.channel.ask(Route(other.contact), name, body, timeout_s=timeout_s)
 
 
+def no(*_: object) -> bool:
+    return False
+
+
 @asynccontextmanager
 async def running(*homes: Home, introduced: bool = True) -> AsyncIterator[None]:
     for home in homes:
         home.others = {other.node_id: other for other in homes if other is not home} if introduced else {}
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(home.channel.run(home.answer, lambda *_: False, home.reach)) for home in homes]
+        tasks = [group.create_task(home.channel.run(home.answer, no, home.reach, no)) for home in homes]
         for _ in range(5):  # until the tasks of their tasks have begun
             await asyncio.sleep(0)
         try:

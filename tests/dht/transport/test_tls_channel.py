@@ -58,6 +58,10 @@ def nobody(peer: Contact, port: int) -> bool:
     return False
 
 
+def no_member(host: str, peer: NodeId | None) -> bool:
+    return False
+
+
 class Host:
     """A running channel with its contact."""
 
@@ -85,7 +89,7 @@ class Host:
 @asynccontextmanager
 async def running(*hosts: Host, may_relay: Callable[[NodeId, str, int], bool] = anything) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(host.channel.run(host.answer, may_relay, nobody)) for host in hosts]
+        tasks = [group.create_task(host.channel.run(host.answer, may_relay, nobody, no_member)) for host in hosts]
         await asyncio.sleep(0)
         try:
             yield
@@ -209,7 +213,7 @@ async def test_a_port_in_use_names_itself_and_the_remedy():
     alice = Host(ALICE, ("127.0.0.1",))
     taken = socket.create_server(("127.0.0.1", alice.endpoints[0].tcp_port))
     with taken, pytest.raises(LocalError, match=rf"TCP port {alice.endpoints[0].tcp_port}.*choose another"):
-        await alice.channel.run(echo, anything, nobody)
+        await alice.channel.run(echo, anything, nobody, no_member)
 
 
 async def test_a_failure_of_this_machine_stops_it_loudly():
@@ -217,7 +221,7 @@ async def test_a_failure_of_this_machine_stops_it_loudly():
     async with running(alice):
         with pytest.raises(BaseExceptionGroup) as failed:
             async with asyncio.TaskGroup() as group:
-                group.create_task(bob.channel.run(echo, anything, nobody))
+                group.create_task(bob.channel.run(echo, anything, nobody, no_member))
                 await asyncio.sleep(0)
                 with pytest.raises((PeerRefused, PeerGone)):
                     await alice.ask(Route(bob.contact), "Break")

@@ -40,3 +40,11 @@ def test_the_oldest_leaves_when_there_are_too_many() -> None:
         cache.put(SearchRequest(str(number)), answer(), float(number), 1)
     kept = [number for number in range(5) if cache.get(SearchRequest(str(number)), 5.0, 1)]
     assert kept == [2, 3, 4]
+
+
+def test_answers_that_are_too_old_to_be_given_take_no_memory() -> None:
+    cache = AnswerCache()
+    for number in range(100):
+        cache.put(SearchRequest(str(number)), answer(), number / 100)
+    cache.put(ASKED, answer(), 2 + KEPT_S)
+    assert len(cache) == 1

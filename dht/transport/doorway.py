@@ -1,0 +1,95 @@
+"""The doorway says who may stay connected at the peers' port: members have places that strangers cannot take.
+
+Anybody may connect, and who is a member is known only once a connection has proved its peer. So strangers share a
+bounded number of places, and where these are taken the one that came first leaves, of the block of addresses (/24 or
+/64) that has most: a flood turns itself out, and who proves itself within a moment is served. Addresses at which
+members are reached, and connections that proved a member, have all other places.
+
+Pure: times are arguments; who has to leave is told to do so.
+"""
+
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass
+from ipaddress import ip_address
+
+MAX_CONNECTIONS = 1024
+MAX_STRANGERS = 256  # of them
+MAX_OF_ONE = 128  # from one address; a whole demo network shares 127.0.0.1
+PROVE_S = 15.0
+
+
+@dataclass(eq=False, slots=True)
+class Visitor:
+    """One connection. `leave` closes it; `is_gone` tells whether it is closed; `is_member`: whether it proved one, or
+    comes from where one is reached; `has_proved`: whether it has said who it is."""
+
+    host: str
+    since: float
+    leave: Callable[[], object]
+    is_gone: Callable[[], bool]
+    is_member: bool = False
+    has_proved: bool = False
+    block: bytes = b""  # of addresses that one subscriber or one small site has: /24 or /64
+
+    def __post_init__(self) -> None:
+        packed = ip_address(self.host.partition("%")[0]).packed
+        self.block = packed[:3] if len(packed) == 4 else packed[:8]
+
+
+class Doorway:
+    """Keeps the connections of one port within their bounds."""
+
+    def __init__(self) -> None:
+        self._visitors: dict[Visitor, None] = {}  # who came first is first
+
+    def __len__(self) -> int:
+        return len(self._visitors)
+
+    def enter(self, visitor: Visitor) -> bool:
+        """Let a new connection in, for which another may have to leave; False where there is no place for it."""
+        if self._has_room(visitor) or (self._forget() and self._has_room(visitor)) or self._turn_out(visitor):
+            self._visitors[visitor] = None
+            return True
+        return False
+
+    def left(self, visitor: Visitor) -> None:
+        """Note that a connection has ended."""
+        self._visitors.pop(visitor, None)
+
+    def end_overdue(self, now: float) -> None:
+        """Close the connections that have not said within PROVE_S who they are."""
+        self._forget()
+        for visitor in [v for v in self._visitors if not v.has_proved and now - v.since > PROVE_S]:
+            self._close(visitor)
+
+    def _has_room(self, visitor: Visitor) -> bool:
+        if len(self._visitors) >= MAX_CONNECTIONS or self._is_crowded(visitor.host):
+            return False
+        return visitor.is_member or sum(not each.is_member for each in self._visitors) < MAX_STRANGERS
+
+    def _is_crowded(self, host: str) -> bool:
+        return sum(each.host == host for each in self._visitors) >= MAX_OF_ONE
+
+    def _turn_out(self, visitor: Visitor) -> bool:
+        """Close for a visitor the stranger that came first, of its own address where that has too many, else of the
+        block that has most; those who have said who they are go last."""
+        host = visitor.host if self._is_crowded(visitor.host) else ""
+        strangers = [v for v in self._visitors if not v.is_member and (not host or v.host == host)]
+        strangers = [v for v in strangers if not v.has_proved] or strangers
+        if not strangers:
+            return False
+        blocks = Counter(v.block for v in strangers)
+        most = max(blocks.values())
+        self._close(next(v for v in strangers if blocks[v.block] == most))
+        return True
+
+    def _close(self, visitor: Visitor) -> None:
+        del self._visitors[visitor]
+        visitor.leave()
+
+    def _forget(self) -> bool:
+        """Drop the connections that ended by themselves; tell whether there were any."""
+        before = len(self._visitors)
+        self._visitors = {visitor: None for visitor in self._visitors if not visitor.is_gone()}
+        return len(self._visitors) < before

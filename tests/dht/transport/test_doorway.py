@@ -1,0 +1,65 @@
+"""Strangers share few places, and a flood of them turns itself out; members have all others."""
+
+from dht.transport.doorway import MAX_CONNECTIONS, MAX_OF_ONE, MAX_STRANGERS, PROVE_S, Doorway, Visitor
+
+
+class Room:
+    """A doorway, and who is inside."""
+
+    def __init__(self) -> None:
+        self.door, self.inside = Doorway(), list[Visitor]()
+
+    def come(self, host: str, now: float = 0.0, *, is_member: bool = False) -> Visitor | None:
+        visitor = Visitor(host, now, lambda: self.inside.remove(visitor), lambda: visitor not in self.inside, is_member)
+        self.inside.append(visitor)
+        if self.door.enter(visitor):
+            return visitor
+        self.inside.remove(visitor)
+        return None
+
+
+def test_a_flood_from_few_addresses_turns_itself_out() -> None:
+    room = Room()
+    guest = room.come("198.51.100.7")
+    for n in range(5_000):
+        room.come(f"203.0.113.{n % 9}")
+    assert guest in room.inside, "of another block than the flood"
+    assert len(room.inside) == MAX_STRANGERS
+    assert all(room.come(f"192.0.2.{n % 200}", is_member=True) for n in range(600)), "members have their own places"
+
+
+def test_a_64_is_one_block_and_who_has_said_who_it_is_goes_last() -> None:
+    room = Room()
+    first = room.come("2001:db8::1")
+    proved = room.come("2001:db8:0:1::9")
+    assert first and proved
+    proved.has_proved = True
+    for n in range(MAX_STRANGERS + 10):
+        room.come(f"2001:db8:0:1::{n:x}")
+    assert first in room.inside and proved in room.inside
+
+
+def test_one_address_has_so_many_and_the_newest_is_served() -> None:
+    room = Room()
+    for _ in range(3 * MAX_OF_ONE):
+        assert room.come("203.0.113.1")
+    assert len(room.inside) == MAX_OF_ONE
+    members = [room.come("192.0.2.1", is_member=True) for _ in range(MAX_OF_ONE + 1)]
+    assert members[-1] is None and all(members[:-1])
+
+
+def test_a_full_house_of_members_lets_nobody_in() -> None:
+    room = Room()
+    for n in range(MAX_CONNECTIONS):
+        assert room.come(f"192.0.{n // 100}.{n % 100}", is_member=True)
+    assert room.come("198.51.100.7") is None and len(room.door) == MAX_CONNECTIONS
+
+
+def test_who_does_not_say_who_it_is_leaves_after_a_while() -> None:
+    room = Room()
+    silent, proved = room.come("203.0.113.1", 0.0), room.come("203.0.113.1", 0.0)
+    late = room.come("203.0.113.1", PROVE_S / 2)
+    assert proved
+    proved.has_proved = True
+    room.door.end_overdue(PROVE_S + 1)
+    assert room.inside == [proved, late] and silent not in room.inside
