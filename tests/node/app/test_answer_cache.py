@@ -45,6 +45,6 @@ def test_the_oldest_leaves_when_there_are_too_many() -> None:
 def test_answers_that_are_too_old_to_be_given_take_no_memory() -> None:
     cache = AnswerCache()
     for number in range(100):
-        cache.put(SearchRequest(str(number)), answer(), number / 100)
-    cache.put(ASKED, answer(), 2 + KEPT_S)
+        cache.put(SearchRequest(str(number)), answer(), number / 100, 1)
+    cache.put(ASKED, answer(), 2 + KEPT_S, 1)
     assert len(cache) == 1
