@@ -143,7 +143,7 @@ class TlsServer:
         if not self._doorway.enter(visitor):
             sock.close()
             return
-        is_passed_on = False
+        is_passed_on, first = False, b""
         try:
             sock.setblocking(False)
             first = await _peek(sock)
@@ -162,10 +162,9 @@ class TlsServer:
         except (OSError, TimeoutError, RemoteError, asyncio.IncompleteReadError) as error:
             log.debug("connection given up from=%s reason=%s", host, error)
             sock.close()
-        except asyncio.CancelledError:
-            sock.close()
-            raise
         finally:
+            if not first:  # else it is another's to close
+                sock.close()
             if not is_passed_on:
                 self._doorway.left(visitor)
 
