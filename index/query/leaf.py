@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import NamedTuple
 
 from index.text.stem_classes import ALL_CLASSES, CLASSES, Stem, stems_of
+from index.text.writing import scripts_of_word
 
 
 class Form(NamedTuple):
@@ -64,6 +65,15 @@ def forms_of(leaf: Leaf) -> tuple[Form, ...]:
         terms = terms_in(leaf, number)
         found[terms] = found.get(terms, 0) | 1 << number
     return tuple(Form(terms, classes) for terms, classes in found.items())
+
+
+@lru_cache(1 << 8)
+def scripts_of(leaves: tuple[Leaf, ...]) -> int:
+    """Return the scripts in which some leaves are written, a bit each (`writing.py`)."""
+    found = 0
+    for word in (word for leaf in leaves for word in ((leaf,) if isinstance(leaf, Term) else leaf.words)):
+        found |= scripts_of_word(word.surface)
+    return found
 
 
 @lru_cache(1 << 12)

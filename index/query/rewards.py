@@ -56,8 +56,8 @@ def earned(
     """Compute what each word earns a document by its title, by its address and as a front page."""
     in_title = _by_length(rules, words, TITLE)[min(lengths[TITLE], MANY_TERMS)]
     in_address = _by_length(rules, words, URL)[min(lengths[URL], MANY_TERMS)]
-    if is_front and lengths[URL] <= FRONT_MOST:
-        in_address += _front_share(rules, tfs, weights)
+    if is_front:  # a host's name of many words is stuffed: it earns nothing by them
+        in_address = in_address + _front_share(rules, tfs, weights) if lengths[URL] <= FRONT_MOST else 0.0
     return tuple(
         weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
         for counts, weight in zip(tfs, weights, strict=True)

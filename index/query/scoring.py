@@ -2,12 +2,13 @@
 
 Pure: integers in, one float out, always in the same order of operations.
 
-    score = (bm25 + rewards) · coverage · proximity
+    score = (bm25 + rewards) · coverage · script · proximity
     bm25  = Σ over leaves  repeats · kept · idf · tf / (tf + K1 · (1 − B + B · length / average))
     rewards, coverage: see `rewards.py`; coverage is at most 1
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     kept  = 1, less for words that say little of a subject (`weak_words.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
+    script = less than 1 for pages whose language is written in another script than the query, fronts apart
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
 Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
@@ -31,9 +32,8 @@ from operator import and_
 from typing import Any
 
 from index.query.collection_statistics import Statistics
-from index.query.leaf import Leaf, Phrase, Term, terms_in
+from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in
 from index.query.parser import Query
-from index.query.ranking_rules import RankingRules
 from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 from index.text.weak_words import kept_share
@@ -57,6 +57,7 @@ class ScoreInputs:
     lengths: Counts
     closeness: int  # 0 … CLOSE_ONE
     is_front: bool  # whether it is its host's front page
+    is_foreign: bool = False  # whether its language is written in another script than the query
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +90,9 @@ def idfs(statistics: Statistics) -> tuple[float, ...]:
 
 def leaf_weights(query: Query, statistics: Statistics) -> tuple[float, ...]:
     """Return what each leaf weighs: its idf as often as it was said, or the share of that which its word keeps."""
-    knows_weak = query.rules.ranking.weak_words
-    kept = (kept_share(leaf.surface) if knows_weak and isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
+    rules = query.rules.ranking
+    parts = rules.asking_share, rules.grammar_share
+    kept = (kept_share(leaf.surface, *parts) if isinstance(leaf, Term) else 1.0 for leaf in query.leaves)
     return tuple(count * idf * share for count, idf, share in zip(query.repeats, idfs(statistics), kept, strict=True))
 
 
@@ -105,17 +107,13 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], avera
     return score
 
 
-def proximity(rules: RankingRules, closeness: int) -> float:
-    """Return what closeness multiplies a score by: 1 and more."""
-    return 1 + (rules.proximity - 1) * (closeness / CLOSE_ONE)
-
-
 class Scorer:
     """Scores documents for one query by one set of statistics."""
 
     def __init__(self, query: Query, statistics: Statistics) -> None:
         self.weights, self.average = leaf_weights(query, statistics), average_length(statistics)
         self._rules, self._words = query.rules.ranking, words_in(query.leaves)
+        self._most_proximity = max_proximity(query)
         self._factors: dict[tuple[bool, ...], tuple[float, float]] = {}
 
     def relevance(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
@@ -123,16 +121,21 @@ class Scorer:
         rewards = earned(self._rules, tfs, lengths, is_front, self.weights, self._words)
         return bm25(tfs, lengths, self.weights, self.average) + sum(rewards)
 
-    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool) -> float:
+    def before_proximity(self, tfs: Sequence[Counts], lengths: Counts, is_front: bool, is_foreign: bool) -> float:
         """Compute the score but for the last factor."""
-        return self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
+        found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
+        return found * self._rules.other_script if is_foreign else found
+
+    def proximity(self, closeness: int) -> float:
+        """Return what closeness multiplies a score by: 1 and more."""
+        return 1 + (self._most_proximity - 1) * (closeness / CLOSE_ONE)
 
     def factors(self, has: tuple[bool, ...]) -> tuple[float, float]:
         """Return by what the relevance of a document that has these of the words is multiplied: its coverage, and what
         its proximity is at most. Words that stand beside none of their neighbours in the query are close to nothing."""
         if (found := self._factors.get(has)) is None:
             pairs = sum(map(and_, has, has[1:]))
-            closest = 1 + (self._rules.proximity - 1) * pairs / (len(has) - 1) if pairs else 1.0
+            closest = 1 + (self._most_proximity - 1) * pairs / (len(has) - 1) if pairs else 1.0
             found = coverage_by(self._rules, has, self.weights), closest
             if len(self._factors) < MAX_FACTORS:
                 self._factors[has] = found
@@ -150,8 +153,8 @@ class Scorer:
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""
-        alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front)
-        return alone * proximity(self._rules, numbers.closeness)
+        alone = self.before_proximity(numbers.tfs, numbers.lengths, numbers.is_front, numbers.is_foreign)
+        return alone * self.proximity(numbers.closeness)
 
 
 def score_of(numbers: ScoreInputs, query: Query, statistics: Statistics) -> float:
@@ -163,12 +166,24 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), is_known_front(forward, query))
+    marks = is_known_front(forward, query), is_foreign(forward, asked_scripts(query))
+    return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
 
 
 def is_known_front(forward: ForwardRecord, query: Query) -> bool:
     """Tell whether a document is its host's front page, where the query's ranking wants to know."""
     return forward.is_front and query.rules.ranking.front_share > 0
+
+
+def asked_scripts(query: Query) -> int:
+    """Return the scripts of a query's words, 0 where its ranking does not want to know."""
+    return scripts_of(query.leaves) if query.rules.ranking.other_script < 1 else 0
+
+
+def is_foreign(forward: ForwardRecord, asked: int) -> bool:
+    """Tell whether a document's language is written in none of the scripts of a query; of a front page, never: the
+    name of its site is mostly Latin."""
+    return bool(asked and forward.scripts and not asked & forward.scripts and not forward.is_front)
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:
@@ -185,7 +200,7 @@ def upper_bound(query: Query, statistics: Statistics) -> float:
 
 def max_proximity(query: Query) -> float:
     """Return by how much proximity can multiply a score of this query."""
-    return query.rules.ranking.proximity if len(query.leaves) > 1 else 1.0
+    return query.rules.ranking.most_proximity(len(query.leaves))
 
 
 def occurrences(forward: ForwardRecord, leaf: Leaf) -> array[int]:
@@ -240,7 +255,8 @@ def explain(query: Query, scored: Scored, statistics: Statistics) -> dict[str, A
         "bm25": bm25(tfs, lengths, weights, scorer.average),
         "rewards": sum(rewards),
         "coverage": coverage(rules, tfs, weights),
-        "proximity": proximity(rules, numbers.closeness),
+        "script": rules.other_script if numbers.is_foreign else 1.0,
+        "proximity": scorer.proximity(numbers.closeness),
         "documents": statistics.documents,
         "length": weighted(lengths),
         "average_length": scorer.average,

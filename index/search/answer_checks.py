@@ -16,7 +16,7 @@ from index.engine.matcher import matches
 from index.engine.protocol import FACETS
 from index.query.collection_statistics import Statistics
 from index.query.parser import Query
-from index.query.scoring import ScoreInputs, Scorer, measure
+from index.query.scoring import Scorer, measure
 from index.search.messages import AskBest, BestAnswer, HitRow, StatisticsAnswer
 from index.text.forward_index import LIMITS, content_digest, forward_of, signature_of
 from index.text.site_host import digest_of_host, host_of
@@ -77,7 +77,7 @@ def wrong_hit(hit: HitRow, text: Text, query: Query) -> str | None:
         return reason
     if query.is_by_date and hit.day != forward.day:
         return "another day than the signed document's"
-    if measure(forward, query) != ScoreInputs(hit.tfs, hit.lengths, hit.closeness, hit.is_front):
+    if measure(forward, query) != hit.numbers:
         return "other numbers than the signed document's"
     return None if matches(query.root, text, forward) else "a document that does not match the query"
 
@@ -103,7 +103,7 @@ def _wrong_hits(answer: BestAnswer, ask: AskBest, query: Query) -> str | None:
             return reason
         if hit.day and not ask.by_date:
             return "a day that was not asked for"
-        if hit.score != scorer.score(ScoreInputs(hit.tfs, hit.lengths, hit.closeness, hit.is_front)):
+        if hit.score != scorer.score(hit.numbers):
             return "a score that does not follow from its numbers"
         if before is not None and before >= hit.place:
             return "documents out of order or twice"

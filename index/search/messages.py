@@ -12,6 +12,7 @@ from msgspec import Meta
 from dht import Message
 from index.engine.protocol import FACETS, MAX_FACETS, MAX_HOST_CHARS
 from index.query.patterns import MAX_LISTED, MAX_PATTERNS
+from index.query.scoring import ScoreInputs
 from index.search.corrections import MAX_SPELLINGS
 
 MAX_SLOTS = 1 << 16
@@ -123,7 +124,8 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
 
     `digest` is equal for pages that say the same, `signature` nearly equal for those that nearly do (its author's word;
     empty where it has none), and `host` is equal for pages of one host. `day`: that it is dated, see `page_date`, where
-    the question was for the newest. `is_front`: whether it is the host's front page."""
+    the question was for the newest. `is_front`: whether it is the host's front page. `is_foreign`: whether its language
+    is written in another script than the question."""
 
     id: Id
     key: Id
@@ -137,6 +139,12 @@ class HitRow(msgspec.Struct, frozen=True, array_like=True):
     signature: Annotated[bytes, Meta(max_length=16)] = b""
     day: Annotated[int, Meta(ge=0, lt=1 << 16)] = 0
     is_front: bool = False
+    is_foreign: bool = False
+
+    @property
+    def numbers(self) -> ScoreInputs:
+        """Return what its score was computed from."""
+        return ScoreInputs(self.tfs, self.lengths, self.closeness, self.is_front, self.is_foreign)
 
     @property
     def place(self) -> tuple[int, float, bytes]:

@@ -15,7 +15,7 @@ from index.config import IndexConfig
 from index.engine.matcher import matches
 from index.errors import QueryError
 from index.query.parser import Query, parse_query
-from index.query.scoring import Scored, ScoreInputs, explain, score
+from index.query.scoring import Scored, explain, score
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.agreement import Doubts, Reason, is_remnant, weigh
@@ -231,7 +231,7 @@ class Searcher:
             if peer != self._overlay.view.node_id and (reason := wrong_hit(hit, text, asked.query)):
                 self._note(page, peer, reason)
             else:
-                scored = Scored(hit.score, ScoreInputs(hit.tfs, hit.lengths, hit.closeness, hit.is_front))
+                scored = Scored(hit.score, hit.numbers)
                 copies, similar = true_copies(picked, texts), len(picked.similar)
                 page.shown.append(_Shown(text, scored, copies, max(similar, len(copies))))
         else:  # it changed a moment ago: what it says now counts

@@ -10,7 +10,7 @@ from index.engine.forward_table import ForwardRow
 from index.query.leaf import Leaf
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
-from index.query.scoring import Scorer, closeness, is_known_front, max_proximity, proximity
+from index.query.scoring import Scorer, asked_scripts, closeness, is_foreign, is_known_front, max_proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 
@@ -25,6 +25,7 @@ class TopHits:
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
         self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
+        self._scripts = asked_scripts(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -106,13 +107,13 @@ class TopHits:
             return None
         places = list(map(within_fields, self._finder.positions(forward, found)))
         tfs = tuple(map(by_field, places))
-        is_front = is_known_front(forward, self._query)
-        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front)
+        is_front, is_other = is_known_front(forward, self._query), is_foreign(forward, self._scripts)
+        alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)
         if alone * closest < least:
             return None
         close = closeness(self._query.leaves, places)
-        score = alone * proximity(self._query.rules.ranking, close)
+        score = alone * self._scorer.proximity(close)
         numbers = score, tfs, forward.lengths, close
         day = forward.day if self._query.is_by_date else 0
-        marks = forward.host, forward.signature, day, is_front
-        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks)
+        marks = forward.host, forward.signature, day
+        return HitRow(row.id, row.key, row.version, forward.digest, *numbers, *marks, is_front, is_other)

@@ -3,12 +3,12 @@
 Pure: bytes and values. Scores are computed from this record alone, whether it comes from disk or was just made from a
 signed document, so both give the same numbers. A record never leaves the machine: it has the machine's byte order.
 
-Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is
-a front page (u8) · the day that it is dated (u16, 0 where unknown) · four field lengths (u16) · number of positions
-(u16) · number of terms that stand more than once (u16) · size of the term table (u32) · the low bytes of all positions
-· a compressed rest: the table, "\\0term\\0term\\0", those first that stand more than once · where the positions of
-each of these start, and where they end (u16) · the high bytes of all positions. Other terms have one position each, in
-order.
+Layout: digest (16) · digest of the host (8) · signature (16, zeros where unknown) · stem class (u8) · whether it is a
+front page (u8) · the scripts of its language (u8) · the day that it is dated (u16, 0 where unknown) · four field
+lengths (u16) · number of positions (u16) · number of terms that stand more than once (u16) · size of the term table
+(u32) · the low bytes of all positions · a compressed rest: the table, "\\0term\\0term\\0", those first that stand more
+than once · where the positions of each of these start, and where they end (u16) · the high bytes of all positions.
+Other terms have one position each, in order.
 One space of positions holds all fields, each at its base; the gaps are wider than any distance that ranking looks at,
 and headings are one position apart, so nothing matches across a border. Boilerplate comes last: a document matches by
 it, but it is no field, so no score and no length knows of it.
@@ -35,6 +35,7 @@ from index.text.compression import compress, decompress
 from index.text.page_date import day_of
 from index.text.site_host import digest_of_host, front_name, host_of
 from index.text.stem_classes import class_of
+from index.text.writing import scripts_of_language
 
 TITLE, HEADINGS, URL, BODY = range(4)
 FIELDS = ("title", "headings", "url", "body")
@@ -47,10 +48,10 @@ SIGNATURE_BYTES = 16
 MAX_LINE_CHARS = 4096  # of a title, a heading, an address
 MAX_BODY_CHARS = 400_000  # what 20,000 long words need; a body of megabytes is not worth analysing
 
-_HEAD = struct.Struct("=16s8s16sB?H4HHHI")
+_HEAD = struct.Struct("=16s8s16sB?BH4HHHI")
 _PAIR = struct.Struct("<HH")
 _HOST = slice(16, 24)
-_LENGTHS = slice(6, 10)
+_LENGTHS = slice(7, 11)
 _UNSIGNED = bytes(SIGNATURE_BYTES)
 _NOTHING = array("H")
 _POSITIONS = np.arange(1 << 16, dtype="<u2").tobytes()
@@ -77,6 +78,7 @@ class ForwardRecord:
     signature: bytes  # the document's own, 16 bytes, b"" where it has none
     stem_class: int
     is_front: bool  # whether it is its host's front page
+    scripts: int  # of its language, see `writing`; 0 unknown
     day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
     _many: int  # terms that stand more than once
@@ -151,7 +153,7 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
     names = list(numbers)
     table = ("\0" + "\0".join([names[number] for number in order.tolist()]) + "\0").encode() if names else b""
     marks = content_digest(text), digest_of_host(host_of(text.url)), signature_of(text)
-    about = class_of(text.language), bool(front_name(text.url)), day_of(text)
+    about = class_of(text.language), bool(front_name(text.url)), scripts_of_language(text.language), day_of(text)
     head = _HEAD.pack(*marks, *about, *lengths_of(fields), len(places), many, len(table))
     split = places.tobytes()
     return b"".join((head, split[::2], compress(table + starts.tobytes() + split[1::2])))
@@ -159,13 +161,14 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, stem_class, is_front, day, *lengths, count, many, table = _HEAD.unpack_from(record)
+    digest, host, signature, *about = _HEAD.unpack_from(record)
+    stem_class, is_front, scripts, day, *lengths, count, many, table = about
     signed = signature if signature != _UNSIGNED else b""
     begin = _HEAD.size + count
     low, rest = record[_HEAD.size : begin], decompress(record[begin:])
     title, headings, url, body = lengths
     sizes = (title, headings, url, body), many, table
-    return ForwardRecord(digest, host, signed, stem_class, is_front, day, *sizes, low, rest)
+    return ForwardRecord(digest, host, signed, stem_class, is_front, scripts, day, *sizes, low, rest)
 
 
 def host_in(record: bytes) -> bytes:

@@ -24,6 +24,7 @@ from index.query.scoring import (
     explain,
     idfs,
     measure,
+    name_of,
     score,
     score_of,
     upper_bound,
@@ -43,9 +44,17 @@ def typical_title(length: int) -> int:
     return 3 if length <= 4 else 7 if length <= 10 else 14
 
 
+def is_front(text: Text) -> bool:
+    return text.url.count("/") == 3 and text.url.endswith(("/", "/index.html"))
+
+
+def is_other_script(language: str, words: str) -> bool:
+    are_latin = {letter < "\u0250" for letter in words if letter.isalpha()}
+    return bool(language and are_latin) and (language != "zh") not in are_latin
+
+
 def is_short_front(text: Text) -> bool:
-    is_front = text.url.count("/") == 3 and text.url.endswith(("/", "/index.html"))
-    return is_front and len(analyse(text).url) <= 6
+    return is_front(text) and len(analyse(text).url) <= 6
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -64,18 +73,23 @@ def test_the_formula_written_plainly(seed: int) -> None:
                 if df:
                     weight = (
                         repeats
-                        * (kept_share(leaf.surface) if isinstance(leaf, Term) else 1)
+                        * (kept_share(leaf.surface, 0.125, 0.5) if isinstance(leaf, Term) else 1)
                         * math.log(1 + (sums.documents - df + 0.5) / (df + 0.5))
                     )
                     every, found = every + weight, found + weight * any(tfs)
                     plain += weight * tf / (tf + K1 * norm)
                     plain += weight * 0.3 * bool(tfs[0]) * math.sqrt(min(1, spoken / typical_title(numbers.lengths[0])))
                     named += weight * bool(tfs[2])
+                    if 0 < numbers.lengths[2] <= (6 if is_front(text) else 12):
+                        plain += weight * 0.2 * bool(tfs[2]) * math.sqrt(min(1, spoken / 6))
             if every and is_short_front(text):
                 plain += named * math.floor(0.5 * 1024 * (named / every) ** 8) / 1024
             if len(query.leaves) in range(2, MANY) and every:
                 plain *= (found / every) ** ((MANY - len(query.leaves)) / NEWEST_RANKING.cover_fade)
-            plain *= 1 + (NEWEST_RANKING.proximity - 1) * numbers.closeness / CLOSE_ONE
+            if is_other_script(text.language, "".join(map(name_of, query.leaves))) and not is_front(text):
+                plain *= 0.85
+            most = (1, 1, 1.15, 1.25, 1.4, 1.4)[len(query.leaves)] if len(query.leaves) < 6 else 1.25
+            plain *= 1 + (most - 1) * numbers.closeness / CLOSE_ONE
             got = score(forward_of(text), query, sums)
             assert got.score == pytest.approx(plain, rel=2e-3)
             assert got.score == score_of(got.numbers, query, sums)
@@ -109,6 +123,46 @@ def test_a_front_page_stands_before_its_own_pages_for_the_name_of_its_site_only(
     web = [*pages, front, *others]
     assert first(web, "docs sprocket") == front.url
     assert first(web, "sprocket topic") != front.url, "it asks for more than the site"
+
+
+def test_a_page_in_another_script_stands_behind_one_that_says_the_same() -> None:
+    """English "database": a Chinese page that has the word in its address and menu is hardly meant."""
+    filler = " ".join(f"word{n}" for n in range(60))
+    chinese = replace(page("Database", f"database {filler}", "http://a.example/1/database"), language="zh")
+    english = replace(page("Database", f"database {filler}", "http://b.example/2"), language="en")
+    unknown = replace(english, url="http://c.example/3/database", language="")
+    others = [page(f"t{n}", "数据库", f"http://d.example/{n}") for n in range(9)]
+    assert first([chinese, english, *others], "database") == english.url
+    assert first([replace(chinese, language="en"), english, *others], "database") == chinese.url, (
+        "else the address counts"
+    )
+    assert first([unknown, english, *others], "database") == unknown.url
+    german = replace(page("数据库", "数据库", "http://e.example/1"), language="de")
+    assert first([german, *(replace(each, body="数据库", title="") for each in others)], "3.11 数据库") == german.url
+    front = replace(chinese, url="http://database.example/")
+    sums = Statistics(20, (20, 0, 40, 900), (11,))
+    parts = [
+        explain(parse_query("database"), score(forward_of(t), parse_query("database"), sums), sums)
+        for t in (chinese, front)
+    ]
+    assert [part["script"] for part in parts] == [0.85, 1.0], "the name of a site is Latin in most languages"
+
+
+def test_words_of_an_address_count_where_it_is_short() -> None:
+    filler = " ".join(f"word{n}" for n in range(60))
+    named = page("", f"apples {filler}", "http://a.example/fruit/apples.html")
+    other = page("", f"apples {filler}", "http://a.example/fruit/item7.html")
+    stuffed = page(
+        "", f"apples {filler}", "http://a.example/apples-pears-cherries-plums-figs-dates-kiwis-melons-grapes-limes"
+    )
+    assert first([other, named], "apples pie") == named.url
+    rewards = [_rewards(each, "apples pie") for each in (named, other, stuffed)]
+    assert rewards[0] > 0 and rewards[1:] == [0, 0]
+
+
+def _rewards(text: Text, asked: str) -> float:
+    query, sums = parse_query(asked), Statistics(100, (0, 0, 400, 5000), (3, 3))
+    return float(explain(query, score(forward_of(text), query, sums), sums)["rewards"])
 
 
 def test_words_that_ask_do_not_decide_what_a_page_is_about() -> None:

@@ -17,4 +17,8 @@ from index.text.weak_words import kept_share
     ],
 )
 def test_what_words_keep(text: str, shares: list[float]) -> None:
-    assert [kept_share(word) for word in words(text)] == shares
+    assert [kept_share(word, 0.5, 0.5) for word in words(text)] == shares
+
+
+def test_words_that_ask_and_grammar_keep_different_parts() -> None:
+    assert [kept_share(word, 0.125, 0.5) for word in words("papers 是什么")] == [0.125, 0.25, 0.25]
