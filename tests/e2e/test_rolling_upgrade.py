@@ -1,11 +1,12 @@
 """Five nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
 crawled: no document is lost, no answer is an error or wrong, and all say the same in the end.
 
-Nodes whose analyzers differ do not answer each other's queries, so answers are partial, and say so, while both versions
-are there; once all have one version, all of them find everything.
+No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
+names others; that is signed in the end, and answers stay whole. Versions before there were such rules answer only their
+own kind: there answers are partial, and say so, while both are there.
 
-The version before is the newest tag, or, while there is none, the commit `BEFORE`. Where the repository at hand has
-neither (a shallow clone, a tarball), the test says so.
+The versions before are the newest tag, or, while there is none, the commits below. Where the repository at hand has
+none of them (a shallow clone, a tarball), the test says so.
 """
 
 import subprocess
@@ -20,7 +21,8 @@ from urllib.error import URLError
 import pytest
 from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
 
-BEFORE = "3fe3335"  # the last commit of the line before versions had rules
+ONE_RULE = "6e25b91"  # the last commit that knew one analyzer and one ranking, 4 and 4
+OTHER_RULES = "3fe3335"  # the last commit of the line before versions had rules; analyzer 2 and ranking 1
 NODES = 5
 HOSTS = ("town.test", "shops.test", "parks.test")
 TITLES = [f"thing{letter}" for letter in "abcdefghijkl"]  # pages that differ in numbers alone would say the same
@@ -28,16 +30,16 @@ WEB = {host: linked([f"{host[:4]}{title}" for title in TITLES], host, HOSTS[0]) 
 EACH_PAUSE_S = 0.1
 
 
-def before(folder: Path) -> Path:
-    """The files of the version before, in a folder of their own."""
+def before(folder: Path, commit: str) -> Path:
+    """The files of a version before, in a folder of their own."""
 
     def git(*words: str) -> "subprocess.CompletedProcess[bytes]":
         return subprocess.run(["git", "-C", str(ROOT), *words], capture_output=True)
 
     tag = git("describe", "--tags", "--abbrev=0").stdout.decode().strip()
-    packed = git("archive", tag or BEFORE)
+    packed = git("archive", tag or commit)
     if packed.returncode:
-        pytest.skip(f"the version before, {tag or BEFORE}, is not in this repository: {packed.stderr.decode().strip()}")
+        pytest.skip(f"the version before, {tag or commit}, is not in this repository: {packed.stderr.decode().strip()}")
     folder.mkdir()
     subprocess.run(["tar", "x", "-C", str(folder)], input=packed.stdout, check=True)
     return folder
@@ -53,6 +55,7 @@ class Searches:
     down: Machine | None = None  # being changed: nobody asks it
     expected: int = 0  # pages that every whole answer has
     short: list[str] = field(default_factory=list)
+    partial: list[str] = field(default_factory=list)
 
     def run(self, until: threading.Event) -> None:
         """Ask one machine after the other."""
@@ -70,7 +73,10 @@ class Searches:
             self.asked += 1
             if code != 200:
                 self.errors.append(f"{machine.home.name}: {code} {body}")
-            elif body["exact"] and body["total"] < expected:
+                continue
+            if body["partial"]:
+                self.partial.append(f"{machine.home.name}: {body['coverage']} {body['why']}")
+            if body["exact"] and body["total"] < expected:
                 self.short.append(f"{machine.home.name}: {body['total']} of {expected}, exact")
 
     @contextmanager
@@ -124,16 +130,24 @@ def whole(machines: Sequence[Machine]) -> set[int]:
     return {sum(held)}
 
 
-@pytest.mark.prove
-def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path) -> None:
-    old = before(tmp_path / "before")
-    with village(tmp_path, WEB, 24500, most=NODES) as town:
+@contextmanager
+def network_of(tmp_path: Path, program: Path, first_port: int, nodes: int) -> Iterator[tuple[Village, list[Machine]]]:
+    """A network that was made and is run by some version."""
+    with village(tmp_path, WEB, first_port, most=nodes) as town:
         contacts = [f"127.0.0.1:{port}" for port in town.ports[-1:-4:-2]]
         words = [word for contact in contacts for word in ("--bootstrap", contact)]
-        made = dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path, program=old)
+        made = dse_node("network", "new", "campus", "--out", "campus.toml", *words, home=tmp_path, program=program)
         assert made.returncode == 0, made.stderr
-        machines = [town.add(f"m{number}", program=old) for number in range(NODES)]
+        machines = [town.add(f"m{number}", program=program) for number in range(nodes)]
         start_all(machines)
+        yield town, machines
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("commit", [ONE_RULE, OTHER_RULES])
+def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path, commit: str) -> None:
+    old = before(tmp_path / "before", commit)
+    with network_of(tmp_path, old, 24500, NODES) as (town, machines):
         each = len(TITLES)
         crawled(town, HOSTS[0], machines, each)
         searches = Searches(machines, expected=each)
@@ -152,8 +166,37 @@ def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path) -> No
             wait_until(f"{machine.home.name} finds all", lambda m=machine: finds(m, 3 * each), 90)
         assert searches.errors == [] and searches.short == [], searches.asked
         assert searches.asked > 100
+        if commit == ONE_RULE:
+            assert searches.partial == [], searches.asked
         orders = [machine.urls("opening hours") for machine in machines]
         assert all(order == orders[0] for order in orders)
         wait_until("every page has three copies", lambda: whole(machines) == {3 * 3 * each}, 90)
         fetched = town.fetches()
         assert len(fetched) == len(set(fetched)), "no page was fetched twice"
+
+
+@pytest.mark.prove
+def test_another_analyzer_is_switched_on_while_people_search(tmp_path: Path) -> None:
+    """A network of the version before is upgraded, goes by its old rules, and is switched by a signed strategy."""
+    old = before(tmp_path / "before", ONE_RULE)
+    with network_of(tmp_path, old, 24600, 3) as (town, machines):
+        crawled(town, HOSTS[0], machines, len(TITLES))
+        searches = Searches(machines, expected=len(TITLES))
+        with searches.going_on():
+            for machine in machines:
+                searches.change(machine, ROOT)
+            assert all(machine.status()["search"]["analyzer"] == 4 for machine in machines)
+            first, key = machines[0], str(tmp_path / "campus.publisher.key")
+            first.do("strategy", "draft", "--set", "analyzer=5", "--effective-in", "15s", "--out", "draft.json")
+            first.do("strategy", "sign", "draft.json", "--key", key, "--out", "signed.json", "--yes")
+            first.do("strategy", "publish", "signed.json")
+            both = [{"analyzer": 5, "share": 1.0, "answers": True}]
+            for machine in machines:
+                wait_until("the next index is there", lambda m=machine: m.status()["search"]["beside"] == both, 14)
+                assert machine.status()["search"]["analyzer"] == 4
+            for machine in machines:
+                wait_until("it counts", lambda m=machine: m.status()["search"]["analyzer"] == 5, 30)
+            wait_until("more was asked", lambda asked=searches.asked: searches.asked > asked + 30)
+        assert searches.errors == [] and searches.short == [] and searches.partial == [], searches.asked
+        orders = [machine.urls("opening hours") for machine in machines]
+        assert len(orders[0]) == 10 and all(order == orders[0] for order in orders)
