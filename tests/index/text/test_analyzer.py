@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter
+from hashlib import sha256
 from itertools import pairwise
 
 import pytest
@@ -20,8 +21,8 @@ from index.text.analyzer import (
     tokens,
     words,
 )
-from index.text.folding import fold
-from index.text.scripts import PLAIN_RUN, UNASSIGNED
+from index.text.folding import fold, lower
+from index.text.scripts import PLAIN_RUN, TOKEN, UNASSIGNED, as_of_unicode_14
 from index.text.stem_classes import ENGLISH, class_of, stem
 
 
@@ -197,3 +198,14 @@ def test_code_points_that_unicode_14_does_not_assign_separate_words() -> None:
     assert terms(f"ab{later}cd") == ["ab", "cd"]
     assert UNASSIGNED.sub(" ", f"ab{later}cd") == "ab   cd"
     assert not UNASSIGNED.search("aé北ไह한ßΩж")
+    unassigned = [chr(code) for code in range(0x80, 0x20000) if UNASSIGNED.match(chr(code))]
+    assert len(unassigned) > 40_000 and all(terms(f"ab{each}cd") == ["ab", "cd"] for each in unassigned)
+
+
+def test_every_python_cuts_and_folds_every_character_alike() -> None:
+    """The digest is that of Python 3.11, 3.12 and 3.13, which know Unicode 14.0, 15.0 and 15.1."""
+    found = sha256()
+    for code in (*range(0x80, 0xD800), *range(0xE000, 0x20000)):
+        tokens = TOKEN.findall(as_of_unicode_14(f"ab{chr(code)}cd"))
+        found.update(ascii((code, tokens, [fold(token) for token in tokens], list(map(lower, tokens)))).encode())
+    assert found.hexdigest()[:16] == "fa797f686e9d2419"
