@@ -26,6 +26,7 @@ from index.search.local_index import LocalIndex
 from index.search.messages import MAX_K
 from index.search.near_copies import Sign, no_signature
 from index.search.page_cursor import PageCursor, query_digest, read_cursor, statistics_digest, write_cursor
+from index.search.passage_heading import heading_above
 from index.search.result_picker import OF_ONE_HOST, TEN, PickedHit, names_site, pick
 from index.search.scatter_gather import ScatterGather
 from index.search.shown_texts import cut_title, readings_of, snippet_chars, true_copies, wanted
@@ -304,6 +305,7 @@ class Searcher:
         result: dict[str, Any] = {
             "url": text.url,
             "title": cut_title(text.title),
+            "heading": heading_above(text.body, snippet.start, text.headings, text.title),
             "snippet": snippet.text,
             "highlights": [list(mark) for mark in snippet.highlights],
             "score": scored.score,

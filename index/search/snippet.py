@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice
 
@@ -43,11 +43,12 @@ _ACCENTED = re.compile(f"[{''.join(map(chr, _BASES))}]")
 @dataclass(frozen=True, slots=True)
 class Snippet:
     """A piece of a page as plain text, not HTML; `highlights` are [start, end) offsets into it, ascending, apart from
-    each other.
+    each other. `start`: where in the first of the texts it begins, -1 where it is of another.
     """
 
     text: str
     highlights: tuple[tuple[int, int], ...]
+    start: int = 0
 
 
 def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
@@ -59,7 +60,7 @@ def make_snippet(texts: Sequence[str], wanted: frozenset[str], chars: int, stem_
     """Cut a window from the first of these texts that holds any wanted term, else the beginning of the first text."""
     found = (_cut_out(text, wanted, chars, stem_class) for text in texts if text and chars > 0)
     first = next(found, Snippet("", ()))
-    return first if first.highlights else next((other for other in found if other.highlights), first)
+    return first if first.highlights else next((replace(each, start=-1) for each in found if each.highlights), first)
 
 
 def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> Snippet:
@@ -188,4 +189,4 @@ def _close_up(body: str, start: int, end: int, marks: Sequence[tuple[int, int]])
         text += piece
         at = b
     text += _SPACE.sub(" ", body[at:end])
-    return Snippet(text.rstrip() + ("…" if end < len(body) else ""), tuple(highlights))
+    return Snippet(text.rstrip() + ("…" if end < len(body) else ""), tuple(highlights), start)

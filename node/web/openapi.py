@@ -97,6 +97,7 @@ _RESULT = _object(
     "url title snippet score id",
     url=_TEXT,
     title=_TEXT,
+    heading=_TEXT,
     snippet=_TEXT,
     score=_NUMBER,
     language=_TEXT,

@@ -26,6 +26,7 @@ class Result:
     host: str
     path: str
     title: str
+    heading: str  # under which the snippet stands, "" unknown
     snippet: tuple[Piece, ...]
     language: str
     day: str  # by the page's own word, "" unknown
@@ -173,6 +174,7 @@ def _result(entry: Json) -> Result:
         host=host,
         path=path,
         title=plain(entry.get("title") or "", MAX_TITLE).strip(),
+        heading=plain(entry.get("heading") or "", MAX_TITLE).strip(),
         snippet=tuple(pieces(str(entry.get("snippet") or "")[:1000], _listed(entry.get("highlights")))),
         language=_language(entry.get("language")),
         day=day(entry.get("date")),

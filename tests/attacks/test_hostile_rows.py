@@ -131,6 +131,7 @@ ROWS = st.fixed_dictionaries(
     optional={
         "url": ANY_URL | FINE_URL | st.none() | st.integers(),
         "title": TEXTS | st.none(),
+        "heading": TEXTS,
         "snippet": TEXTS | st.lists(st.integers()),
         "highlights": st.lists(st.lists(st.integers(-9, 99) | st.floats(), max_size=3), max_size=4),
         "language": TEXTS,

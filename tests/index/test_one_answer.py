@@ -207,6 +207,16 @@ async def test_narrowing_by_language_and_site_parameters(make_world: Make) -> No
     assert wanted.hits
 
 
+async def test_a_result_names_the_heading_under_which_its_passage_stands(make_world: Make) -> None:
+    world = make_world(random.Random(9), 2, 1, config("memory"))
+    filler = "It says a lot of other things. " * 20
+    body = f"Guide\n{filler}\nInstall\n{filler}\nUnpack the tarball of walruses here.\nConfigure\n{filler}"
+    page = corpus.text(random.Random(1), "http://a.example/1")
+    await world.put([replace(page, title="Guide", headings=("Guide", "Install", "Configure"), body=body)])
+    answer = await world.nodes[0].searcher.search(SearchRequest("walruses"))
+    assert [each["heading"] for each in answer["results"]] == ["Install"]
+
+
 async def test_an_explanation_adds_up_and_a_snippet_shows_the_word(make_world: Make) -> None:
     rng = random.Random(7)
     world = make_world(rng, 2, 2, config("tantivy"))

@@ -253,6 +253,7 @@ def _hit(page: Json, query: str, explain: bool) -> Json:
     return {
         "url": page["url"],
         "title": page["title"],
+        "heading": "Why <Python>",
         "snippet": page["text"],
         "highlights": [[at, at + len(query)]] if at >= 0 else [],
         "score": 12.5,

@@ -38,6 +38,7 @@ def test_results_show_title_address_snippet_and_copy(site: Any) -> None:
     assert '<a href="http://docs.python.test/3/tutorial/appetite.html">1. Whetting Your Appetite' in page
     assert "<b>docs.python.test</b> › 3 › tutorial › appetite.html" in page
     assert "there is some <mark>task</mark> to automate" in page
+    assert "<b>Why &lt;Python&gt;</b> · " in page
     assert "1,234 results" in page
     assert "34 ms" in page
     assert "the whole network answered" in page

@@ -14,6 +14,7 @@ FIELDS = st.sampled_from(
     [
         "url",
         "title",
+        "heading",
         "snippet",
         "highlights",
         "language",
