@@ -26,13 +26,16 @@ class BootstrapRetry:
         self._rng = rng
         self._addresses: list[Address] = []
         self._former: list[Address] = []
+        self._trusted: set[Address] = set()
         self._alone_since: float | None = None  # the first try since somebody was live; steady
         self.next_due = float("inf")
 
-    def add(self, addresses: Iterable[Address], now: Now) -> None:
-        """Try these addresses too, starting now; the newest 64 are kept."""
+    def add(self, addresses: Iterable[Address], now: Now, *, is_trusted: bool = True) -> None:
+        """Try these addresses too, starting now; the newest 64 are kept. `is_trusted`: the network file or the operator
+        names them."""
         usable = [a for a in addresses if a.family in self._families.bound]
         self._addresses = list(dict.fromkeys(self._addresses + usable))[-ADDRESS_LIMIT:]
+        self._trusted = (self._trusted | set(usable if is_trusted else ())).intersection(self._addresses)
         self._alone_since = None
         if self._addresses:
             self.next_due = now.steady
@@ -43,6 +46,10 @@ class BootstrapRetry:
         self._former = list(dict.fromkeys(self._former + usable))[-ADDRESS_LIMIT:]
         if self._former:
             self.next_due = min(self.next_due, now.steady + PAUSE_FIRST_S)
+
+    def is_trusted(self, address: Address) -> bool:
+        """Tell whether whoever answers at an address is the one that was meant."""
+        return address in self._trusted
 
     @property
     def hosts(self) -> list[str]:

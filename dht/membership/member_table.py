@@ -2,22 +2,25 @@
 
 Pure: heartbeats and `now` in, answers out. Heartbeats of near peers (neighbourhood.py) come every ten seconds, those of
 far ones when their standing changed and every ten minutes or so. known_peer.py says when a heartbeat was sent and what
-it changes, liveness.py who lives.
+it changes, liveness.py who lives, admission.py who is vouched for: of nobody else it is said here that it is known.
 """
 
-from bisect import bisect_left, insort
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from dht.clock import Now
 from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
+from dht.membership.admission import MemberAdmission, MembershipClaim, claim_of
 from dht.membership.digest_index import DigestIndex
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
 from dht.membership.liveness import LIVE_S, Liveness
-from dht.membership.neighbourhood import WHOLE, IdRange, neighbourhood_of
-from dht.membership.seniority import Seniority
+from dht.membership.member_order import MemberOrder
+from dht.membership.neighbourhood import IdRange
+from dht.membership.peer_pools import PeerPools
+from dht.membership.seniority import JOIN_S, Seniority
 from dht.membership.vanished_members import VanishedMembers
+from dht.membership.waiting_peers import WaitingPeers
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
 
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
@@ -32,30 +35,33 @@ class MemberTable:
         self.own = own
         self.seniority = Seniority(own)
         self.vanished = VanishedMembers()
-        self._own_member = own_member
+        self.admission = MemberAdmission(own)
+        self._own_claim = MembershipClaim(own_member, frozenset())
         self._limit = limit
-        self._near: dict[NodeId, KnownPeer] = {}  # the one heard of last at the end
-        self._far: dict[NodeId, KnownPeer] = {}  # all others
-        self.digest_index = DigestIndex()  # of all
-        self._sorted: list[NodeId] = [own] if own_member else []  # members
+        self._peers = PeerPools()
+        self.waiting = WaitingPeers(lambda peer: bool(self.admission.attesters(peer)))
+        self.digest_index = DigestIndex()  # of all, waiting ones too: nobody need tell us of them again
+        self._order = MemberOrder()
+        self._arrived: list[NodeId] = []  # vouched for since `take_arrived`, having waited
         self.blocked: frozenset[NodeId] = frozenset()  # by the strategy: not taken, whoever brings them
         self._forgotten: list[VerifiedHeartbeat] = []
-        self._cached: tuple[NodeId, ...] | None = None
         self._next_expiry = float("inf")
-        self._at = float("-inf")  # the last steady time that we were told
-        self.near = WHOLE
+        self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
+        self._join_ends = float("inf")
         self.liveness = Liveness()
         self._graces = GRACES
         self._awake_at: float | None = None  # None: nobody said so yet
         self.epoch = 0  # counts changes of `members`; owners are cached by it
         self.told = 0  # counts changes of `version`, and of what peers say that they lease
         self.version = 0  # counts changes of any peer's being there, or of what News.CHANGED means
+        self.claim_own(self._own_claim)
+        self.epoch = self.told = self.version = 0
 
     def add(self, opened: VerifiedHeartbeat, now: Now, *, direct: bool = False) -> News:
         """Take a verified heartbeat. `direct`: its author sent it just now."""
-        self._at = now.steady
+        self._now = now
         peer = opened.contact.node_id
-        old = self.find(peer)
+        old = self._peers.near.get(peer) or self._peers.far.get(peer)
         if old is None:
             return self._add_new(peer, opened, now, direct)
         was = old.opened
@@ -66,23 +72,23 @@ class MemberTable:
         turned = opened.sequence if news is News.CHANGED else old.turned
         known = KnownPeer(opened, *date_heartbeat(opened, old, now, direct), turned)
         self.digest_index.change(peer, opened.line, known.sent_steady)
-        pool = self._near if peer in self._near else self._far
-        del pool[peer]  # the one heard of last is at the end
-        pool[peer] = known
+        self._peers.renew(peer, known)
         if not (is_live and says_same and known.sent_steady >= old.sent_steady):  # nearly all are no more than that
             self._apply(peer, known, old, news)
         return news
 
     def add_all(self, heartbeats: Iterable[VerifiedHeartbeat], now: Now) -> list[NodeId]:
         """Take many verified heartbeats that were kept, as after a start: `add` of each, and in empty or roomy tables
-        much faster. Returns who was not known before."""
+        much faster. Their authors were vouched for, and are. Returns who was not known before."""
         newest: dict[NodeId, VerifiedHeartbeat] = {}
         for opened in heartbeats:
             peer = opened.contact.node_id
             if peer not in newest or newest[peer].sequence < opened.sequence:
                 newest[peer] = opened
+        self._now = now
+        self._stand(self.admission.trust(newest))
         new = {peer: opened for peer, opened in newest.items() if self.find(peer) is None}
-        if len(new) < len(newest) or len(self) + len(new) > self._limit:
+        if len(new) < len(newest) or len(self) + len(new) > self._limit or len(self.waiting):
             return [peer for peer, opened in newest.items() if self.add(opened, now) is News.NEW]
         for peer in (self.own, *self.blocked):
             new.pop(peer, None)
@@ -92,86 +98,175 @@ class MemberTable:
 
     def _add_all_new(self, known: dict[NodeId, KnownPeer], now: Now) -> None:
         """Peers of whom nothing was known before, for all of whom there is room."""
-        self._at = now.steady
         self.digest_index.add_all((peer, each.opened.line, each.sent_steady) for peer, each in known.items())
         self.seniority.heard_all(known, now.wall)
         for peer in known:
             self.vanished.found(peer)
-        self._far |= known
+        self._peers.far |= known
         self._next_expiry = min([self._next_expiry, *map(self._grace_end, known.values())])
-        self._sorted += [peer for peer, each in known.items() if each.opened.heartbeat.member]
-        self._sorted.sort()
+        changed = [other for peer, each in known.items() for other in self.admission.hear(peer, claim_of(each.opened))]
+        self._stand(dict.fromkeys(changed))
         self.version += len(known)
         self.told += len(known)
         self._regroup()
-        self._divide()
+        self._peers.divide(self.near)
 
     def _add_new(self, peer: NodeId, opened: VerifiedHeartbeat, now: Now, direct: bool) -> News:
-        """Take the first heartbeat of a peer."""
-        if peer == self.own or peer in self.blocked or not self._make_room(peer, now):
+        """Take the first heartbeat of a peer, or one of a peer that waits to be admitted."""
+        held = self.waiting.find(peer)
+        if peer == self.own or peer in self.blocked or (held is not None and opened.sequence <= held.opened.sequence):
             return News.OLD
-        known = KnownPeer(opened, *date_heartbeat(opened, None, now, direct), 0)
+        known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), claim_of(opened)
+        if self.vanished.has(peer):
+            self.admission.trust([peer])
+        if not self.admission.would_vouch(peer, claim):
+            self._wait(peer, known, claim, held)
+            return News.OLD
+        if not self._make_room(peer, now):
+            return News.OLD
+        if held is not None:
+            self._forget_waiting(peer)
         self.digest_index.add(peer, opened.line, known.sent_steady)
-        self.seniority.heard(peer, now.wall)
-        self.vanished.found(peer)
-        (self._near if self.near.has(peer) else self._far)[peer] = known
+        self._take_in(peer, known)
         self._apply(peer, known, None, News.NEW)
         return News.NEW
+
+    def _take_in(self, peer: NodeId, known: KnownPeer) -> None:
+        """Know a peer from now on."""
+        self.seniority.heard(peer, self._now.wall)
+        self.vanished.found(peer)
+        self._peers.put(peer, known)
+        self._next_expiry = min(self._next_expiry, self._grace_end(known))
 
     def _apply(self, peer: NodeId, known: KnownPeer, old: KnownPeer | None, news: News) -> None:
         """What follows from a heartbeat that differs from the one before."""
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         self.liveness.heard(peer, known.sent_steady)
         self._next_expiry = min(self._next_expiry, self._grace_end(known))
-        if beat.member != (was is not None and was.member):
-            self._set_member(peer, member=beat.member)
-        elif was is not None and beat.member and changed_domains(was, beat):
+        epoch, claim = self.epoch, claim_of(known.opened)
+        if old is None or claim != claim_of(old.opened):
+            self._stand(self.admission.hear(peer, claim))
+        if was is not None and beat.member and self.epoch == epoch and changed_domains(was, beat):
             self.epoch += 1
         self.version += news is not News.SAME
         self.told += news is not News.SAME or (was is not None and was.leased != beat.leased and self.is_near(peer))
 
+    def _wait(self, peer: NodeId, known: KnownPeer, claim: MembershipClaim, held: KnownPeer | None) -> None:
+        """Keep the heartbeat of a peer that is not vouched for, if there is room."""
+        if held is None:
+            self.digest_index.add(peer, known.opened.line, known.sent_steady)
+        else:
+            self.digest_index.change(peer, known.opened.line, known.sent_steady)
+        self.admission.hear(peer, claim)
+        for each in self.waiting.put(peer, known, self._now.steady):
+            self._forget_waiting(each)
+
+    def _forget_waiting(self, peer: NodeId) -> None:
+        self.waiting.take(peer)
+        self.digest_index.drop(peer)
+        self._stand(self.admission.forget(peer))
+
+    def _stand(self, changed: Iterable[NodeId]) -> None:
+        """Follow a change of whom is vouched for, and so of who is a member."""
+        moved = False
+        for peer in changed:
+            is_vouched = peer in self.admission.vouched
+            moved |= self._order.set(peer, is_member=self.admission.is_member(peer))
+            if is_vouched and (known := self.waiting.take(peer)) is not None:
+                self._arrived = [*self._arrived[-FORGOTTEN:], peer]
+                self._take_in(peer, known)
+            elif not is_vouched and (out := self._peers.take(peer)) is not None:
+                self.liveness.forget(peer)
+                self.seniority.forget(peer)
+                for each in self.waiting.put(peer, out, self._now.steady):
+                    self._forget_waiting(each)
+            else:
+                continue
+            self.version += 1
+            self.told += 1
+        if moved:
+            self._regroup()
+
+    def claim_own(self, claim: MembershipClaim) -> None:
+        """Take what this node says of itself."""
+        self._own_claim = claim
+        self._stand(self.admission.hear(self.own, claim))
+
     def take_part(self, own_member: bool) -> None:
-        """Count this node among the members, or do not from now on."""
-        if own_member != self._own_member:
-            self._own_member = own_member
-            self._set_member(self.own, member=own_member)
+        """Count this node among those who say that they are members, or do not from now on."""
+        if own_member != self._own_claim.member:
+            self.claim_own(self._own_claim._replace(member=own_member))
+
+    def trust(self, peers: Iterable[NodeId]) -> None:
+        """Take these as roots: nobody else need vouch for them. A node that knew nobody joins from now on."""
+        knew_nobody = not len(self)
+        self._stand(self.admission.trust(peers))
+        if knew_nobody and len(self):
+            self._begin_join()
+
+    def _begin_join(self) -> None:
+        self.admission.is_joining, self._join_ends = True, self._now.steady + JOIN_S
+
+    def follow(self, is_attested: bool, policy: AddressPolicy) -> None:
+        """Go by the rules of an attested network, or of an open one. Who was a member of it for a minute needs nobody's
+        word when it is no longer open."""
+        self.waiting.policy = policy
+        if is_attested and not self.admission.is_attested:
+            latest = self._now.wall - JOIN_S
+            self.admission.trust([peer for peer in self.admission.vouched if self.seniority.since(peer) <= latest])
+            self._begin_join()
+        self._stand(self.admission.follow(is_attested))
+
+    def take_arrived(self) -> list[NodeId]:
+        """Return who was admitted since the last call, having waited."""
+        arrived = self._arrived
+        if arrived:
+            self._arrived = []
+        return arrived
+
+    @property
+    def near(self) -> IdRange:
+        """This node's neighbourhood."""
+        return self._peers.block
 
     def find(self, peer: NodeId) -> KnownPeer | None:
-        """Return what is known of a peer, None where nothing is."""
-        return self._near.get(peer) or self._far.get(peer)
+        """Return what is known of a peer that is vouched for, None of any other."""
+        return self._peers.find(peer)
 
     def known(self) -> Iterator[tuple[NodeId, KnownPeer]]:
         """Return every peer, near ones and then far ones, those heard of last first; bare bootstrap nodes too."""
-        return chain(reversed(self._near.items()), reversed(self._far.items()))
+        return self._peers.items()
 
     def near_known(self) -> dict[NodeId, KnownPeer]:
         """Return the peers of this node's neighbourhood, the one heard of last at the end."""
-        return self._near
+        return self._peers.near
 
     def far_known(self) -> dict[NodeId, KnownPeer]:
         """Return the peers outside this node's neighbourhood, the one heard of last at the end."""
-        return self._far
+        return self._peers.far
 
     def __len__(self) -> int:
-        return len(self.digest_index)
+        return len(self._peers)
 
     def members(self, now: Now) -> tuple[NodeId, ...]:
         """Return the nodes that may own slots, sorted: those whose heartbeat is within its grace, and this node if it
         is one."""
         self.expire(now)
-        if self._cached is None:
-            self._cached = tuple(self._sorted)
-        return self._cached
+        return self._order.all()
 
     def forget_unproven(self, puzzle_bits: int) -> None:
         """Forget the peers whose identities have less work behind them than these bits."""
-        beats = [(peer, known.opened.heartbeat) for peer, known in self.known()]
+        beats = [(peer, known.opened.heartbeat) for peer, known in (*self.known(), *self.waiting.items())]
         for peer in [peer for peer, beat in beats if work_of(beat.public_key, beat.nonce) < puzzle_bits]:
             self._drop(peer)
 
     def neighbourhood_of(self, point: bytes) -> IdRange:
         """Return the neighbourhood of a peer, or of any point."""
-        return neighbourhood_of(self._sorted, point)
+        return self._order.neighbourhood_of(point)
+
+    def is_member(self, peer: NodeId) -> bool:
+        """Tell whether a node, be it this one, counts as a member."""
+        return self.admission.is_member(peer)
 
     def is_near(self, peer: bytes) -> bool:
         """Tell whether a peer is of this node's neighbourhood."""
@@ -179,9 +274,14 @@ class MemberTable:
 
     def expire(self, now: Now) -> None:
         """Forget who has been silent for longer than the grace; `take_forgotten` returns them."""
-        self._at = now.steady
+        self._now = now
         if self._awake_at is not None:
             self.awake(now)
+        if now.steady >= self._join_ends:
+            self._join_ends = float("inf")
+            self._stand(self.admission.end_join(lambda peer: self.is_live(peer, now)))
+        for peer in self.waiting.overdue(now.steady):
+            self._forget_waiting(peer)
         if now.steady < self._next_expiry:
             return
         for peer, known in [(p, known) for p, known in self.known() if now.steady > self._grace_end(known)]:
@@ -215,7 +315,7 @@ class MemberTable:
 
     def is_live(self, peer: NodeId, now: Now) -> bool:
         """Tell whether a peer lives, as liveness.py judges it; this node always does."""
-        known = self._near.get(peer) or self._far.get(peer)
+        known = self._peers.find(peer)
         return self.liveness.is_live(peer, known, now) if known is not None else peer == self.own
 
     def live(self, now: Now) -> tuple[list[tuple[NodeId, VerifiedHeartbeat]], float]:
@@ -229,8 +329,7 @@ class MemberTable:
         self.blocked = peers
         for peer in peers:
             self.vanished.found(peer)
-            if self.find(peer) is not None:
-                self._drop(peer)
+            self._drop(peer)
 
     def suspect(self, peer: NodeId, since: float) -> None:
         """Take a peer for dead that has not answered since this steady time, or refused a connection, until a later
@@ -253,37 +352,22 @@ class MemberTable:
         return True
 
     def _drop(self, peer: NodeId) -> None:
+        if self.waiting.find(peer) is not None:
+            self._forget_waiting(peer)
+        if self._peers.take(peer) is None:
+            return
         self.version += 1
         self.told += 1
         self.digest_index.drop(peer)
-        known = self._near.pop(peer, None) or self._far.pop(peer)
-        if known.opened.heartbeat.member:
-            self._set_member(peer, member=False)
         self.liveness.forget(peer)
         self.seniority.forget(peer)
-
-    def _set_member(self, peer: NodeId, *, member: bool) -> None:
-        """A member more, or less; neighbourhoods may shift."""
-        if member:
-            insort(self._sorted, peer)
-        else:
-            del self._sorted[bisect_left(self._sorted, peer)]
-        self._regroup()
+        self._stand([peer, *self.admission.forget(peer)])
 
     def _regroup(self) -> None:
         """Others are members now: who is near?"""
-        self._cached = None
         self.epoch += 1
-        block = neighbourhood_of(self._sorted, self.own)
+        block = self._order.neighbourhood_of(self.own)
         if block != self.near:
-            self.liveness.move(block, self._at)
-            self.near = block
-            self._divide()
+            self.liveness.move(block, self._now.steady)
+            self._peers.divide(block)
             self.told += 1
-
-    def _divide(self) -> None:
-        """Tell near peers from far ones, all of them."""
-        first, last = self.near
-        all_known = [*self._far.items(), *self._near.items()]
-        self._near = {peer: known for peer, known in all_known if first <= known.opened.prefix <= last}
-        self._far = {peer: known for peer, known in all_known if not first <= known.opened.prefix <= last}

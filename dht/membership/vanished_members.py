@@ -42,6 +42,10 @@ class VanishedMembers:
         if self._last_sign.pop(peer, None) is not None:
             self._shown_until = float("-inf")
 
+    def has(self, peer: NodeId) -> bool:
+        """Tell whether a peer was a member and fell silent."""
+        return peer in self._last_sign
+
     def items(self) -> tuple[tuple[NodeId, float], ...]:
         """Return all vanished members with their last signs of life, to be kept in a file."""
         return tuple(self._last_sign.items())

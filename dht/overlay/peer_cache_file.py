@@ -66,4 +66,7 @@ class PeerCacheFile:
     def _heartbeats(self) -> tuple[list[bytes], list[float], tuple[tuple[NodeId, float], ...]]:
         known, members = list(self._members.known()), self._members
         since = [members.seniority.since(peer) for peer, _ in known]
-        return [k.opened.raw for _, k in known], since, members.vanished.items()
+        raws = [k.opened.raw for _, k in known]
+        if raws and members.admission.is_attested and members.is_member(members.own) and self._core.own.raw:
+            raws, since = [self._core.own.raw, *raws], [members.seniority.since(members.own), *since]
+        return raws, since, members.vanished.items()

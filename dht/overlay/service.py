@@ -16,6 +16,7 @@ from dht.leases.load_balance import BalanceOutlook
 from dht.membership.first_meeting import LOST
 from dht.membership.working_families import WorkingFamilies
 from dht.messages import Answer, Asked, GetStrategy, Handler, LeaseRelease, LeaseRequest, Message, StrategyDigest
+from dht.overlay.admission_upkeep import AdmissionUpkeep
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.family_upkeep import FamilyUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
@@ -61,6 +62,7 @@ class OverlayService:
         self._strategy = StrategyUpkeep(deps, view, self._announcer, self._messenger, kick)
         self._leases = self._make_leases(settings.folder) if settings.member else None
         self._autonat = self._make_autonat(deps.dial_back) if deps.dial_back is not None else None
+        self._admission = self._make_admission(self._autonat) if self._autonat is not None else None
         self._cache = PeerCacheFile(core, settings.folder, deps.executor, deps.faults)
         self._joins = self._remembered = False
         self._first_contacts: tuple[Address, ...] = ()  # of the network file, this node's own address included
@@ -115,7 +117,8 @@ class OverlayService:
         """Return what an operator should know of this node's place in the network, one sentence each."""
         now = self._clock()
         others = self._core.twin.warnings(now.steady) + self._core.clocks.warnings(now)
-        return self._missing(now) + others + self._messenger.warnings()
+        waits = self._admission.warning() if self._admission is not None else ""
+        return self._missing(now) + others + self._messenger.warnings() + ((waits,) if waits else ())
 
     def clock_off_s(self, peer: NodeId) -> float:
         """Return how far a peer's clock is ahead of what most clocks show; 0 where that is not known."""
@@ -142,16 +145,17 @@ class OverlayService:
         self._core.own.refuse(hosts)
         self._driver.kick()
 
-    def join(self, addresses: Iterable[Address], *, by_network: bool = False) -> bool:
+    def join(self, addresses: Iterable[Address], *, by_network: bool = False, is_trusted: bool = True) -> bool:
         """Make first contact through these, of the families that this node uses; call it before `run` or any time. Tell
         whether there are others among them than this node itself. `by_network`: the network file or its strategy names
-        them, and so may name this node; what neighbours say is no such word."""
+        them, and so may name this node; what neighbours say is no such word. `is_trusted`: whoever answers there need
+        not be admitted."""
         used = [address for address in addresses if address.family in self._core.families.bound]
         others = [address for address in used if not self._core.own.is_at(address)]
         if by_network:
             self._first_contacts = tuple(used)
         self._joins = self._joins or bool(others)
-        self._core.join(self._clock(), others)
+        self._core.join(self._clock(), others, is_trusted=is_trusted)
         self._driver.kick()
         return bool(others)
 
@@ -161,6 +165,10 @@ class OverlayService:
         self._remembered = bool(found)
         self._joins = self._joins or self._remembered
         return found
+
+    def begin_network(self) -> None:
+        """Say that this node is the first of its network: nobody need admit it."""
+        self._core.members.trust([self.node_id])
 
     def expect_others(self) -> None:
         """Say that there are others in the network: a node that remembers none of them is lost until it meets one."""
@@ -203,6 +211,9 @@ class OverlayService:
             tasks.create_task(self._strategy.solver.run(), name="overlay-puzzle")
             if self._autonat is not None:
                 tasks.create_task(self._autonat.run(), name="overlay-autonat")
+            if self._admission is not None:
+                tasks.create_task(self._admission.run(), name="overlay-admission")
+            if self._autonat is not None:
                 role = RoleUpkeep(self._deps, self._view, self._autonat, self._driver.kick)
                 tasks.create_task(role.run(self._first_contacts, joins=self._joins), name="overlay-role")
 
@@ -234,6 +245,9 @@ class OverlayService:
         self.serve(Probe, autonat.answer)
         self.serve(AreYouThere, autonat.answer_there)
         return autonat
+
+    def _make_admission(self, autonat: AutoNat) -> AdmissionUpkeep:
+        return AdmissionUpkeep(self._deps, self._view, self._messenger, autonat.reach, self._driver.kick)
 
     def _why_apart(self, now: Now) -> str:
         """Say why this node does nothing in its network's name: one that never met it knows nothing, one whose clock is

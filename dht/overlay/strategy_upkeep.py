@@ -64,7 +64,8 @@ class StrategyUpkeep:
         digest = bytes.fromhex(self._strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
-        self._core.set_strategy(newest.version, digest, current.slot_bits, policy, blocked, graces, bits)
+        is_attested = current.admission == "attested"
+        self._core.set_strategy(newest.version, digest, current.slot_bits, policy, blocked, graces, bits, is_attested)
         self.solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
         self._announcer.announce()

@@ -113,6 +113,7 @@ class ProtocolEngine:
         )
         self._alerts, self._verifications = RateLimiter(1 / ALERT_S, 1.0), RateLimiter(1 / VERIFY_S, 1.0)
         self._events, self._told_epoch = list[Event](), 0
+        members.trust([] if member else [identity.node_id])  # whom a bare bootstrap node has reached are a network
 
     def receive(self, now: Now, data: bytes, source: Address) -> list[Datagram]:
         """Take a datagram, return what to send."""
@@ -168,9 +169,9 @@ class ProtocolEngine:
 
     # What the node calls; each takes effect at the next `poll`.
 
-    def join(self, now: Now, addresses: Iterable[Address]) -> None:
-        """Make first contact: at once, then at growing intervals for as long as nobody is live, then each minute."""
-        self._bootstrap.add(addresses, now)
+    def join(self, now: Now, addresses: Iterable[Address], *, is_trusted: bool = True) -> None:
+        """Make first contact, at growing intervals and then each minute; if `is_trusted`, who answers is a root."""
+        self._bootstrap.add(addresses, now, is_trusted=is_trusted)
 
     def remember(self, now: Now, heartbeats: Iterable[bytes], since: Mapping[bytes, float] | None = None) -> None:
         """Take heartbeats of an earlier run as members, live only if it was just now; they are asked soon. `since`:
@@ -192,15 +193,17 @@ class ProtocolEngine:
         blocked: frozenset[NodeId] = frozenset(),
         graces: Graces = GRACES,
         puzzle_bits: int = 0,
+        is_attested: bool = False,
     ) -> None:
-        """Go by this strategy from now on; `policy` follows from its declared prefixes. Whoever is `blocked` is not
-        listened to and no member; nor is who has less than `puzzle_bits` of work behind it, or is silent for longer
-        than the grace."""
+        """Go by this strategy from now on; `policy` follows from its declared prefixes. No member is who is `blocked`,
+        has less than `puzzle_bits` of work behind it, is silent for longer than the grace, or, where the network
+        `is_attested`, has been reached by too few members."""
         if puzzle_bits > self.rules.puzzle_bits:
             self.members.forget_unproven(puzzle_bits)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
         self.members.set_graces(graces)
+        self.members.follow(is_attested, policy)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)

@@ -25,7 +25,7 @@ from dht.protocol.requester import Requester
 from dht.protocol.self_heartbeat import SelfHeartbeat
 from dht.rate_limit import RateLimiter
 from dht.rng import Rng
-from dht.wire.contact import Contact
+from dht.wire.contact import Address, Contact
 from dht.wire.packets import Body, Packet, Ping, Pong
 
 HEARTBEATS_LIMIT = 16  # of one packet; 1232 bytes hold six
@@ -84,11 +84,15 @@ class Gossip:
         self._objections = RateLimiter(1 / OBJECT_S, 1.0)
         self._gaps = RateLimiter(1 / GAP_S, 1.0)
         self._exchange_at = float("-inf")
+        self._was_member = members.is_member(members.own)
 
     def poll(self, now: Now) -> None:
         """Tell news, try bootstrap addresses and exchange, as is due."""
-        if now.steady >= self._own.next_due and self._own.beat(now):
-            self._tell(now)
+        if now.steady >= self._own.next_due:
+            is_news = self._own.beat(now)
+            self._members.claim_own(self._own.claim())
+            if is_news:
+                self._tell(now)
         if now.steady >= self._bootstrap.next_due:
             self._try_bootstrap(now)
         if now.steady >= self._exchange_at:
@@ -103,13 +107,23 @@ class Gossip:
     def hear(self, now: Now, body: Ping | Pong, sender: bytes | None) -> None:
         """Take what came in a PING or PONG; `sender`: the public key of who sent it, None where nobody proved it."""
         told = [self._intake.learn(now, raw, sender) for raw in body.heartbeats[:HEARTBEATS_LIMIT]]
-        news = [each for each in told if each[0] >= CHANGED]
+        news = [each for each in told if each[0] >= CHANGED] + self._admitted()
         if news:
             self._consider(now, news)
         if body.suspects and sender is not None:
             if self._detector.take_rumour(now, body.suspects):
                 self._alarm(now)
             self._object(now, body.suspects, node_id_of(sender))
+
+    def _admitted(self) -> list[tuple[News, NodeId]]:
+        """Whom others have reached lately: they are news to all, and so is this node itself."""
+        if self._was_member != self._members.is_member(self._members.own):
+            self._was_member = not self._was_member
+            self._own.stir()
+        arrived = self._members.take_arrived()
+        for peer in filter(self._members.is_near, arrived):
+            self._partners.greet(peer)
+        return [(NEW, peer) for peer in arrived]
 
     def _consider(self, now: Now, news: list[tuple[News, NodeId]]) -> None:
         """Spread what came, unless it says that it is we who are behind."""
@@ -262,10 +276,12 @@ class Gossip:
         known = {e.udp for contact in live for e in contact.endpoints} | {e.udp for e in self._own.endpoints()}
         for address in self._bootstrap.choose(known, now, alone=not live):
             body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)
-            self._requester.ask_address(now, body, address, self._bootstrapped)
+            self._requester.ask_address(now, body, address, partial(self._bootstrapped, address))
 
-    def _bootstrapped(self, now: Now, packet: Packet | None, _body: Body | None) -> None:
+    def _bootstrapped(self, address: Address, now: Now, packet: Packet | None, _body: Body | None) -> None:
         """A door opened: exchange at once, which also tells who we are if we only now learned where."""
         if packet:
+            if self._bootstrap.is_trusted(address):
+                self._members.trust([node_id_of(packet.public_key)])
             self._exchange_at = now.steady
             self._welcomed(now)

@@ -78,6 +78,11 @@ class HeartbeatIntake:
         for raw in raws:
             try:
                 opened = open_heartbeat_once(raw, self._rules.network, self._rules.policy, self._rules.puzzle_bits)
+                if opened.heartbeat.public_key == self._own.public_key:  # it was a member, and may be again
+                    self._own.outrun(opened.sequence)
+                    self._own.attest(opened.heartbeat.attests)
+                    self._members.trust([self._members.own])
+                    continue
                 if opened.heartbeat.expires_at <= now.wall:
                     former.append(opened)
                     continue
@@ -85,10 +90,8 @@ class HeartbeatIntake:
             except (BadSignature, BadMessage):
                 self._refused["heartbeat"] += 1
                 continue
-            if opened.heartbeat.public_key == self._own.public_key:
-                self._own.outrun(opened.sequence)
-            else:
-                found.append(opened)
+            found.append(opened)
+        self._members.trust(opened.contact.node_id for opened in former)
         for peer in self._members.add_all(found, now):
             if self._members.is_near(peer):
                 self._partners.greet(peer)

@@ -12,6 +12,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
+from dht.membership.admission import MembershipClaim, marks_in
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
@@ -62,6 +63,7 @@ class SelfHeartbeat:
         self._families = families
         self._left_out: frozenset[Family] = frozenset()
         self._introducers: tuple[NodeId, ...] = ()
+        self.attests = b""  # marks of whom this node has reached
         self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
@@ -111,7 +113,7 @@ class SelfHeartbeat:
         if len(witnesses) > WITNESSES:
             del witnesses[next(iter(witnesses))]
         if self._hosts() != before:
-            self._stir()
+            self.stir()
         return self._hosts()[family] != host
 
     def be_quiet(self, quiet: bool) -> None:
@@ -120,30 +122,36 @@ class SelfHeartbeat:
             return
         self._quiet = quiet
         self.raw = b""
-        self._stir()
+        self.stir()
 
     def leave_out(self, families: frozenset[Family]) -> None:
         """Do not announce the endpoints of these families: nobody gets through to them."""
         if families != self._left_out:
             self._left_out = families
-            self._stir()
+            self.stir()
 
     def introduced_by(self, introducers: tuple[NodeId, ...]) -> None:
         """Say that this node is behind a NAT, and who tells it who wants to reach it; nobody: it is not."""
         if introducers != self._introducers:
             self._introducers = introducers
-            self._stir()
+            self.stir()
+
+    def attest(self, marks: bytes) -> None:
+        """Name these peers as reached by this node, by their marks."""
+        if marks != self.attests:
+            self.attests = marks
+            self.stir()
 
     def doubt(self, families: frozenset[Family]) -> None:
         """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
         self._doubted |= families
-        self._stir()
+        self.stir()
 
     def prove(self, nonce: int) -> None:
         """Say the solution of the identity's puzzle: peers may listen from now on."""
         if nonce != self._nonce:
             self._nonce = nonce
-            self._stir()
+            self.stir()
 
     def outrun(self, sequence: int) -> bool:
         """Go on behind a sequence of ours that somebody knows, and tell whether it was news: the clock was ahead before
@@ -178,11 +186,17 @@ class SelfHeartbeat:
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, says.refuses, self._introducers)
+        others = says.refuses, self._introducers, self.attests
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady
         return changed
+
+    def claim(self) -> MembershipClaim:
+        """Return what this node says of itself that admission goes by."""
+        families = frozenset(endpoint.family for endpoint in self.endpoints())
+        return MembershipClaim(self._member and not self._quiet, families, marks_in(self.attests))
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""
@@ -220,9 +234,10 @@ class SelfHeartbeat:
         """A change of readiness, leases or strategy does not wait for the next heartbeat's turn."""
         self._says = says
         if says._replace(due=0, load=Load()) != self._said._replace(due=0, load=Load()):
-            self._stir()
+            self.stir()
 
-    def _stir(self) -> None:
+    def stir(self) -> None:
+        """Sign the next heartbeat before its turn, and have peers hear it at once."""
         self._changed = True
         self.hurry()
 

@@ -218,7 +218,7 @@ class AutoNat:
                 return ProbeReply(found.udp, found.tcp, host, third)
             except RemoteError as error:
                 log.debug("probe not made by=%s reason=%s", third.hex(), error)
-        found = await self._probe(probe)
+        found = await self.reach(_contact_of(probe))
         return ProbeReply(found.udp, found.tcp, host)
 
     async def answer(self, asker: NodeId, probe: Probe) -> ProbeReply:
@@ -226,7 +226,7 @@ class AutoNat:
         if self._core.members.find(asker) is None:
             raise BadMessage(asker.hex(), "probes are made for members")
         self._permit(asker, probe.host)
-        return await self._probe(probe)
+        return await self.reach(_contact_of(probe))
 
     async def answer_there(self, asker: NodeId, message: AreYouThere) -> Done:
         """Acknowledge: the connection alone is what the asker wanted to know about."""
@@ -239,10 +239,10 @@ class AutoNat:
         if not self._one.take(asker, now) or not self._all.take("", now):
             raise BadMessage(asker.hex(), "too many probes; ask again later")
 
-    async def _probe(self, probe: Probe) -> ProbeReply:
-        there, peer = Endpoint(probe.host, probe.udp_port, probe.tcp_port), NodeId(probe.node_id)
-        contact = Contact(peer, (there,), tuple(map(NodeId, probe.introducers)))
-        pinging = self._meets(contact) if contact.introducers else self._dial_back.reaches(there.udp, peer)
+    async def reach(self, contact: Contact) -> ProbeReply:
+        """Tell whether a node answers at its first endpoint: a datagram from a new port, and a connection."""
+        there = contact.endpoints[0]
+        pinging = self._meets(contact) if contact.introducers else self._dial_back.reaches(there.udp, contact.node_id)
         async with asyncio.TaskGroup() as tasks:
             udp = tasks.create_task(pinging, name="probe-udp")
             tcp = tasks.create_task(self._connects(contact), name="probe-tcp")
@@ -275,3 +275,8 @@ class AutoNat:
         view = self._view
         live = sorted(view.live().intersection(view.members()) - {view.node_id})
         return [peer for peer in live if (c := view.contact(peer)) is not None and family in c.families]
+
+
+def _contact_of(probe: Probe) -> Contact:
+    there = Endpoint(probe.host, probe.udp_port, probe.tcp_port)
+    return Contact(NodeId(probe.node_id), (there,), tuple(map(NodeId, probe.introducers)))

@@ -17,7 +17,9 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset({"unknown-records"})  # what this program has of all that a document may say it needs
+FEATURES = frozenset({"unknown-records", "admission"})  # what this program has of all that a document may say it needs
+
+ADMISSIONS = ("open", "attested")  # who is a member: whoever says so, or whom enough members have reached
 
 Action = Literal["owners", "prefer", "spread", "deny"]
 
@@ -79,6 +81,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     declared_prefixes: tuple[str, ...] = ()  # private prefixes whose addresses may appear in contacts
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
+    admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "open" here
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -127,6 +130,8 @@ def encode_document(strategy: Strategy) -> bytes:
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
     if not strategy.needs:
         del fields["needs"]
+    if strategy.admission == "open":  # as it is without the field, which older programs do not know
+        del fields["admission"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 
@@ -146,6 +151,7 @@ def unknown_parts(document: bytes) -> tuple[str, ...]:
     fields = _fields(document)
     rules = fields.get("rules")
     found = [name for name in fields if name not in Strategy.__struct_fields__]
+    found += ["admission"] if fields.get("admission", "open") not in ADMISSIONS else []
     numbered = enumerate(rules if isinstance(rules, list) else [], start=1)
     return (*found, *(f"rules[{number}]" for number, rule in numbered if _is_unknown(rule)))
 

@@ -13,6 +13,7 @@ from dht.identity.node_key import Identity, verify
 from dht.keys import KEY_BYTES, MAX_SLOT_BITS, MAX_SPREAD
 from dht.strategy.crawl_rules import Pattern
 from dht.strategy.document import (
+    ADMISSIONS,
     DOMAIN,
     Need,
     Publishers,
@@ -36,6 +37,7 @@ MAX_NEEDS = 16
 MAX_FEATURE_CHARS = 64
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
+MAX_ADMISSION_CHARS = 32
 MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
@@ -92,6 +94,8 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("laptop_grace_s", strategy.laptop_grace_s, *GRACE_S)
     _check_range("puzzle_bits", strategy.puzzle_bits, 0, MAX_PUZZLE_BITS)
     _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
+    fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
+    _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

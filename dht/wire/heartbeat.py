@@ -28,6 +28,8 @@ LAPTOP_GRACE_S = 72 * 3600.0  # laptops sleep over weekends; by the durability m
 MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
 MOST_INTRODUCERS = 3  # 20 bytes each; one may fail while another is asked
+MARK_BYTES = 8  # of an id, by which an attester names it: nobody makes a second identity that begins alike
+MOST_ATTESTED = 12  # marks in one heartbeat, twice as many as come from peers that each ask six
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 AUTHOR = slice(64, 101)  # where the public key stands, after the signature and the heads of array and key
@@ -70,6 +72,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     leaving: bool = False  # it stops: not live from now on, a member until its grace is over
     refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
     introducers: tuple[bytes, ...] = ()  # ids of those who tell it, behind its NAT, who wants to reach it
+    attests: bytes = b""  # marks of the peers that it has reached itself, by datagram and connection (admission.py)
 
     @property
     def node_id(self) -> NodeId:
@@ -182,7 +185,7 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
 
 def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
-    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving
+    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving, beat.attests
     return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
 
 
@@ -235,6 +238,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with refused hosts out of range"
     if len(heartbeat.introducers) > MOST_INTRODUCERS or any(len(each) != KEY_BYTES for each in heartbeat.introducers):
         return "with introducers out of range"
+    if len(heartbeat.attests) > MOST_ATTESTED * MARK_BYTES or len(heartbeat.attests) % MARK_BYTES:
+        return "with attested peers out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

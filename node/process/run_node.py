@@ -137,10 +137,13 @@ async def _open_core(
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)
+        is_founder = data.is_founded_by(identity.node_id.hex())
+        if is_founder:
+            overlay.begin_network()
         joins = overlay.join(first_contacts(network, overlay.view.strategy), by_network=True)
         expects_others = bool(joins or network.seeds or config.node.seed_url)
         store = RecordStore.open(data.store, config.store, system_clock, faults)
-        if expects_others and not (store.occupied(0) or data.is_founded_by(identity.node_id.hex())):
+        if expects_others and not (store.occupied(0) or is_founder):
             overlay.expect_others()
         fetcher = await stack.enter_async_context(
             open_fetcher(config.crawl, VERSION, system_clock, overlay.families, faults)

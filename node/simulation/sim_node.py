@@ -96,6 +96,8 @@ class SimNode:
         overlay = self._overlay(around, faults)
         remembered = overlay.remember()
         joins = overlay.join(first_contacts(around.network, overlay.view.strategy), by_network=True)
+        if self.is_founder:
+            overlay.begin_network()
         if joins and not self.is_founder and not RecordStore(self.disk, STORE, self.clock).occupied(0):
             overlay.expect_others()
         has = frozenset(address.family for address in self.addresses)

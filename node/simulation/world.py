@@ -44,6 +44,7 @@ class WorldPlan:
     min_acks: int = 2
     loss: float = 0.0
     zipf: bool = False  # the hosts' sizes
+    admission: str = "open"  # as in the strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,6 +219,7 @@ class World:
             min_acks=plan.min_acks,
             analyzer=NEWEST_RULES.analyzer.number,
             ranking=NEWEST_RULES.ranking.number,
+            admission=plan.admission,
         )
         contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
         contacts += [

@@ -1,0 +1,107 @@
+"""Keeps a node admitted: it asks the members whose part it is to reach it, until enough of them name it."""
+
+import asyncio
+from collections.abc import Callable
+
+from dht.errors import RemoteError
+from dht.keys import NodeId
+from dht.membership.admission import nearest_attesters
+from dht.messages import Done
+from dht.overlay.dependencies import OverlayDependencies
+from dht.overlay.messenger import Messenger
+from dht.ownership.view import OverlayView
+from dht.reachability.attester import ASKED, NEAREST, Attester, AttestMe, Reach
+from dht.wire.contact import Contact
+
+LOOK_S = 1.0
+RETRY_S, RETRIES = 2.0, 5  # between two questions to one member while too few name this node; so often
+LATER_S = 10.0  # the same after that, when those are asked too who come next in the order
+RELAX_S = 60.0  # the same once enough do; members come and go
+ANSWER_S = 12.0  # a datagram tried twice, a connection, in two families
+
+
+class AdmissionUpkeep:
+    """Asks for one node, and answers those who ask it. `kick`: has the protocol engine send what it has."""
+
+    def __init__(
+        self,
+        deps: OverlayDependencies,
+        view: OverlayView,
+        messenger: Messenger,
+        reach: Reach,
+        kick: Callable[[], None],
+    ) -> None:
+        self._core, self._clock, self._view, self._messenger = deps.core, deps.clock, view, messenger
+        self._attester = Attester(deps.core, view, reach, deps.clock, kick)
+        self._asking: set[NodeId] = set()
+        self._rounds = 0  # in which names lacked
+        self._asked_at: dict[NodeId, float] = {}
+        self._failed: dict[NodeId, str] = {}  # why, by whom was asked last
+        messenger.serve(AttestMe, self._attester.answer)
+
+    async def run(self) -> None:
+        """Ask whenever names lack, until cancelled."""
+        keep_at = float("-inf")
+        async with asyncio.TaskGroup() as tasks:
+            while True:
+                steady = self._clock().steady
+                if self._core.members.admission.is_attested:
+                    if steady >= keep_at:
+                        self._attester.keep()
+                        keep_at = steady + RELAX_S
+                    for peer in self._due(steady):
+                        tasks.create_task(self._ask(peer), name="overlay-attest-me")
+                await asyncio.sleep(LOOK_S)
+
+    def warning(self) -> str:
+        """Say that this node waits to be admitted, and why; "" where it does not."""
+        core, admission = self._core, self._core.members.admission
+        if not (admission.is_attested and core.takes_part and core.own.claim().member):
+            return ""
+        if admission.is_member(core.node_id):
+            return ""
+        named, lacks = len(admission.attesters(core.node_id)), admission.lacks(core.node_id)
+        refused = [f"{peer.hex()[:8]}: {reason}" for peer, reason in sorted(self._failed.items())]
+        asked = "; ".join(refused) or ("" if self._asked_at else "it knows no member to ask")
+        text = f"waiting to be admitted: {named} members have reached this node at its address, {lacks} more must"
+        return f"{text} ({asked})" if asked else text
+
+    def _due(self, steady: float) -> list[NodeId]:
+        """Whom to ask now."""
+        core, admission = self._core, self._core.members.admission
+        if not (core.takes_part and core.own.raw and core.own.claim().member):
+            return []
+        others = set(self._attester.candidates(core.own.claim().families)) - {core.node_id}
+        self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
+        is_late = self._rounds * LOOK_S > RETRIES * RETRY_S
+        targets = nearest_attesters(core.node_id, others or self._who_wait(), NEAREST if is_late else ASKED)
+        named_by = admission.attesters(core.node_id)
+        self._failed = {peer: reason for peer, reason in self._failed.items() if peer in targets}
+        pause = LATER_S if is_late else RETRY_S if self._rounds else RELAX_S
+        open_to = [peer for peer in targets if peer not in named_by and peer not in self._asking]
+        due = [peer for peer in open_to if steady - self._asked_at.get(peer, -RELAX_S) >= pause]
+        self._asked_at = {peer: at for peer, at in self._asked_at.items() if peer in targets}
+        self._asked_at |= dict.fromkeys(due, steady)
+        return due
+
+    def _who_wait(self) -> list[NodeId]:
+        """Who says that it is a member: asked where this node knows no other, since they may know each other."""
+        return [peer for peer, known in self._core.members.waiting.items() if known.opened.heartbeat.member]
+
+    async def _ask(self, peer: NodeId) -> None:
+        contact = self._contact(peer)
+        if contact is None:
+            return
+        self._asking.add(peer)
+        try:
+            await self._messenger.ask_at(contact, AttestMe(self._core.own.raw), Done, timeout_s=ANSWER_S)
+        except RemoteError as error:
+            self._failed[peer] = str(error)
+        else:
+            self._failed.pop(peer, None)
+        finally:
+            self._asking.discard(peer)
+
+    def _contact(self, peer: NodeId) -> Contact | None:
+        known = self._core.members.waiting.find(peer)
+        return known.opened.contact if known is not None else self._view.contact(peer)

@@ -1,0 +1,155 @@
+"""Who is admitted: by three names, or by as many members as share a family; roots for nothing; phantoms never."""
+
+from random import Random
+
+from dht.keys import NodeId
+from dht.membership.admission import MemberAdmission, MembershipClaim, mark_of, nearest_attesters
+from dht.wire.contact import Family
+
+BOTH, V4, V6 = frozenset[Family]((4, 6)), frozenset[Family]((4,)), frozenset[Family]((6,))
+OWN = NodeId(bytes(20))
+A, B, C, D, E, F = (NodeId(bytes([n]) * 20) for n in range(1, 7))
+
+
+def claim(*names: NodeId, families: frozenset[Family] = BOTH, member: bool = True) -> MembershipClaim:
+    return MembershipClaim(member, families, frozenset(map(mark_of, names)))
+
+
+def attested(*roots: NodeId) -> MemberAdmission:
+    admission = MemberAdmission(OWN)
+    admission.follow(True)
+    admission.trust(roots)
+    for root in roots:
+        admission.hear(root, claim())
+    return admission
+
+
+def test_in_an_open_network_whoever_says_so_is_a_member() -> None:
+    admission = MemberAdmission(OWN)
+    assert admission.hear(A, claim()) == [A] and admission.is_member(A)
+    assert admission.hear(B, claim(member=False)) == [B] and not admission.is_member(B)
+    assert admission.hear(A, claim(member=False)) == [A] and not admission.is_member(A)
+
+
+def test_three_names_make_a_member_and_one_keeps_it() -> None:
+    admission = attested(A, B, C)
+    admission.hear(D, claim())
+    admission.hear(A, claim(D))
+    admission.hear(B, claim(D))
+    assert not admission.is_member(D) and admission.lacks(D) == 1
+    assert admission.hear(C, claim(D)) == [D] and admission.is_member(D)
+    admission.hear(A, claim())
+    admission.forget(B)
+    assert admission.is_member(D), "one name keeps it"
+    assert admission.hear(C, claim()) == [D] and not admission.is_member(D)
+
+
+def test_names_that_come_before_the_named_one_count_too() -> None:
+    admission = attested(A, B, C)
+    for root in (A, B, C):
+        admission.hear(root, claim(D))
+    assert admission.hear(D, claim()) == [D]
+
+
+def test_each_admission_may_admit_others() -> None:
+    admission = attested(A, B, C)
+    admission.hear(E, claim())
+    admission.hear(D, claim(E))
+    admission.hear(A, claim(D, E))
+    admission.hear(B, claim(D, E))
+    assert set(admission.hear(C, claim(D))) == {D, E}
+    assert admission.hear(D, claim()) == [], "two other names are there"
+
+
+def test_phantoms_that_name_each_other_and_everybody_stay_outside() -> None:
+    admission = attested(A, B, C)
+    for phantom in (D, E, F):
+        assert admission.hear(phantom, claim(A, B, C, D, E, F)) == []
+    admission.hear(A, claim(D))  # one member lies
+    assert admission.vouched == {A, B, C}
+
+
+def test_nobody_names_itself() -> None:
+    admission = attested(A)
+    assert admission.hear(B, claim(B)) == []
+    assert admission.hear(A, claim(A, B)) == [B]
+    assert admission.attesters(A) == frozenset()
+
+
+def test_as_many_names_do_as_members_share_a_family() -> None:
+    admission = attested(A)
+    admission.hear(OWN, claim(families=V4))
+    admission.hear(B, claim(families=V4))
+    admission.hear(A, claim(B))
+    assert admission.is_member(B), "the first one needs the founder alone"
+    admission.hear(C, claim(families=V4))
+    admission.hear(A, claim(B, C))
+    assert not admission.is_member(C) and admission.wanted(C, V4) == 2
+    admission.hear(B, claim(C, families=V4))
+    assert admission.is_member(C)
+    admission.hear(D, claim(families=V6))
+    assert admission.wanted(D, V6) == 1
+    admission.hear(A, claim(B, C, D))
+    assert admission.is_member(D), "a node of the other family needs the only member that has it too"
+
+
+def test_a_newcomer_takes_one_name_while_it_joins_and_then_asks_for_as_many_as_others() -> None:
+    admission = attested(A, B, C)
+    admission.is_joining = True
+    for peer, names in ((A, (D, E, F)), (B, (D, E)), (C, (D,))):
+        admission.hear(peer, claim(*names))
+    for peer in (D, E, F):
+        admission.hear(peer, claim())
+    assert admission.vouched == {A, B, C, D, E, F}
+    admission.hear(OWN, claim())
+    admission.hear(C, claim(D, OWN))
+    assert not admission.is_member(OWN), "for itself it asks for all"
+    gone = admission.end_join(lambda peer: peer != F)
+    assert gone == [E] and admission.is_member(D)
+    assert admission.is_member(F), "who sleeps could not ask more members than there were"
+
+
+def test_the_last_one_of_its_network_stays() -> None:
+    admission = attested(A)
+    admission.hear(OWN, claim())
+    admission.hear(A, claim(OWN))
+    assert admission.is_member(OWN)
+    admission.forget(A)
+    assert admission.is_member(OWN)
+
+
+def test_a_bare_bootstrap_node_is_vouched_for_as_a_root_alone_and_its_names_count() -> None:
+    admission = attested()
+    admission.hear(A, claim(B, member=False))
+    admission.hear(B, claim())
+    assert not admission.vouched
+    assert set(admission.trust([A])) == {A, B}
+    assert not admission.is_member(A) and admission.is_bare(A) and admission.is_member(B)
+
+
+def test_whatever_comes_first_the_same_are_admitted() -> None:
+    """Three roots and 40 others that name twelve of each other, in any order; the oracle starts from the roots."""
+    for seed in range(30):
+        rng = Random(seed)
+        peers = [NodeId(rng.randbytes(20)) for _ in range(40)]
+        names = {peer: rng.sample(peers, rng.randrange(13)) for peer in peers}
+        wanted = set(peers[:3])
+        while more := [p for p in peers if p not in wanted and sum(p in names[a] for a in wanted) >= 3]:
+            wanted.update(more)
+        admission = MemberAdmission(OWN)
+        admission.follow(True)
+        admission.trust(peers[:3])
+        for peer in peers[:3]:  # so that three members are there who may name
+            admission.hear(peer, claim())
+        for peer in rng.sample(peers, len(peers)):
+            admission.hear(peer, claim(*names[peer]))
+        assert admission.vouched == wanted
+
+
+def test_who_attests_follows_from_the_subject_alone() -> None:
+    rng = Random(1)
+    peers = [NodeId(rng.randbytes(20)) for _ in range(50)]
+    chosen = nearest_attesters(peers[0], peers, 6)
+    assert len(chosen) == 6 and peers[0] not in chosen
+    assert chosen == nearest_attesters(peers[0], rng.sample(peers, 50), 12)[:6]
+    assert chosen != nearest_attesters(peers[1], peers, 6)
