@@ -78,6 +78,11 @@ class LeaseService:
             self._settle_at = now + SETTLE_S
             self._leases.wait_until(self._settle_at)
 
+    def promised(self, now: Now, slot: Slot) -> NodeId | None:
+        """Return who has this node's vote for a slot, None where nobody has."""
+        promise = self._leases.voter.promise(now, slot)
+        return promise.holder if promise is not None else None
+
     def held(self, now: Now) -> Mapping[Slot, int]:
         """Return the slots that this node may crawl now, each with its epoch."""
         self._notice_standstill(now)

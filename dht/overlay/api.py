@@ -70,6 +70,9 @@ class View(Protocol):
     def announced(self, slot: Slot) -> Sequence[NodeId]:
         """Return the live peers, this node never, that say they hold the slot's lease."""
 
+    def promised(self, slot: Slot) -> NodeId | None:
+        """Return to whom this node, as a voter, has given its vote for the slot's lease; None where it gave none."""
+
     def refuses(self, peer: NodeId) -> bytes:
         """Return the hashes of the hosts that a peer will not fetch, four bytes each, one after the other."""
 

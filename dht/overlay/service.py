@@ -56,6 +56,7 @@ class OverlayService:
             core.own.operator,
             self._held,
             self._why_apart,
+            self._promised,
         )
         self._messenger = Messenger(deps, view, kick)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
@@ -281,6 +282,9 @@ class OverlayService:
 
     def _held(self, now: Now) -> Mapping[Slot, int]:
         return self._leases.held(now) if self._leases is not None else NO_LEASES
+
+    def _promised(self, now: Now, slot: Slot) -> NodeId | None:
+        return self._leases.promised(now, slot) if self._leases is not None else None
 
     def _take_event(self, event: Event) -> None:
         if isinstance(event, StrategyAhead):

@@ -40,15 +40,16 @@ class OverlayView:
         operator: str = "",
         held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES,
         why_apart: Callable[[Now], str] = lambda now: "",
+        promised: Callable[[Now, Slot], NodeId | None] = lambda now, slot: None,
     ) -> None:
-        """`own_endpoints`, `held` (slot: epoch of the leases) and `why_apart` are asked each time; `operator` is this
-        node's."""
+        """`own_endpoints`, `held` (slot: epoch of the leases), `why_apart` and `promised` (whom this node votes for)
+        are asked each time; `operator` is this node's."""
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints, self._operator = own_endpoints, operator
         self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
-        self._held, self._why_apart = held, why_apart
+        self._held, self._why_apart, self._promised = held, why_apart, promised
         self._refresh_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
@@ -190,6 +191,10 @@ class OverlayView:
         """Return the live peers whose newest heartbeat says that they hold the slot, sorted."""
         self._refresh_if_due()
         return self._holders.get(slot, ())
+
+    def promised(self, slot: Slot) -> NodeId | None:
+        """Return to whom this node, as a voter, has given its vote for the slot; None where it gave none."""
+        return self._promised(self._clock(), slot)
 
     def own_ready(self) -> frozenset[Slot]:
         """Return the slots for which this node is ready, as the strategy in force numbers them."""

@@ -84,7 +84,8 @@ class NodeStatus:
         refusals = self._core.store.replicator.refusals
         authors = {node_id_of(key).hex(): count for key, count in refusals.authors.most_common(MAX_NAMED)}
         peers = {peer.hex(): count for peer, count in refusals.peers.most_common(MAX_NAMED)}
-        return {"count": refusals.total, "authors": authors, "peers": peers}
+        ignored = self._core.store.replicator.host_writers.ignored
+        return {"count": refusals.total, "authors": authors, "peers": peers, "hosts": ignored}
 
     def _live(self) -> Json:
         view = self._overlay.view

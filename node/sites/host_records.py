@@ -38,7 +38,7 @@ class HostRecords:
         return frozenset(site for site in sites if self.book.is_fresh(site, within_s))
 
     def hear(self, record: Record) -> None:
-        """Take over a host record that came in and proves itself."""
+        """Take over a host record that lies here, so that it was taken from who may write it."""
         self.believe(self._take_aliases(record))
 
     def believe(self, host: HostRecord) -> None:
@@ -55,7 +55,9 @@ class HostRecords:
                 continue
             self.book.note_read(site)
             if (record := found.get((Kind.HOST, id))) is not None:
-                self.book.note_depth(self._take_aliases(record))
+                host = self._take_aliases(record)
+                if not self._replicator.host_writers.objection(record, by_owner=True):
+                    self.book.note_depth(host)
             self._replicator.moved(site)  # also where nothing is new: something of it may lie astray here
 
     def _take_aliases(self, record: Record) -> HostRecord:

@@ -21,6 +21,7 @@ from dht import (
     SiteShards,
     Slot,
     documents_of,
+    node_id_of,
     placement_key,
     site_of,
     slot_of,
@@ -35,6 +36,7 @@ log = logging.getLogger(__name__)
 
 SAMPLED = 64  # slots asked about, each of one of its ready replicas
 ASK_WITHIN_S = 5.0
+ADOPT_EVERY_S = 10.0  # a lease moves within seconds; who reads a record meanwhile is sent on by the owners
 
 
 class SiteSharder:
@@ -58,9 +60,27 @@ class SiteSharder:
 
     async def run(self) -> None:
         """Look at the held slots again and again, until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._adopt_for_ever(), name="site-adopt")
+            while True:
+                await asyncio.sleep(self._bounds.look_every_s * self._rng.uniform(0.75, 1.25))
+                await self.step()
+
+    async def _adopt_for_ever(self) -> None:
         while True:
-            await asyncio.sleep(self._bounds.look_every_s * self._rng.uniform(0.75, 1.25))
-            await self.step()
+            await asyncio.sleep(ADOPT_EVERY_S * self._rng.uniform(0.75, 1.25))
+            await self.adopt()
+
+    async def adopt(self) -> None:
+        """Sign anew what former holders of these slots said of spread sites: a depth counts while its author holds the
+        lease."""
+        view = self._overlay.view
+        for site in self._records.book.sites:
+            id, key = host_name(site)
+            epoch = view.leases().get(slot_of(key, view.strategy.slot_bits))
+            record = self._store.find(Kind.HOST, id) if epoch is not None else None
+            if epoch is not None and record is not None and node_id_of(record.proof.author) != view.node_id:
+                await self._writer.change(site, epoch)
 
     async def step(self) -> None:
         """Look at all slots held once, where the network is large enough."""

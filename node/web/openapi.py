@@ -151,7 +151,7 @@ _SCHEMAS: Json = {
         clients=_object(waiting=_COUNT, carried=_COUNT, distrusted=_ANY, polled=_COUNT, carried_here=_COUNT),
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
-        refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY),
+        refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
         search=_object(

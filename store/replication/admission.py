@@ -4,6 +4,7 @@ Pure but for the view that it is given: `now` is an argument. What a slot holds 
 members from whom its owners come, and they bring what others wrote when they repair, hand over or pay what they owe;
 so a record's author says nothing about who may bring it. From other members come found URLs, and what a former owner
 that has fallen out of the candidates still has to hand over: both at a bounded rate. Who is no member brings nothing.
+Where a site lies is said by the holder of its home slot alone (`store/replication/host_writers.py`).
 """
 
 from collections.abc import Callable, Sequence
@@ -12,6 +13,7 @@ from dht import NodeId, Now, Overlay, RateLimiter, SiteShards, Slot, placement_k
 from store.record.package import MAX_RECORDS, url_of
 from store.record.record import Kind, Record
 from store.record.time_flaw import AHEAD_S
+from store.replication.host_writers import HostWriters
 
 BURST_S = 4.0  # of the rate: a page's links come together
 
@@ -19,9 +21,17 @@ BURST_S = 4.0  # of the rate: a page's links come together
 class Admission:
     """Decides whose records one node takes."""
 
-    def __init__(self, overlay: Overlay, records_s: float, places: SiteShards, serves: Callable[[bytes], bool]) -> None:
+    def __init__(
+        self,
+        overlay: Overlay,
+        records_s: float,
+        places: SiteShards,
+        serves: Callable[[bytes], bool],
+        host_writers: HostWriters,
+    ) -> None:
         """`serves(key)`: whether this node answers for the slot of a key, which may be another's by now."""
         self._overlay, self._places, self._serves = overlay, places, serves
+        self._host_writers = host_writers
         self._foreign = RateLimiter(records_s, max(BURST_S * records_s, MAX_RECORDS))
 
     def objections(self, now: Now, peer: NodeId, records: Sequence[Record], *, is_hint: bool = False) -> list[str]:
@@ -35,6 +45,8 @@ class Admission:
             is_ours = slot in owned or self._serves(record.key)
             if not is_ours and not (is_hint and view.node_id in view.candidates(slot)):
                 reasons[n] = f"slot {slot} is not mine"
+            elif record.kind == Kind.HOST and (objection := self._of_site(peer, record, slot)):
+                reasons[n] = objection
             elif peer not in view.candidates(slot):
                 reasons[n] = self._of_another(now, peer, record, slot)
                 foreign.extend(() if reasons[n] else (n,))
@@ -44,6 +56,10 @@ class Admission:
             for n in foreign:
                 reasons[n] = "too many records for slots that are not yours; send them again later"
         return reasons
+
+    def _of_site(self, peer: NodeId, record: Record, slot: Slot) -> str:
+        view = self._overlay.view
+        return self._host_writers.objection(record, by_owner=peer in view.owners(slot) or view.is_ready(peer, slot))
 
     def _of_another(self, now: Now, peer: NodeId, record: Record, slot: Slot) -> str:
         """Found URLs, and what a former owner has; its word about the future, which would win, is not taken."""

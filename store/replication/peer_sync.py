@@ -18,6 +18,7 @@ from store.record.package import open_package, pack, size_of
 from store.record.range_reconciliation import END, FORM, ItemsBetween, RangeEntry, RangeItem, RangeSession, item
 from store.record.record import Record
 from store.record.record_check import RecordCheck, RefusalCounts
+from store.replication.host_writers import HostWriters
 from store.replication.messages import (
     MAX_WANTED,
     FetchRecords,
@@ -63,9 +64,11 @@ class PeerSync:
         check: RecordCheck,
         proofs: ProofThread,
         refusals: RefusalCounts,
+        host_writers: HostWriters,
     ) -> None:
         self._overlay, self._store, self._config = overlay, store, config
         self._check, self._proofs, self._refusals = check, proofs, refusals
+        self._host_writers = host_writers
 
     async def reconcile(
         self,
@@ -122,7 +125,8 @@ class PeerSync:
             later = [part[n] for n in sorted(set(reply.later)) if 0 <= n < len(part)]
             if len(later) == len(part):
                 raise BadReplica(f"answer of {peer.hex()}", "postpones everything")
-            records = await self.prove(peer, reply, part, content=True)
+            proved = await self.prove(peer, reply, part, content=True)
+            records = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
             await self._store.put(records)
             for record in records:
                 if reason := self._store.refusals([record])[0]:

@@ -19,6 +19,7 @@ from store.record.record import Draft, Kind, Record
 from store.record.record_check import BodyRules, NoBodyRules, RecordCheck, RefusalCounts
 from store.replication.admission import Admission
 from store.replication.hinted_handoff import HintedHandoff
+from store.replication.host_writers import HostWriters
 from store.replication.late_peers import LatePeers
 from store.replication.messages import SlotState
 from store.replication.peer_sync import PeerSync
@@ -73,7 +74,8 @@ class Replicator:
         self._handoff = handoff = HintedHandoff(store, config)
         check, proofs, late = RecordCheck(rules or NoBodyRules(), places), ProofThread(), LatePeers(clock)
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals)
+        self.host_writers = HostWriters(overlay, places)
+        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
@@ -82,7 +84,7 @@ class Replicator:
             config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places, check, late
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late)
-        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready)
+        admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
             store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals
         )

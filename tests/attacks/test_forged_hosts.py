@@ -1,14 +1,17 @@
 """A member writes host records of sites that are not its to decide about: nothing is left out, nothing moves."""
 
+from contextlib import suppress
+
 import pytest
 from msgspec.structs import replace
 
 from crawl import AliasEvidence
-from node.simulation.census import take_census
+from dht import slot_of
+from node.simulation.census import is_idle, take_census
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
-from store import Draft, HostAlias, HostRecord, Kind, encode_host, host_name, host_url
-from tests.sim.judged import assert_complete, assert_polite, crawled
+from store import Draft, HostAlias, HostRecord, Kind, TooFewCopies, encode_host, host_name, host_url
+from tests.sim.judged import CRAWLED_WITHIN_S, assert_complete, assert_polite, crawled, is_due
 
 GAMMA, EVIL = "site0.example", "site1.example"
 
@@ -18,7 +21,8 @@ async def forge(world: World, liar: SimNode, host: HostRecord, ahead_s: float = 
     wall = world.loop.clock()().wall
     name = host_name(host.url.split("/")[2])
     draft = Draft(Kind.HOST, *name, int(wall + ahead_s), int(wall * 1000), int(wall // 86_400) + 90, encode_host(host))
-    await liar.node_core.store.replicator.write([draft])
+    with suppress(TooFewCopies):
+        await liar.node_core.store.replicator.write([draft])
 
 
 @pytest.mark.parametrize("how", AliasEvidence)
@@ -37,3 +41,60 @@ def test_a_site_is_not_another_one_because_somebody_says_so(how: AliasEvidence) 
         assert_polite(world)
 
     simulate(scenario, WorldPlan(seed=3, hosts=3, pages=20))
+
+
+@pytest.mark.parametrize("ahead_s", [0.0, 80_000.0])
+def test_nobody_moves_a_site_that_is_not_at_home_with_him(ahead_s: float) -> None:
+    """Every member but the holder says that the site lies in 256 places, now and for a day to come."""
+
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(20.0)
+        home = slot_of(host_name(GAMMA)[1], world.plan.slot_bits)
+        liars = [node for node in nodes if home not in node.overlay.view.leases()]
+        for liar in liars:
+            await forge(world, liar, HostRecord(host_url(GAMMA), 8, 0, world.loop.clock()().wall), ahead_s)
+        await world.until(lambda: is_idle(nodes) and not is_due(world), CRAWLED_WITHIN_S)
+        honest = [node for node in nodes if node not in liars]
+        assert honest and not any(node.node_core.store.host_book.spreads for node in honest)
+        assert sum(node.node_core.store.replicator.host_writers.ignored for node in nodes) >= len(liars)
+        assert take_census(nodes).states() == world.web.outcomes()
+        assert_polite(world)
+
+    simulate(scenario, WorldPlan(seed=5, hosts=3, pages=20))
+
+
+def test_the_next_holder_vouches_for_what_the_last_one_said_of_a_site() -> None:
+    """The holder spreads a site and dies; a newcomer learns it from whoever holds its home slot then."""
+
+    async def scenario(world: World) -> None:
+        await world.add(6)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await crawled(world)
+        home = slot_of(host_name(GAMMA)[1], world.plan.slot_bits)
+        holder = next(node for node in world.running() if home in node.overlay.view.leases())
+        wall, epoch = world.loop.clock()().wall, holder.overlay.view.leases()[home]
+        host = HostRecord(host_url(GAMMA), 2, 0, wall)
+        name, day = host_name(GAMMA), int(wall // 86_400) + 90
+        draft = Draft(Kind.HOST, *name, epoch, int(wall * 1000), day, encode_host(host))
+        await holder.node_core.store.replicator.write([draft])
+        await world.pass_time(30.0)
+        await world.kill(holder)
+        await world.pass_time(60.0)
+        (newcomer,) = await world.add(1)
+        await crawled(world)
+        await world.pass_time(60.0)
+        assert await newcomer.node_core.store.host_records.learn([GAMMA])
+        depths = [node.node_core.store.host_book.depths(GAMMA)[0] for node in world.running() if holds(node, GAMMA)]
+        assert depths and set(depths) == {2}
+        assert newcomer.node_core.store.host_book.depths(GAMMA)[0] == 2
+        assert_complete(world)
+
+    simulate(scenario, WorldPlan(seed=6, hosts=3, pages=20))
+
+
+def holds(node: SimNode, site: str) -> bool:
+    return node.node_core.store.records.find(Kind.HOST, host_name(site)[0]) is not None

@@ -35,6 +35,7 @@ def test_what_a_crawler_writes_is_taken(what: str) -> None:
 
 
 async def started(net: Net, count: int) -> None:
+    net.holder = LIAR.node_id  # also of what it may not say
     for node in net.list[:count]:
         node.rules = RULES
         node.start()
@@ -78,7 +79,7 @@ def test_what_an_older_node_took_is_not_pulled_and_holds_up_no_slot() -> None:
         await started(net, 1)
         first, older = net.list[0], [d for d in HOSTILE.values() if (d.kind, d.id) not in GOOD_NAMES]
         await first.store.put(records(*older, signer=LIAR))
-        await first.store.put(records(*GOOD))
+        await first.store.put(records(*GOOD, signer=LIAR))
         assert len(bodies(first) - GOOD_BODIES) > 30
         for node in net.list[1:]:
             node.rules = RULES

@@ -111,6 +111,12 @@ class FakeOverlay:
     def _ranked(self, slot: Slot) -> list[NodeId]:
         return sorted(self.members(), key=lambda m: sha256(m + slot.to_bytes(2, "big")).digest(), reverse=True)
 
+    def promised(self, slot: Slot) -> NodeId | None:
+        return self.net.holder
+
+    def announced(self, slot: Slot) -> tuple[NodeId, ...]:
+        return ()
+
     def owners(self, slot: Slot) -> tuple[NodeId, ...]:
         return tuple(self._ranked(slot)[: self.strategy.replicas])
 
@@ -264,6 +270,7 @@ class Net:
         self.slow: dict[NodeId, float] = {}  # seconds by which a node's answers come later
         self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
+        self.holder: NodeId | None = None  # who holds the leases of all slots
         self.frozen: set[NodeId] = set()  # take what is sent and answer nothing; nobody has noticed
         self.strategy = Strategy(
             network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas, min_acks=2,

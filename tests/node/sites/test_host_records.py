@@ -23,6 +23,14 @@ class Network:
     is_silent: bool = False
     moved_sites: list[str] = field(default_factory=list)
     aliases: list[tuple[str, int]] = field(default_factory=list)
+    objections: str = ""  # to what others say
+
+    @property
+    def host_writers(self) -> "Network":
+        return self
+
+    def objection(self, record: Record, *, by_owner: bool) -> str:
+        return self.objections
 
     def clock(self) -> Now:
         return Now(self.time, self.time)
@@ -69,6 +77,17 @@ async def test_a_record_is_read_once_and_again_after_its_time() -> None:
     assert len(network.asked) == 3
     network.time += FORMER_S
     assert hosts.book.depths(SITE) == (3,), "nothing lies at the former place any more"
+
+
+async def test_a_depth_that_its_author_may_not_write_is_not_obeyed() -> None:
+    network = Network(said={SITE: HostRecord(host_url(SITE), 8, 0, 1e6)}, objections="not the holder")
+    hosts = opened(network)
+    assert await hosts.learn([SITE]) == {SITE}
+    assert not hosts.book.spreads and not hosts.book.take_moved()
+    network.objections = ""
+    network.time += FRESH_S + 1
+    await hosts.learn([SITE])
+    assert hosts.book.depths(SITE)[0] == 8
 
 
 async def test_silence_says_nothing() -> None:
