@@ -33,11 +33,12 @@ from index.engine.tantivy_documents import (
     slot_terms,
     without_class,
 )
-from index.engine.tantivy_queries import any_of, boolean, is_any_of, silent
+from index.engine.tantivy_matches import Matches
+from index.engine.tantivy_queries import is_any_of, silent
 from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
 from index.query.leaf import Leaf
-from index.query.parser import LanguageFilter, Query, QueryGroup, QueryNode, SiteFilter, TagFilter
+from index.query.parser import Query, QueryGroup, QueryNode
 from index.query.ranking_rules import FRONT_FIELD, RankingRules
 from index.query.rewards import shares, words_in
 from index.query.scoring import K1
@@ -125,7 +126,7 @@ class TantivyEngine:
         return nsmallest(limit, counts.items(), key=lambda each: (-each[1], each[0]))
 
     def words_together(self, words: Sequence[str]) -> int:
-        return self._hits(tantivy.Query.boolean_query([(Occur.Must, silent(self._match(word))) for word in words]))
+        return self._hits(tantivy.Query.boolean_query([(Occur.Must, silent(self._matches.of(word))) for word in words]))
 
     def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures():
@@ -150,8 +151,8 @@ class TantivyEngine:
     def _counted_anew(self, searcher: tantivy.Searcher, asked: QueryNode | str, slot_bits: int) -> Mapping[int, int]:
         """Count by slot, and what groups match by site, too: to find it again would cost as much once more."""
         if not isinstance(asked, QueryGroup):
-            return self._by_slot(searcher, self._match(asked), slot_bits)
-        found = searcher.aggregate(self._match(asked), {**by_slot(slot_bits), **SITES})
+            return self._by_slot(searcher, self._matches.of(asked), slot_bits)
+        found = searcher.aggregate(self._matches.of(asked), {**by_slot(slot_bits), **SITES})
         self._remember_sites((asked, self._occupied(slot_bits), slot_bits), found)
         return slots_in(found, slot_bits)
 
@@ -159,7 +160,7 @@ class TantivyEngine:
         asked = (node, slots & self._occupied(slot_bits), slot_bits)
         if asked not in self._sited:
             with self._failures():
-                match = self._within(self._match(node), slots, slot_bits)
+                match = self._within(self._matches.of(node), slots, slot_bits)
                 self._remember_sites(asked, self._searcher.aggregate(match, SITES))
         return self._sited[asked]
 
@@ -174,7 +175,7 @@ class TantivyEngine:
             if len(known) >= FACETED:
                 known.clear()
             with self._failures():
-                match = self._within(self._match(node), slots, slot_bits)
+                match = self._within(self._matches.of(node), slots, slot_bits)
                 known[asked] = facets_in(self._searcher.aggregate(match, FACET_NAMES))
         return known[asked]
 
@@ -191,7 +192,7 @@ class TantivyEngine:
         if average == 0.0 and query.leaves and hits:
             average = self._average = self._mean_length(searcher, hits[0][1], query)
         if len(hits) <= limit and is_part:  # what only the boilerplate holds
-            rest = tantivy.Query.boolean_query([(Occur.Must, self._match(query.root)), (Occur.MustNot, scored)])
+            rest = tantivy.Query.boolean_query([(Occur.Must, self._matches.of(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
             more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)
             hits = [*hits, *more.hits]
@@ -231,6 +232,7 @@ class TantivyEngine:
         self._counted: dict[tuple[QueryNode | str, int], Mapping[int, int]] = {}  # a word by itself: as written
         self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
         self._asked = AskedTerms(self._searcher)
+        self._matches = Matches(self._schema, self._asked)
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
         self._filled: dict[int, frozenset[int]] = {}
@@ -244,24 +246,6 @@ class TantivyEngine:
 
     def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
         return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
-
-    def _match(self, node: QueryNode | str) -> tantivy.Query:
-        if isinstance(node, str):
-            return tantivy.Query.term_query(self._schema, "word", node)
-        if isinstance(node, QueryGroup):
-            return boolean(node, [self._match(child) for child in node.children], map(self._match, node.without))
-        if isinstance(node, SiteFilter):
-            return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
-        if isinstance(node, LanguageFilter):
-            return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
-        if isinstance(node, TagFilter):
-            return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
-        return any_of(*self._in(node, "text"), *self._in(node, "boilerplate"))
-
-    def _in(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
-        """Queries of which a document that holds a leaf in this field matches one, or two where it holds a phrase apart
-        and joined."""
-        return [asked.query(self._schema) for asked in self._asked.of(leaf, field)]
 
     def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tuple[tantivy.Query, bool]:
         """A query that scores every leaf that a document's text holds, and whether it leaves out what matches the tree
@@ -279,8 +263,8 @@ class TantivyEngine:
         root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
         wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
         must = [child for child in wanted if not is_any_of(child, query.leaves)]
-        clauses = [(Occur.Must, silent(self._match(child))) for child in must]
-        clauses += [(Occur.MustNot, self._match(child)) for child in root.without]
+        clauses = [(Occur.Must, silent(self._matches.of(child))) for child in must]
+        clauses += [(Occur.MustNot, self._matches.of(child)) for child in root.without]
         is_part = len(must) < len(wanted)
         if not clauses:
             return tantivy.Query.boolean_query(leaves), is_part
@@ -303,7 +287,7 @@ class TantivyEngine:
         most."""
         fields = [(each.name, share) for each, share in zip(rules.classes, shares(rules, words), strict=True)]
         for field, share in (*fields, (FRONT_FIELD, rules.front_share)):
-            for query in self._in(leaf, field) if share else ():
+            for query in self._matches.in_field(leaf, field) if share else ():
                 yield tantivy.Query.const_score_query(query, weight * share)
 
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:

@@ -19,10 +19,11 @@ _PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 
 class Asked(NamedTuple):
-    """A term, or those of a phrase, in a field."""
+    """A term, or those of a phrase, in a field of documents of some stem classes, a bit each."""
 
     field: str
-    terms: Sequence[str]
+    terms: tuple[str, ...]
+    classes: int
 
     def query(self, schema: tantivy.Schema) -> tantivy.Query:
         """Return the query that asks for it."""
@@ -41,6 +42,14 @@ class AskedTerms:
             int
         ] = []  # stem classes of which there are documents; there is one where a leaf is looked for
 
+    @property
+    def classes(self) -> Sequence[int]:
+        """The stem classes of which there are documents."""
+        if not self._classes:
+            count = self._searcher.doc_freq
+            self._classes = [number for number in range(len(CLASSES)) if count("stem_class", str(number))]
+        return self._classes
+
     def of(self, leaf: Leaf, field: str) -> Sequence[Asked]:
         """Return what is asked for a leaf in a field: of what is in this list, each document holds one at most, or two
         where it holds a phrase apart and joined."""
@@ -55,16 +64,13 @@ class AskedTerms:
         if field in _PARTS_OF_TEXT and all(asked.field == "text" for asked in self.of(leaf, "text")):
             yield from (asked._replace(field=field) for asked in self.of(leaf, "text"))
             return
-        if not self._classes:
-            count = self._searcher.doc_freq
-            self._classes = [number for number in range(len(CLASSES)) if count("stem_class", str(number))]
         for form in forms_of(leaf):
             if field in PAIRS_OF and _are_numbers(form):
-                yield Asked(PAIRS_OF[field], list(map(pair_of, form.terms, form.terms[1:])))
+                yield Asked(PAIRS_OF[field], tuple(map(pair_of, form.terms, form.terms[1:])), form.classes)
                 continue
-            for number in self._classes:
+            for number in self.classes:
                 if form.classes >> number & 1:
-                    yield Asked(field, [term_in_class(term, number) for term in form.terms])
+                    yield Asked(field, tuple([term_in_class(term, number) for term in form.terms]), 1 << number)
 
     def _is_there(self, asked: Asked) -> bool:
         return all(self._searcher.doc_freq(asked.field, term) for term in asked.terms)

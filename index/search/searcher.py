@@ -299,8 +299,8 @@ class Searcher:
     def _result(self, request: _Bounded, outcome: SearchOutcome, page: _Page, each: _Shown) -> dict[str, Any]:
         text, scored = each.text, each.scored
         query = request.peer_query.query
-        chars = snippet_chars(text, self._config)
-        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves), chars, class_of(text.language))
+        chars, stem_class = snippet_chars(text, self._config), class_of(text.language)
+        snippet = make_snippet((text.body, text.boilerplate), terms_of(query.leaves, stem_class), chars, stem_class)
         view = self._overlay.view
         result: dict[str, Any] = {
             "url": text.url,

@@ -51,9 +51,10 @@ class Snippet:
     start: int = 0
 
 
-def terms_of(leaves: Iterable[Leaf]) -> frozenset[str]:
-    """Return all terms that deserve a highlight, in whatever stem class."""
-    return frozenset(term for leaf in leaves for form in forms_of(leaf) for term in form.terms)
+def terms_of(leaves: Iterable[Leaf], stem_class: int = ENGLISH) -> frozenset[str]:
+    """Return all terms that deserve a highlight in documents of a stem class."""
+    forms = (form for leaf in leaves for form in forms_of(leaf) if form.classes >> stem_class & 1)
+    return frozenset(term for form in forms for term in form.terms)
 
 
 def make_snippet(texts: Sequence[str], wanted: frozenset[str], chars: int, stem_class: int = ENGLISH) -> Snippet:

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from index.query.parser import parse_query
 from index.search.snippet import make_snippet, terms_of
 from index.text.analyzer import terms
+from index.text.stem_classes import ENGLISH
 
 FILLER = "lorem ipsum dolor sit amet " * 40
 
@@ -74,3 +75,10 @@ def test_a_snippet_begins_and_ends_with_a_sentence_where_that_is_near() -> None:
 def test_words_with_diacritics_are_marked_among_plain_ones() -> None:
     _, marks = snippet("Das Größte: die größte Brücke. Die Bruecke von Malmö und Malmo.", "malmo")
     assert marks == ["Malmö", "Malmo"]
+
+
+def test_words_are_marked_that_the_language_of_the_page_takes_for_forms_of_a_word() -> None:
+    leaves = parse_query("use").leaves
+    body = "They told us how to use it, and we used it."
+    made = make_snippet((body,), terms_of(leaves, ENGLISH), 200, stem_class=ENGLISH)
+    assert [made.text[a:b] for a, b in made.highlights] == ["use", "used"]

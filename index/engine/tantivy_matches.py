@@ -1,0 +1,85 @@
+"""Which of tantivy's documents match a tree, and nothing about their scores.
+
+A document has one stem class. So where enough of several leaves are wanted, each class is asked by itself: terms meet
+faster than alternatives of terms do. Where few are to be chosen of few, all ways to choose them are written out.
+"""
+
+from itertools import combinations
+from math import comb
+
+import tantivy
+from tantivy import Occur
+
+from index.engine.tantivy_queries import any_of, boolean
+from index.engine.tantivy_terms import Asked, AskedTerms
+from index.query.leaf import Leaf, Phrase, Term
+from index.query.query_tree import Condition, LanguageFilter, QueryGroup, QueryNode, SiteFilter, TagFilter
+
+MAX_WAYS = 6  # to choose so many of a group's children, each written out
+_Plan = Asked | Condition | tuple[int, tuple["_Plan", ...]]  # or so many of these, of the documents of one class
+_IMPOSSIBLE: _Plan = (1, ())
+
+
+class Matches:
+    """Writes the queries of one commit; each matches the same documents as the node does."""
+
+    def __init__(self, schema: tantivy.Schema, asked: AskedTerms) -> None:
+        self._schema, self._asked = schema, asked
+
+    def of(self, node: QueryNode | str) -> tantivy.Query:
+        """Return the query of what matches a node; a string is a word as it is written."""
+        if isinstance(node, str):
+            return tantivy.Query.term_query(self._schema, "word", node)
+        if isinstance(node, QueryGroup):
+            if node.minimum > 1 and _is_positive(node):
+                plans = (self._plan(node, stem_class) for stem_class in self._asked.classes)
+                return any_of(*map(self._planned, dict.fromkeys(plan for plan in plans if plan != _IMPOSSIBLE)))
+            return boolean(node, list(map(self.of, node.children)), map(self.of, node.without))
+        if isinstance(node, Term | Phrase):
+            return any_of(*self.in_field(node, "text"), *self.in_field(node, "boilerplate"))
+        return self._filter(node)
+
+    def in_field(self, leaf: Leaf, field: str) -> list[tantivy.Query]:
+        """Return queries of which a document that holds a leaf in a field matches one, or two where it holds a phrase
+        apart and joined."""
+        return [asked.query(self._schema) for asked in self._asked.of(leaf, field)]
+
+    def _filter(self, node: SiteFilter | LanguageFilter | TagFilter) -> tantivy.Query:
+        if isinstance(node, SiteFilter):
+            return tantivy.Query.term_query(self._schema, "site", node.host, "basic")
+        if isinstance(node, LanguageFilter):
+            return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
+        return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
+
+    def _plan(self, node: QueryNode, stem_class: int) -> _Plan:
+        """What is asked of the documents of one class."""
+        if isinstance(node, QueryGroup):
+            plans = tuple(plan for each in node.children if (plan := self._plan(each, stem_class)) != _IMPOSSIBLE)
+            return (node.minimum, plans) if len(plans) >= node.minimum else _IMPOSSIBLE
+        if isinstance(node, Term | Phrase):
+            every = (*self._asked.of(node, "text"), *self._asked.of(node, "boilerplate"))
+            return 1, tuple(asked for asked in every if asked.classes >> stem_class & 1)
+        return node
+
+    def _planned(self, plan: _Plan) -> tantivy.Query:
+        if isinstance(plan, Asked):
+            return plan.query(self._schema)
+        if not isinstance(plan, tuple):
+            return self.of(plan)
+        minimum, plans = plan
+        queries = list(map(self._planned, plans))
+        if minimum == 1:
+            return any_of(*queries)
+        if comb(len(queries), minimum) <= MAX_WAYS:
+            return any_of(*map(_all_of, combinations(queries, minimum)))
+        wanted = [(Occur.Should, query) for query in queries]
+        return tantivy.Query.boolean_query(wanted, minimum_number_should_match=minimum)
+
+
+def _all_of(queries: tuple[tantivy.Query, ...]) -> tantivy.Query:
+    return tantivy.Query.boolean_query([(Occur.Must, query) for query in queries])
+
+
+def _is_positive(node: QueryNode) -> bool:
+    """Whether nothing is excluded, which a document of another class could hold."""
+    return not isinstance(node, QueryGroup) or (not node.without and all(map(_is_positive, node.children)))
