@@ -13,7 +13,7 @@ import json
 import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from functools import partial
 from heapq import nsmallest
 from pathlib import Path
@@ -52,11 +52,11 @@ class TantivyEngine:
     """An engine of tantivy's in a directory of its own, or in memory where `path` is None. Raises IndexCorrupt."""
 
     def __init__(self, path: Path | None, heap_bytes: int) -> None:
-        self._path = path
+        self._path, self._failures = path, _Failures(path)
         self._schema = schema_of_documents()
         self._average = 0.0  # tantivy's mean length of the last commit, once somebody needed it
         self._heap_bytes = heap_bytes
-        with self._failures():
+        with self._failures:
             if path is not None:
                 path.mkdir(parents=True, exist_ok=True)
             self._index = tantivy.Index(self._schema, None if path is None else str(path))
@@ -76,30 +76,30 @@ class TantivyEngine:
         # By query: `delete_documents_by_term` takes a Python integer for a signed one, which matches no number.
         if numbers:
             gone = tantivy.Query.term_set_query(self._schema, "number", sorted(numbers))
-            with self._failures():
+            with self._failures:
                 self._writer.delete_documents_by_query(gone)
 
     def remove_from(self, number: int) -> None:
         above = tantivy.Query.range_query(self._schema, "number", tantivy.FieldType.Unsigned, lower_bound=number)
-        with self._failures():
+        with self._failures:
             self._writer.delete_documents_by_query(above)
 
     def commit(self) -> None:
-        with self._failures():
+        with self._failures:
             self._writer.commit()
             self._see()
 
     def recover(self) -> None:
         with suppress(BrokenFile):  # whatever it died of
             self.close()
-        with self._failures():
+        with self._failures:
             self._writer = self._index.writer(self._heap_bytes, 1)
 
     def check_files(self) -> Iterator[None]:
         return check_files(self._path) if self._path is not None else iter(())
 
     def clear(self) -> None:
-        with self._failures():
+        with self._failures:
             self._writer.delete_all_documents()
         self.commit()
 
@@ -110,16 +110,16 @@ class TantivyEngine:
         return self._count(word, slot_bits)
 
     def word_count(self, word: str) -> int:
-        with self._failures():
+        with self._failures:
             return self._searcher.doc_freq("word", word)
 
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
-        with self._failures():
+        with self._failures:
             return self._searcher.terms_with_prefix("word", prefix, limit=limit)
 
     def terms_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         counts = Counter[str]()
-        with self._failures():
+        with self._failures:
             for field in ("text", "boilerplate"):
                 for term, count in self._searcher.terms_with_prefix(field, prefix):
                     counts[without_class(term)] += count
@@ -129,13 +129,13 @@ class TantivyEngine:
         return self._hits(tantivy.Query.boolean_query([(Occur.Must, silent(self._matches.of(word))) for word in words]))
 
     def titles_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
-        with self._failures():
+        with self._failures:
             found = self._searcher.terms_with_prefix("title", prefix, limit=limit)
         title_query = partial(tantivy.Query.term_query, self._schema, "title")
         return [(title, count) for title, count in found if self._hits(title_query(title))]  # deleted ones count
 
     def _hits(self, match: tantivy.Query) -> int:
-        with self._failures():
+        with self._failures:
             found: Any = self._searcher.search(match, 1, count=True)
         return int(found.count)
 
@@ -144,7 +144,7 @@ class TantivyEngine:
         if (asked, slot_bits) not in known:
             if len(known) >= COUNTED:
                 known.clear()
-            with self._failures():
+            with self._failures:
                 known[asked, slot_bits] = self._counted_anew(searcher, asked, slot_bits)
         return known[asked, slot_bits]
 
@@ -159,7 +159,7 @@ class TantivyEngine:
     def site_counts(self, node: QueryNode, slots: frozenset[int], slot_bits: int) -> Mapping[str, int]:
         asked = (node, slots & self._occupied(slot_bits), slot_bits)
         if asked not in self._sited:
-            with self._failures():
+            with self._failures:
                 match = self._within(self._matches.of(node), slots, slot_bits)
                 self._remember_sites(asked, self._searcher.aggregate(match, SITES))
         return self._sited[asked]
@@ -174,13 +174,13 @@ class TantivyEngine:
         if asked not in known:
             if len(known) >= FACETED:
                 known.clear()
-            with self._failures():
+            with self._failures:
                 match = self._within(self._matches.of(node), slots, slot_bits)
                 known[asked] = facets_in(self._searcher.aggregate(match, FACET_NAMES))
         return known[asked]
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
-        with self._failures():
+        with self._failures:
             return self._candidates(query, slots, slot_bits, scale, limit)
 
     def _candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
@@ -211,20 +211,8 @@ class TantivyEngine:
         return tantivy.Query.boolean_query([(Occur.Must, query), (Occur.Must, silent(wanted))])
 
     def close(self) -> None:
-        with self._failures():
+        with self._failures:
             self._writer.wait_merging_threads()
-
-    @contextmanager
-    def _failures(self) -> Iterator[None]:
-        """The library's errors as ours; where damage makes it panic, that is no ordinary exception."""
-        try:
-            yield
-        except (ValueError, OSError) as error:
-            raise failure_of(self._path, error) from error
-        except BaseException as error:
-            if type(error).__name__ != "PanicException":
-                raise
-            raise IndexCorrupt(str(self._path), str(error)[:300], "it is built anew from the store") from error
 
     def _see(self) -> None:
         self._index.reload()
@@ -293,6 +281,25 @@ class TantivyEngine:
     def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
         scored, _ = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
         return next(_averages(json.loads(scored.explain(searcher, place).to_json())), 0.0)
+
+
+class _Failures:
+    """Raises the library's errors as ours; where damage makes it panic, that is no ordinary exception. A query
+    enters it a thousand times."""
+
+    __slots__ = ("_path",)
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
+        if isinstance(error, ValueError | OSError):
+            raise failure_of(self._path, error) from error
+        if type(error).__name__ == "PanicException":
+            raise IndexCorrupt(str(self._path), str(error)[:300], "it is built anew from the store") from error
 
 
 def _averages(explained: dict[str, Any]) -> Iterator[float]:
