@@ -40,6 +40,7 @@ from dht import (
 )
 
 MAX_FILE_BYTES = 1 << 20
+MAX_DOTS = 4_000  # in a line: a key of so many parts takes the reader of TOML a second, and ten times as many a hundred
 MAX_SEEDS = 16
 MAX_INFO_CHARS = 200
 
@@ -67,11 +68,13 @@ def load_network(source: Path | str) -> Network:
 
 
 def _parsed(text: str) -> Network:
+    if sum(line.count(".") ** 2 for line in text.split("\n")) > MAX_DOTS**2:
+        raise BadStrategy("network file", f"has more than {MAX_DOTS} dots in a line", "this is no network file")
     try:
         fields = msgspec.toml.decode(text, type=dict[str, Any])
         _check_names(fields)
         file = msgspec.convert(fields, _NetworkFile)
-    except (msgspec.DecodeError, ValueError) as error:
+    except (msgspec.DecodeError, ValueError, RecursionError) as error:
         raise BadStrategy("network file", str(error), "it needs name, id, publishers and strategy") from None
     if len(file.seeds) > MAX_SEEDS:
         raise BadStrategy("seeds", f"has {len(file.seeds)} entries", f"at most {MAX_SEEDS}")

@@ -28,7 +28,7 @@ def parse_config(text: str, source: str, tree: type[Tree], withdrawn: Iterable[s
     """
     try:
         data = tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers and nesting have no bounds in TOML, but in Python
         raise ConfigError(source, f"this is not TOML: {error}", "strings need quotes, tables [brackets]") from None
     for key in withdrawn:
         table, _, leaf = key.rpartition(".")

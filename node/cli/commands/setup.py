@@ -89,7 +89,7 @@ def _value(text: str) -> Any:
     """Read a value as TOML; what is none is a text without its quotation marks, as shells leave it."""
     try:
         return tomllib.loads(f"value = {text}")["value"]
-    except tomllib.TOMLDecodeError:
+    except (ValueError, RecursionError):
         return text
 
 
