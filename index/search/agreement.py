@@ -27,6 +27,7 @@ class Reason(StrEnum):
     ORDER = "order"  # more candidates than are looked at could stand among the best
     CHANGED = "changed"  # a document changed while it was read
     REFUTED = "refuted"  # what a peer said of a document is not what its author signed
+    DISPUTED = "disputed"  # what two peers say of a slot cannot both be true, and no third told who is right
     RULES = "rules"  # it goes by other rules of search than those in force, as nodes that have these do
     STRATEGY = "strategy"  # a peer goes by another version of the strategy
     OWNERS = "owners"  # a peer takes others for the owners of a slot

@@ -19,6 +19,7 @@ from index.query.scoring import Scored, explain, score
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.agreement import Doubts, Reason, is_remnant, weigh
+from index.search.answer_audit import AnswerAudit
 from index.search.answer_checks import wrong_hit
 from index.search.copy_proof import CopyProof, Read, believe
 from index.search.corrections import Proposal, correct, propose, spellings
@@ -41,6 +42,7 @@ log = logging.getLogger(__name__)
 
 MAX_LIMIT = 100
 FEW = 3  # results, with which other questions are suggested
+LIES = 3  # after so many a peer is asked no more for a while
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
 FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of what is left; the rest is for reading the documents
@@ -116,7 +118,8 @@ class Searcher:
         self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
         self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
-        self._rounds = TwoPhaseSearch(config, overlay, gather)
+        self._audit = AnswerAudit(clock, rng)
+        self._rounds = TwoPhaseSearch(config, overlay, gather, self._audit)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
@@ -246,6 +249,8 @@ class Searcher:
             page.liars.add(peer)
             if len(self.lied) < 1024 or peer in self.lied:
                 self.lied[peer] = self.lied.get(peer, 0) + 1
+                if self.lied[peer] % LIES == 0:
+                    self._audit.refute(peer)
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
     def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page, suggestions: list[str]) -> dict[str, Any]:
@@ -289,6 +294,8 @@ class Searcher:
             doubts.add(reason)
         if page.liars:
             doubts.add(Reason.REFUTED, (), page.liars)
+        if outcome.disputed:
+            doubts.add(Reason.DISPUTED, outcome.disputed, set().union(*outcome.disputed.values()))
         if view.why_apart():
             doubts.add(Reason.APART)
         if is_remnant(view):

@@ -4,7 +4,7 @@ The order is *proven* when no peer left out a document that could stand among th
 what the network holds, `agreement.py` tells from what they say beside their answers.
 """
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from dht import NodeId, Overlay, Slot
@@ -13,6 +13,7 @@ from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query, ReadAs, Reading, parse_query
 from index.query.patterns import WordPattern, find_patterns, write_out
 from index.search.agreement import Said
+from index.search.answer_audit import AnswerAudit, settle
 from index.search.answer_checks import wrong_best, wrong_statistics
 from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
@@ -22,6 +23,7 @@ from index.search.scatter_gather import Gathered, ScatterGather
 from index.search.site_hits import SiteHits, site_hits
 from index.search.top_k_merge import MergedHit, merge
 
+CONFIRM_S = 0.1  # and twice what answers took, for others to confirm them
 DEEPER = 8  # times as many candidates when a peer is asked again
 
 
@@ -61,16 +63,15 @@ class SearchOutcome:
     spellings: dict[str, int] = field(default_factory=dict)  # how many documents hold each
     words: dict[WordPattern, list[str]] = field(default_factory=dict)  # that each pattern stands for
     are_words_sure: bool = True
-    shunned: set[NodeId] = field(default_factory=set)  # silent or failed before: asked again only where nobody else is
+    disputed: Mapping[Slot, Collection[NodeId]] = field(default_factory=dict)  # whose statistics cannot both be true
+    shunned: set[NodeId] = field(default_factory=set)  # silent, failed or refuted: asked only where nobody else is
 
 
 class TwoPhaseSearch:
     """Runs the two rounds of a query."""
 
-    def __init__(self, config: IndexConfig, overlay: Overlay, remote: ScatterGather) -> None:
-        self._config = config
-        self._overlay = overlay
-        self._remote = remote
+    def __init__(self, config: IndexConfig, overlay: Overlay, remote: ScatterGather, audit: AnswerAudit) -> None:
+        self._config, self._overlay, self._remote, self._audit = config, overlay, remote, audit
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Write a query with what its patterns stand for in the network; it is the same where there are none."""
@@ -89,19 +90,29 @@ class TwoPhaseSearch:
     async def statistics(self, asked: PeerQuery, until: float, avoid: frozenset[NodeId]) -> SearchOutcome:
         """Ask for the statistics of every slot that somebody is ready for, until the steady instant `until`."""
         view = self._overlay.view
-        bits = view.strategy.slot_bits
-        ready = {Slot(slot): view.ready(Slot(slot)) for slot in range(1 << bits)}
+        bits, refuted = view.strategy.slot_bits, self._audit.refuted()
+        ready = {Slot(slot): _unless(view.ready(Slot(slot)), refuted) for slot in range(1 << bits)}
         analyzer, patterns = asked.query.rules.analyzer.number, tuple(map(str, asked.patterns))
-        covered = await self._remote.cover(
-            {slot: peers for slot, peers in ready.items() if peers},
-            lambda slots: AskStatistics(
-                analyzer, bits, tuple(slots), asked.text, asked.language, asked.site, asked.spellings, patterns
-            ),
-            StatisticsAnswer,
-            lambda answer, slots: wrong_statistics(answer, slots, asked.query, len(asked.spellings)),
-            until,
-            avoid,
-        )
+
+        def ask(slots: Sequence[Slot]) -> AskStatistics:
+            words = asked.text, asked.language, asked.site, asked.spellings, patterns
+            return AskStatistics(analyzer, bits, tuple(slots), *words)
+
+        def wrong(answer: StatisticsAnswer, slots: Sequence[Slot]) -> str | None:
+            return wrong_statistics(answer, slots, asked.query, len(asked.spellings))
+
+        def cover(ready: Ready, until: float) -> Awaitable[Gathered[StatisticsAnswer]]:
+            some = {slot: peers for slot, peers in ready.items() if peers}
+            return self._remote.cover(some, ask, StatisticsAnswer, wrong, until, avoid)
+
+        began = self._audit.now
+        covered = await cover(ready, until)
+        patience_s = max(CONFIRM_S, 2 * (self._audit.now - began))  # nobody has to wait for a peer that is silent
+
+        def confirm(ready: Ready) -> Awaitable[Gathered[StatisticsAnswer]]:
+            return cover(ready, min(until, self._audit.now + patience_s))
+
+        disputed = await settle(self._audit, covered, ready, view.node_id, confirm)
         leaves = len(asked.query.leaves)
         sums = total((part for _, answer, slots in covered.answers for part in _parts(answer, slots)), leaves)
         spellings = dict.fromkeys(asked.spellings, 0)
@@ -111,7 +122,9 @@ class TwoPhaseSearch:
         outcome = SearchOutcome(sums, len(ready), bits, ready, answered=covered.slots, spellings=spellings)
         expanded = expand(asked.patterns, ((answer, len(slots)) for _, answer, slots in covered.answers))
         outcome.words, outcome.are_words_sure = expanded
+        outcome.disputed = disputed
         _note(outcome, covered)
+        outcome.shunned |= self._audit.refuted()
         return outcome
 
     async def best(
@@ -146,7 +159,7 @@ class TwoPhaseSearch:
         view = self._overlay.view
         same = view.strategy.slot_bits == outcome.slot_bits  # who became ready meanwhile may be asked too
         ready = {slot: view.ready(slot) if same else outcome.ready[slot] for slot in slots}
-        return {slot: [p for p in peers if p not in outcome.shunned] or peers for slot, peers in ready.items()}
+        return {slot: _unless(peers, outcome.shunned) for slot, peers in ready.items()}
 
     async def _ask_best(
         self,
@@ -173,6 +186,11 @@ class TwoPhaseSearch:
             return wrong_best(answer, ask(slots), asked.query)
 
         return await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid)
+
+
+def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:
+    """Return those of some peers that are not to be avoided, all where there is nobody else."""
+    return [peer for peer in peers if peer not in avoid] or peers
 
 
 def _parts(answer: StatisticsAnswer, slots: frozenset[Slot]) -> list[Statistics]:

@@ -136,6 +136,7 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "why.changed": ("pages changed while they were read", "读取期间网页有更新"),
     "why.refuted": ("wrong answers of nodes were left out: {peers}", "已排除节点的错误应答：{peers} 个"),
+    "why.disputed": ("nodes contradict each other: {peers}", "节点的说法互相矛盾：{peers} 个"),
     "why.rules": (
         "it is by other rules of search than those in force",
         "所用的检索规则不是当前生效的规则",

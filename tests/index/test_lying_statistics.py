@@ -1,0 +1,105 @@
+"""A member that makes up its statistics changes no answer where two others hold the same slots, and is asked no more;
+where one other does, the answer says that it is in doubt."""
+
+import random
+from collections.abc import Callable
+
+import index_corpus as corpus
+import msgspec
+import pytest
+from index_network import QueryNode, World
+
+from crawl import signature
+from dht import Message
+from index.config import IndexConfig
+from index.query.search_request import SearchRequest
+from index.search.answer_audit import NEW
+from index.search.messages import StatisticsAnswer
+from index.search.oracle import SearchOracle
+
+QUERY = "run OR the OR walk"
+
+
+def endless(answer: Message) -> Message:
+    """More documents than any network has."""
+    if isinstance(answer, StatisticsAnswer):
+        return msgspec.structs.replace(answer, documents=(1 << 48,) * len(answer.slots))
+    return answer
+
+
+def many(answer: Message) -> Message:
+    """So many that the sum can still be told, in copies that nobody else has."""
+    if isinstance(answer, StatisticsAnswer):
+        slots = len(answer.slots)
+        return msgspec.structs.replace(answer, documents=(1 << 40,) * slots, fingerprints=(bytes(32),) * slots)
+    return answer
+
+
+def rare(answer: Message) -> Message:
+    """The same copies, and one leaf in no document."""
+    if isinstance(answer, StatisticsAnswer) and len(answer.df) > 1:
+        return msgspec.structs.replace(answer, df=((0,) * len(answer.slots), *answer.df[1:]))
+    return answer
+
+
+async def made(replicas: int) -> World:
+    world = World(random.Random(21), 5, replicas, IndexConfig(engine="memory", commit_s=0.0))
+    await world.put(corpus.web(random.Random(22), 60))
+    return world
+
+
+async def found(node: QueryNode) -> tuple[list[str], list[float], dict[str, object]]:
+    answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
+    return [each["url"] for each in answer["results"]], [each["score"] for each in answer["results"]], answer
+
+
+@pytest.mark.parametrize("lie", [endless, many, rare])
+async def test_two_others_refute_a_liar_at_once(lie: Callable[[Message], Message]) -> None:
+    world = await made(3)
+    try:
+        liar = world.nodes[2]
+        world.network.lies[liar.id] = lie
+        wanted = SearchOracle(list(world.store.values()), signature).search(QUERY).hits[:10]
+        for node in world.nodes:
+            if node is liar:
+                continue
+            for _ in range(3):
+                urls, scores, answer = await found(node)
+                assert urls == [hit.text.url for hit in wanted]
+                assert scores == [hit.scored.score for hit in wanted]
+                assert answer["exact"], answer["why"]
+            world.network.asked.clear()
+            await found(node)
+            assert not any(peer == liar.id for peer, _ in world.network.asked), "who was refuted is left alone"
+    finally:
+        await world.close()
+
+
+async def test_one_against_one_is_a_doubt_that_names_both() -> None:
+    world = await made(2)
+    try:
+        liar = world.nodes[2]
+        world.network.lies[liar.id] = many
+        wanted = SearchOracle(list(world.store.values()), signature).search(QUERY).hits[:10]
+        urls, _, answer = await found(world.nodes[0])
+        assert urls == [hit.text.url for hit in wanted], "the smaller number counts"
+        reasons = {each["reason"]: each["peers"] for each in answer["why"]}
+        assert not answer["exact"] and liar.id.hex() in reasons["disputed"]
+    finally:
+        await world.close()
+
+
+async def test_peers_that_agreed_often_are_asked_once() -> None:
+    world = await made(3)
+    try:
+        node = world.nodes[0]
+        counts = []
+        for _ in range(2):
+            world.network.asked.clear()
+            await found(node)
+            counts.append(sum(name == "AskStatistics" for peer, name in world.network.asked if peer != node.id))
+            for _ in range(3 * NEW):
+                await found(node)
+        assert counts[1] < counts[0]
+    finally:
+        await world.close()
