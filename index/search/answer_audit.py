@@ -4,11 +4,10 @@ How many documents there are and hold a word decides about every score. Copies o
 the same documents, so their numbers are equal; of copies that are behind each other they are nearly so. Where two
 answers cannot both be true, a third settles it, and whoever stood alone is asked no more for a while.
 
-Pure but for the clock and the generator that it is given.
+Pure but for the clock and the numbers that it is given.
 """
 
 import logging
-import random
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from itertools import chain
@@ -39,8 +38,9 @@ class SlotStatistics(NamedTuple):
 class AnswerAudit:
     """Remembers whose statistics agreed with others', and who was refuted."""
 
-    def __init__(self, clock: Clock, rng: random.Random) -> None:
-        self._clock, self._rng = clock, rng
+    def __init__(self, clock: Clock, draw: Callable[[], float]) -> None:
+        """`draw` gives a random number from 0 to 1."""
+        self._clock, self._draw = clock, draw
         self._agreed: OrderedDict[NodeId, int] = OrderedDict()
         self._refuted: OrderedDict[NodeId, float] = OrderedDict()  # until when (steady)
 
@@ -51,7 +51,7 @@ class AnswerAudit:
 
     def is_due(self, peer: NodeId) -> bool:
         """Tell whether another is asked the same as this peer."""
-        return self._agreed.get(peer, 0) < NEW or self._rng.random() < SHARE
+        return self._agreed.get(peer, 0) < NEW or self._draw() < SHARE
 
     def agreed(self, peer: NodeId) -> None:
         """Note that another said the same as this peer."""

@@ -118,7 +118,7 @@ class Searcher:
         self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
         self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
-        self._audit = AnswerAudit(clock, rng)
+        self._audit = AnswerAudit(clock, rng.random)
         self._rounds = TwoPhaseSearch(config, overlay, gather, self._audit)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
