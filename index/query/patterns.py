@@ -4,7 +4,8 @@ and a Chinese or Korean character by itself for the pairs that begin with it.
 Pure: texts in, texts out. A pattern is written anew as alternatives, the words that most documents of the network hold;
 so all that follows knows nothing of patterns, and who knows the network's words finds the same. What is excluded is
 never a pattern: to leave out some of many words would surprise. A character finds what holds it in whatever pair
-(`parser.py`); the commonest ones only say how much a page is about it.
+(`parser.py`); the commonest ones only say how much a page is about it. Beside other words it is no pattern: all its
+pairs together would weigh more than they ("第 2 章 Installation").
 """
 
 import re
@@ -27,6 +28,8 @@ PAIR_CHARS = 2
 MAX_LISTED = 64  # words of one pattern, of which a node tells in how many documents they are written
 COMPARED = 4096  # words with a common beginning, of which one may be two edits away
 _PATTERN = re.compile(rf"(?<![^\s(|+])(?:([^\W\d_]+)([*~])(?:[12](?=[\s)|]|$))?|({CHARACTER.pattern}))(?![^\s)|])")
+_SIGNS = "+()|*"
+_OPERATORS = frozenset(("AND", "OR", "NOT"))
 _NEGATED = re.compile(r"(?:-|\bNOT\s+)$")
 
 
@@ -71,8 +74,9 @@ def find_patterns(text: str, characters: bool = True) -> tuple[list[Place], list
     """Find the patterns of a query outside of its quotations, and say which are read as words instead."""
     places: list[Place] = []
     told: list[Reading] = []
+    characters_alone = characters and _is_all_characters(text)
     for found in _PATTERN.finditer(text):
-        if text.count('"', 0, found.start()) % 2:
+        if text.count('"', 0, found.start()) % 2 or (found[3] and not characters_alone):
             continue
         pattern = read_pattern(words(found[3])[0] + "*" if found[3] else fold(found[1]) + found[2])
         known = {each.pattern for each in places}
@@ -81,7 +85,7 @@ def find_patterns(text: str, characters: bool = True) -> tuple[list[Place], list
         is_room = pattern in known or len(known) < MAX_PATTERNS
         if pattern and is_room and not _NEGATED.search(text, 0, found.start()):
             places.append(Place(pattern, found.start(), found.end()))
-        elif not found[3]:
+        elif not found[3]:  # beyond the room, one character still finds all that holds it
             told.append(Reading(ReadAs.LITERAL, found[0][:MAX_PIECE]))
     return places, told[:MAX_PATTERNS]
 
@@ -131,3 +135,9 @@ def write_out(text: str, places: Sequence[Place], chosen: Mapping[WordPattern, S
         parts += [text[at : each.start], f"({'|'.join([*itself, *words])})" if words else each.pattern.word]
         at = each.end
     return "".join((*parts, text[at:]))
+
+
+def _is_all_characters(text: str) -> bool:
+    """Whether a query looks for single characters alone, whatever its filters and what it excludes."""
+    pieces = (piece.strip(_SIGNS) for piece in text.replace("|", " ").split() if piece not in _OPERATORS)
+    return all(not piece or piece[0] == "-" or ":" in piece or is_character(piece) for piece in pieces)

@@ -45,7 +45,7 @@ class RankingRules:
     costs to lack words. `classes`: in which titles and addresses words earn more. `front_share`: what a word earns, of
     its weight, on a front page whose host's name has all words of the query. `asking_share`, `grammar_share`: what
     words that say little of a subject keep of their weight (`weak_words.py`). `other_script`: what a page is
-    multiplied by whose language is written in another script than the query, where it is no front page.
+    multiplied by whose language has no Latin letters, where the query has no others and it is no front page.
     """
 
     number: int

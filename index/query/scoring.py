@@ -8,7 +8,7 @@ Pure: integers in, one float out, always in the same order of operations.
     idf   = ln(1 + (N − df + ½) / (df + ½)), rounded to 2⁻²⁰ so that no machine's logarithm can differ
     kept  = 1, less for words that say little of a subject (`weak_words.py`)
     tf, length: sums over fields, each field times its weight; average: the network's mean of that length
-    script = less than 1 for pages whose language is written in another script than the query, fronts apart
+    script = less than 1 for pages whose language has no Latin letters where the query has no others, fronts apart
     proximity = 1 + (most − 1) · closeness, where closeness is the mean of 1/gap over neighbouring leaves of the query
 
 Every reward is a sum that the engine adds, too, and every factor but proximity is at most 1: so what a peer left out
@@ -37,6 +37,7 @@ from index.query.parser import Query
 from index.query.rewards import coverage, coverage_by, earned, most_share, words_in
 from index.text.forward_index import FIELDS, Counts, ForwardRecord, by_field, within_fields
 from index.text.weak_words import kept_share
+from index.text.writing import LATIN
 
 WEIGHTS: Counts = (8, 3, 2, 1)  # title, headings, url, body
 K1 = 1.2
@@ -57,7 +58,7 @@ class ScoreInputs:
     lengths: Counts
     closeness: int  # 0 … CLOSE_ONE
     is_front: bool  # whether it is its host's front page
-    is_foreign: bool = False  # whether its language is written in another script than the query
+    is_foreign: bool = False  # whether its language has no Latin letters and the query no others
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,7 +167,7 @@ def measure(forward: ForwardRecord, query: Query) -> ScoreInputs:
     """Measure the numbers of one document for a query."""
     places = [within_fields(occurrences(forward, leaf)) for leaf in query.leaves]
     tfs = tuple(map(by_field, places))
-    marks = is_known_front(forward, query), is_foreign(forward, asked_scripts(query))
+    marks = is_known_front(forward, query), is_foreign(forward, is_latin(query))
     return ScoreInputs(tfs, forward.lengths, closeness(query.leaves, places), *marks)
 
 
@@ -175,15 +176,16 @@ def is_known_front(forward: ForwardRecord, query: Query) -> bool:
     return forward.is_front and query.rules.ranking.front_share > 0
 
 
-def asked_scripts(query: Query) -> int:
-    """Return the scripts of a query's words, 0 where its ranking does not want to know."""
-    return scripts_of(query.leaves) if query.rules.ranking.other_script < 1 else 0
+def is_latin(query: Query) -> bool:
+    """Tell whether all words of a query are Latin, where its ranking wants to know."""
+    return query.rules.ranking.other_script < 1 and scripts_of(query.leaves) == LATIN
 
 
-def is_foreign(forward: ForwardRecord, asked: int) -> bool:
-    """Tell whether a document's language is written in none of the scripts of a query; of a front page, never: the
-    name of its site is mostly Latin."""
-    return bool(asked and forward.scripts and not asked & forward.scripts and not forward.is_front)
+def is_foreign(forward: ForwardRecord, asked_in_latin: bool) -> bool:
+    """Tell whether a document's language is not written in Latin letters while the query is. Latin words stand in
+    addresses and menus of the whole world, others hardly where they are not meant; and a front page bears the name of
+    its site, which is mostly Latin."""
+    return bool(asked_in_latin and forward.scripts and not forward.scripts & LATIN and not forward.is_front)
 
 
 def score(forward: ForwardRecord, query: Query, statistics: Statistics) -> Scored:

@@ -10,7 +10,7 @@ from index.engine.forward_table import ForwardRow
 from index.query.leaf import Leaf
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
-from index.query.scoring import Scorer, asked_scripts, closeness, is_foreign, is_known_front, max_proximity
+from index.query.scoring import Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 
@@ -25,7 +25,7 @@ class TopHits:
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
         self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
-        self._scripts = asked_scripts(query)
+        self._is_latin = is_latin(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -107,7 +107,7 @@ class TopHits:
             return None
         places = list(map(within_fields, self._finder.positions(forward, found)))
         tfs = tuple(map(by_field, places))
-        is_front, is_other = is_known_front(forward, self._query), is_foreign(forward, self._scripts)
+        is_front, is_other = is_known_front(forward, self._query), is_foreign(forward, self._is_latin)
         alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)
         if alone * closest < least:
             return None

@@ -15,7 +15,7 @@ SITES = ["run", "dogs", "python-search", "engine", "index"]  # names of hosts th
 HOSTS = ["a.example", "docs.a.example", "b.example:8080", "北京.example".encode("idna").decode(), "c.test"]
 PATTERNS = ["datenb* the", "+dat* -index", "pithon~ OR serch~", "datenbanker~ eng* zzz* peer"]
 CHARACTERS = ["學", "+北 run -件", "系", '"擎" -大 run']  # that are no words of any text, but parts of some
-PATTERNS += [*CHARACTERS, "京 dat* 책 擎"]
+PATTERNS += [*CHARACTERS, "京 dat* 책 擎", "京 擎", "京* peer"]
 QUERIES = [
     "intitle:python",
     "intitle:搜索引擎 软件",

@@ -40,6 +40,14 @@ def test_a_page_about_a_character_stands_before_one_that_holds_it_once() -> None
     assert [hit.text.id for hit in hits] == [texts[1].id, texts[0].id]
 
 
+def test_a_character_beside_words_does_not_outweigh_them() -> None:
+    list_ = _page(
+        0, "".join(f"第{n}章" for n in "一二三四五六七八九十") * 3 + "章节章程章鱼章法文章章回第一第二第三第四"
+    )
+    texts = [list_, _page(1, "第 2 章 上传软件包"), *(_page(n, f"软件包{chr(0x5B00 + n)}") for n in range(2, 9))]
+    assert SearchOracle(texts).search("第 9 章 上传软件包").hits[0].text.id == texts[1].id
+
+
 def test_every_character_is_looked_for_as_it_is_written() -> None:
     for code in (*range(0x4E00, 0x9FFF, 7), *range(0xAC00, 0xD7A3, 11)):
         if unicodedata.category(chr(code)) != "Cn":

@@ -32,7 +32,7 @@ def test_it_reads_like_a_sum() -> None:
         "    in 9 of 1,200 pages, hence worth 1.83",
         "  [31mred: 0.000; not in this page",
         "    in 0 of 1,200 pages, hence worth 5.00",
-        "  its language is written in another script than the question: × 0.85",
+        "  its language has no Latin letters, and the question no others: × 0.85",
         "  it is the front page of its site, which counts where the address has a word",
         "  this page is 1,953 words long by these weights, the average is 671",
     ]
