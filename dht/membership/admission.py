@@ -140,8 +140,12 @@ class MemberAdmission:
 
     def follow(self, is_attested: bool) -> list[NodeId]:
         """Go by the rules of an attested network, or of an open one, from now on."""
-        self.is_attested = is_attested
-        return self._settle(list(self._claims))
+        is_turned, self.is_attested = is_attested and not self.is_attested, is_attested
+        was_here = is_turned and self._own in self.vouched and self._own not in self._roots
+        if was_here:  # in an open network its own word made it a member
+            self._expel(self._own)
+        changed = self._settle(list(self._claims))
+        return [*changed, self._own] if was_here else changed
 
     def end_join(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
         """Ask of live members from now on what others ask; who is silent cannot be reached by more."""

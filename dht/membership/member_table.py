@@ -185,6 +185,7 @@ class MemberTable:
             self.version += 1
             self.told += 1
         if moved:
+            self.told += 1
             self._regroup()
 
     def claim_own(self, claim: MembershipClaim) -> None:

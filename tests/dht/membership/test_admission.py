@@ -118,6 +118,15 @@ def test_the_last_one_of_its_network_stays() -> None:
     assert admission.is_member(OWN)
 
 
+def test_a_node_that_starts_alone_in_an_attested_network_is_no_member_of_it() -> None:
+    admission = MemberAdmission(OWN)
+    admission.hear(OWN, claim())
+    assert admission.is_member(OWN) and admission.follow(True) == [OWN]
+    assert not admission.is_member(OWN) and admission.lacks(OWN) == 1
+    admission.follow(False)
+    assert admission.is_member(OWN)
+
+
 def test_a_bare_bootstrap_node_is_vouched_for_as_a_root_alone_and_its_names_count() -> None:
     admission = attested()
     admission.hear(A, claim(B, member=False))

@@ -1,0 +1,86 @@
+"""Identities that are nobody change nothing in an attested network, however many there are and whatever they say.
+
+In an open one 24 of them took 33 of 48 ownerships and 13 of 16 leases within half a minute, and queries found a third.
+"""
+
+import asyncio
+
+import pytest
+
+from dht.membership.admission import mark_of
+from dht.membership.waiting_peers import WAIT_S, WAITING_LIMIT
+from dht.wire.heartbeat import MOST_ATTESTED
+from index import SearchRequest
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.attacks.phantoms import Phantoms
+from tests.sim.judged import crawled
+
+PLAN = WorldPlan(admission="attested")
+QUERIES = 1
+
+
+def shares(world: World) -> dict[str, tuple[object, ...]]:
+    """What each node owns, holds and takes for the network."""
+    views = {node.name: node.overlay.view for node in world.running()}
+    return {name: (view.members(), view.owned(), frozenset(view.leases())) for name, view in views.items()}
+
+
+async def answers(world: World) -> list[tuple[bool, list[str]]]:
+    found = []
+    for node in world.running():
+        for query in world.web.words[:QUERIES]:
+            answer = await node.node_core.index.searcher.search(SearchRequest(query, limit=10))
+            found.append((answer["exact"], [hit["url"] for hit in answer["results"]]))
+    return found
+
+
+@pytest.mark.parametrize(("are_heard", "member"), [(False, True), (True, True), (True, False)])
+def test_24_phantoms_change_no_owner_no_lease_and_no_answer(are_heard: bool, member: bool) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(20.0)
+        await world.crawl()
+        await crawled(world)
+        await world.pass_time(10.0)
+        phantoms = Phantoms(world, 24, are_heard=are_heard, member=member)
+        named = [mark_of(node.identity.node_id) for node in nodes] + [mark_of(each) for each in phantoms.ids]
+        phantoms.attests = b"".join(named[:MOST_ATTESTED])
+        before, said = shares(world), await answers(world)
+        assert len(before) == 5 and all(exact and found for exact, found in said)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(phantoms.haunt(90.0))
+            for _ in range(3):
+                for _ in range(15):
+                    await world.pass_time(2.0)
+                    assert shares(world) == before
+                assert await answers(world) == said
+        assert any(len(node.core.members.waiting) == 24 for node in nodes), "they were heard"
+        await world.pass_time(WAIT_S + 30.0)
+        assert not any(len(node.core.members.waiting) for node in nodes), "and are forgotten"
+        assert shares(world) == before
+
+    simulate(scenario, PLAN)
+
+
+def test_a_crowd_of_phantoms_fills_no_table_and_keeps_no_newcomer_out() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        phantoms = Phantoms(world, WAITING_LIMIT + 88, are_heard=True)
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(phantoms.haunt(30.0))
+            await world.pass_time(8.0)
+            assert all(len(node.core.members.waiting) <= WAITING_LIMIT for node in nodes)
+            (newcomer,) = await world.add(1, 0.0)
+            everybody = tuple(sorted(node.identity.node_id for node in world.running()))
+            took_s = await world.until(lambda: all(v == everybody for v in views(world.running())), 20.0)
+        assert took_s <= 15.0 and newcomer.overlay.view.owned()
+        await world.pass_time(60.0)  # it has joined: whom did it take for members meanwhile?
+        assert all(v == everybody for v in views(world.running()))
+
+    simulate(scenario, PLAN)
+
+
+def views(nodes: list[SimNode]) -> list[object]:
+    return [node.overlay.view.members() for node in nodes]

@@ -1,0 +1,151 @@
+"""Attested networks form, grow, sleep and lose nodes as open ones do; who cannot be reached is no member."""
+
+import pytest
+
+from dht.wire.contact import Family
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import assert_complete, crawled
+
+PLAN = WorldPlan(admission="attested")
+FORMED_S = 10.0
+
+
+def have_one_view(nodes: list[SimNode]) -> bool:
+    everybody = tuple(sorted(node.identity.node_id for node in nodes))
+    return all(node.overlay.view.members() == everybody for node in nodes)
+
+
+def attesters(node: SimNode) -> int:
+    return len(node.core.members.admission.attesters(node.identity.node_id))
+
+
+@pytest.mark.parametrize("count", [1, 2, 3, 9])
+def test_networks_of_one_to_nine_that_start_together_see_each_other_at_once(count: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(count, 0.0)
+        await world.until(lambda: have_one_view(nodes), FORMED_S)
+        await world.pass_time(100.0)  # newcomers have joined, and ask of others what all ask
+        assert have_one_view(nodes) and all(attesters(node) >= min(3, count - 1) for node in nodes)
+        assert not any(node.overlay.warnings() for node in nodes)
+        await world.crawl()
+        await crawled(world)
+        assert_complete(world)
+
+    simulate(scenario, PLAN)
+
+
+def test_bare_bootstrap_nodes_begin_a_network_too() -> None:
+    async def scenario(world: World) -> None:
+        await world.add_bootstrap_nodes()
+        nodes = await world.add(4, 0.0)
+        await world.until(lambda: have_one_view(nodes), FORMED_S)
+
+    simulate(scenario, PLAN)
+
+
+def test_who_starts_again_while_all_others_sleep_stays_a_member() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(90.0)
+        one, others = nodes[4], nodes[:4]
+        for other in others:
+            world.sleep(other)
+        await world.kill(one)
+        await world.restart(one)
+        await world.pass_time(60.0)
+        assert len(one.overlay.view.members()) == 5
+        for other in others:
+            world.wake(other)
+        await world.until(lambda: have_one_view(nodes), 60.0)
+        await world.pass_time(120.0)
+        assert have_one_view(nodes)
+
+    simulate(scenario, PLAN)
+
+
+def test_all_start_again_at_once_and_nobody_loses_its_place() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(90.0)
+        for node in nodes[:4]:
+            await world.kill(node)
+        for node in nodes[:4]:
+            await world.restart(node)
+        for _ in range(60):
+            await world.pass_time(1.0)
+            assert have_one_view(nodes)
+
+    simulate(scenario, PLAN)
+
+
+def test_without_its_founder_a_network_takes_newcomers_by_other_first_contacts() -> None:
+    async def scenario(world: World) -> None:
+        founder, *nodes = await world.add(4)
+        await world.pass_time(90.0)
+        await world.kill(founder)
+        await world.pass_time(60.0)
+        (newcomer,) = await world.add(1, 0.0)
+        assert not newcomer.overlay.view.owned()
+        await world.until(lambda: bool(newcomer.overlay.view.owned()), FORMED_S)
+        assert len({node.overlay.view.members() for node in [*nodes, newcomer]}) == 1
+        await world.pass_time(100.0)
+        assert len({node.overlay.view.members() for node in [*nodes, newcomer]}) == 1
+        assert len(newcomer.overlay.view.members()) == 5
+
+    simulate(scenario, PLAN)
+
+
+def test_a_node_of_the_other_family_needs_the_only_member_that_has_it_too() -> None:
+    async def scenario(world: World) -> None:
+        families: list[tuple[Family, ...]] = [(4, 6), (4,), (4,), (4,)]
+        nodes = [await world.add_with(each) for each in families]
+        await world.pass_time(20.0)
+        nodes.append(await world.add_with((6,)))
+        await world.until(lambda: have_one_view(nodes), FORMED_S)
+        assert attesters(nodes[4]) == 1
+        await world.pass_time(100.0)
+        assert have_one_view(nodes)
+
+    simulate(scenario, PLAN)
+
+
+def test_who_cannot_be_reached_says_who_tried_and_is_no_member() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        hidden = await world.add_client(mode="member")
+        await world.pass_time(60.0)
+        assert have_one_view(nodes) and not hidden.overlay.view.owned()
+        (told,) = hidden.overlay.warnings()
+        assert told.startswith("waiting to be admitted: 0 members have reached this node")
+        assert "no answer at 9.0.4.1 from UDP 8091" in told
+
+    simulate(scenario, PLAN)
+
+
+def test_a_home_node_behind_a_nat_is_admitted_by_introduction() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        client = await world.add_client(mode="auto")
+        await world.pass_time(120.0)
+        assert have_one_view(nodes) and not client.overlay.takes_part
+
+    simulate(scenario, PLAN)
+
+
+def test_a_running_network_is_switched_by_its_strategy_without_anybody_losing_a_slot() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(90.0)
+        owned = [node.overlay.view.owned() for node in nodes]
+        world.publish(admission="attested")
+        for _ in range(60):
+            await world.pass_time(1.0)
+            assert [node.overlay.view.owned() for node in nodes] == owned
+        assert all(node.core.members.admission.is_attested and attesters(node) >= 3 for node in nodes)
+        nodes += await world.add(1, 0.0)
+        await world.until(lambda: have_one_view(nodes), FORMED_S)
+
+    simulate(scenario)
