@@ -75,7 +75,7 @@ class Searches:
                 self.errors.append(f"{machine.home.name}: {code} {body}")
                 continue
             if body["partial"]:
-                self.partial.append(f"{machine.home.name}: {body['coverage']} {body['why']}")
+                self.partial.append(f"{machine.home.name}: {body['coverage']} {body.get('why')}")
             if body["exact"] and body["total"] < expected:
                 self.short.append(f"{machine.home.name}: {body['total']} of {expected}, exact")
 
