@@ -264,12 +264,14 @@ class LocalIndex:
         loop = asyncio.get_running_loop()
         if loop.time() < self._try_again_at:
             return
+        site = FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX
         try:
             files = await self._off_the_loop(lambda: IndexFiles(self._config, self._folder(analyzer), analyzer))
         except (MachineRefuses, IndexCorrupt) as error:
             self._try_again_at = loop.time() + TRY_AGAIN_S
-            self._faults.begin(FaultSite.INDEX_BESIDE if is_beside else FaultSite.INDEX, error)
+            self._faults.begin(site, error)
             return
+        self._faults.end(site)
         log.info("index begins analyzer=%d documents=%d", analyzer.number, files.documents)
         self._add(files, is_beside=is_beside)
 

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from itertools import cycle
 from pathlib import Path
 from urllib.error import URLError
+from urllib.request import urlopen
 
 import pytest
 from machines import ROOT, Machine, Village, dse_node, linked, start_all, village, wait_until
@@ -175,6 +176,14 @@ def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path, commi
         assert len(fetched) == len(set(fetched)), "no page was fetched twice"
 
 
+def publish(machine: Machine, home: Path, *changes: str) -> None:
+    """Sign the next strategy and hand it to a machine."""
+    draft, signed = (f"{kind}-{len(list(machine.home.glob('draft-*')))}.json" for kind in ("draft", "signed"))
+    machine.do("strategy", "draft", *changes, "--out", draft)
+    machine.do("strategy", "sign", draft, "--key", str(home / "campus.publisher.key"), "--out", signed, "--yes")
+    machine.do("strategy", "publish", signed)
+
+
 @pytest.mark.prove
 def test_another_analyzer_is_switched_on_while_people_search(tmp_path: Path) -> None:
     """A network of the version before is upgraded, goes by its old rules, and is switched by a signed strategy."""
@@ -186,10 +195,7 @@ def test_another_analyzer_is_switched_on_while_people_search(tmp_path: Path) -> 
             for machine in machines:
                 searches.change(machine, ROOT)
             assert all(machine.status()["search"]["analyzer"] == 4 for machine in machines)
-            first, key = machines[0], str(tmp_path / "campus.publisher.key")
-            first.do("strategy", "draft", "--set", "analyzer=5", "--effective-in", "15s", "--out", "draft.json")
-            first.do("strategy", "sign", "draft.json", "--key", key, "--out", "signed.json", "--yes")
-            first.do("strategy", "publish", "signed.json")
+            publish(machines[0], tmp_path, "--set", "analyzer=5", "--effective-in", "15s")
             both = [{"analyzer": 5, "share": 1.0, "answers": True}]
             for machine in machines:
                 wait_until("the next index is there", lambda m=machine: m.status()["search"]["beside"] == both, 14)
@@ -200,3 +206,10 @@ def test_another_analyzer_is_switched_on_while_people_search(tmp_path: Path) -> 
         assert searches.errors == [] and searches.short == [] and searches.partial == [], searches.asked
         orders = [machine.urls("opening hours") for machine in machines]
         assert len(orders[0]) == 10 and all(order == orders[0] for order in orders)
+        publish(machines[0], tmp_path, "--set", "analyzer=99")
+        told = "analyzer 99, in force now, is unknown to this dse-node"
+        wait_until("it is told", lambda: any(told in warning for warning in machines[1].status()["warnings"]))
+        with urlopen(f"http://127.0.0.1:{machines[1].web_port}/search?q=opening+hours") as page:
+            assert told in page.read().decode()
+        answer = machines[1].get("/api/v1/search", q="opening hours")
+        assert not answer["exact"] and "rules" in {each["reason"] for each in answer["why"]}

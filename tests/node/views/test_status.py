@@ -11,7 +11,9 @@ JUNK = st.recursive(
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=3), inner, max_size=3),
     max_leaves=5,
 )
-KEYS = st.sampled_from(["node_id", "peers", "slots", "documents", "settled", "crawl", "strategy", "disk", "network"])
+KEYS = st.sampled_from(
+    ["node_id", "peers", "slots", "documents", "settled", "crawl", "strategy", "disk", "network", "search"]
+)
 
 
 @given(st.dictionaries(KEYS, JUNK, max_size=9))
@@ -26,6 +28,13 @@ def test_what_is_there_is_read() -> None:
     view = view_of({"members": 7, "documents": 12, "network": "home", "crawl": {"state": "idle", "open": 3}})
     assert (view.nodes, view.documents, view.network_documents, view.network) == (7, 12, 0, "home")
     assert not view.is_crawling
+
+
+def test_the_rules_of_search_are_one_line() -> None:
+    beside = [{"analyzer": 5, "share": 0.433, "answers": False}, {"analyzer": 3, "answers": True}]
+    search = {"analyzer": 4, "ranking": 2, "beside": beside}
+    line = "analyzer 4, ranking 2; analyzer 5 is built, 43%; analyzer 3 answers, too"
+    assert view_of({"search": search}).rules == line and view_of({}).rules == ""
 
 
 def test_sizes_are_readable() -> None:
