@@ -176,6 +176,12 @@ def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path, commi
         assert len(fetched) == len(set(fetched)), "no page was fetched twice"
 
 
+def rules_of(machine: Machine) -> tuple[int, int]:
+    """By which analyzer and ranking a machine searches."""
+    search = machine.status()["search"]
+    return search["analyzer"], search["ranking"]
+
+
 def publish(machine: Machine, home: Path, *changes: str) -> None:
     """Sign the next strategy and hand it to a machine."""
     draft, signed = (f"{kind}-{len(list(machine.home.glob('draft-*')))}.json" for kind in ("draft", "signed"))
@@ -194,14 +200,14 @@ def test_another_analyzer_is_switched_on_while_people_search(tmp_path: Path) -> 
         with searches.going_on():
             for machine in machines:
                 searches.change(machine, ROOT)
-            assert all(machine.status()["search"]["analyzer"] == 4 for machine in machines)
-            publish(machines[0], tmp_path, "--set", "analyzer=5", "--effective-in", "15s")
+            assert all(rules_of(machine) == (4, 4) for machine in machines)
+            publish(machines[0], tmp_path, "--set", "analyzer=5", "--set", "ranking=5", "--effective-in", "15s")
             both = [{"analyzer": 5, "share": 1.0, "answers": True}]
             for machine in machines:
                 wait_until("the next index is there", lambda m=machine: m.status()["search"]["beside"] == both, 14)
-                assert machine.status()["search"]["analyzer"] == 4
+                assert rules_of(machine) == (4, 4)
             for machine in machines:
-                wait_until("it counts", lambda m=machine: m.status()["search"]["analyzer"] == 5, 30)
+                wait_until("it counts", lambda m=machine: rules_of(m) == (5, 5), 30)
             wait_until("more was asked", lambda asked=searches.asked: searches.asked > asked + 30)
         assert searches.errors == [] and searches.short == [] and searches.partial == [], searches.asked
         orders = [machine.urls("opening hours") for machine in machines]
