@@ -103,6 +103,7 @@ class NodeStatus:
             "state": crawl.state,
             "reason": self._core.crawl_reason() if self._overlay.takes_part else self._client_reason(),
             "frontier": crawl.waiting,
+            "due": self._due(),
             "open": crawl.open,
             "fetched": crawl.fetched,
             "failed": crawl.failed,
@@ -111,6 +112,12 @@ class NodeStatus:
             "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
             "per_s": round(crawl.per_s, 2),
         }
+
+    def _due(self) -> int:
+        """Count the URLs that are due here, and at live peers as their heartbeats say."""
+        view = self._overlay.view
+        heartbeats = (view.heartbeat(peer) for peer in view.live() if peer != view.node_id)
+        return sum(self._core.crawl.crawler.due().values()) + sum(each.due for each in heartbeats if each is not None)
 
     def _client_reason(self) -> str:
         worker = self._core.fetching.client_worker

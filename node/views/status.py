@@ -41,6 +41,7 @@ class StatusView:
     refuse_told: int
     balance: str  # how work is shared, in one line
     frontier: int
+    due: int  # addresses that are due at all live nodes, as far as this one has heard
     fetched: int
     per_s: float
     strategy_version: int
@@ -78,6 +79,7 @@ _COUNTS = {  # field of the view → where the answer has it
     "refuse_entries": "crawl.refuse.entries",
     "refuse_told": "crawl.refuse.told",
     "frontier": "crawl.frontier",
+    "due": "crawl.due",
     "fetched": "crawl.fetched",
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",

@@ -162,7 +162,13 @@ _SCHEMAS: Json = {
         settled=_FLAG,
         under_replicated=_COUNT,
         crawl=_object(
-            state=_TEXT, reason=_TEXT, frontier=_COUNT, fetched=_COUNT, per_s=_NUMBER, unproved_aliases=_COUNT
+            state=_TEXT,
+            reason=_TEXT,
+            frontier=_COUNT,
+            due=_COUNT,
+            fetched=_COUNT,
+            per_s=_NUMBER,
+            unproved_aliases=_COUNT,
         ),
         strategy=_object(version=_COUNT, expires_at=_NUMBER, warnings=_list(_TEXT)),
         disk=_object(used=_COUNT, quota=_COUNT),

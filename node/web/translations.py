@@ -222,6 +222,10 @@ TEXTS: dict[str, tuple[str, str]] = {
     ),
     "status.settled": ("Index", "索引"),
     "status.settled.yes": ("settled: all copies are indexed alike", "已稳定：所有副本的索引一致"),
+    "status.settled.due": (
+        ", while {due} addresses of the network wait to be fetched",
+        "，全网尚有 {due} 个网址待抓取",
+    ),
     "status.settled.no": ("still catching up", "仍在追赶"),
     "status.replicas": ("Slots with too few copies just now", "当前副本不足的分区"),
     "status.crawl": ("Crawler", "抓取器"),

@@ -145,6 +145,7 @@ class FakeService:
                 "state": "paused" if self.is_paused else "crawling",
                 "reason": "waiting for politeness at 3 sites",
                 "frontier": 312,
+                "due": 500,
                 "fetched": 900,
                 "per_s": 7.25,
             },

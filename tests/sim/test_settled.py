@@ -2,9 +2,14 @@
 
 import pytest
 
+from bootstrap import load_network, new_network
+from dht import Identity, Strategy
+from node.app.node_status import NodeStatus
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import crawled
 
+FIRST = Strategy(network="", version=1, effective_at=0, next_at=2**40, expires_at=2**41)
+NETWORK = load_network(new_network("any", [Identity(b"\1" * 32)], FIRST))
 JOINED_WITHIN_S = 90.0
 LOOK_EVERY_S = 0.02
 
@@ -26,3 +31,27 @@ def test_a_newcomer_is_settled_only_once_it_announces_what_it_keeps(seed):
         assert seen, "it settles"
 
     simulate(scenario, WorldPlan(seed=seed, hosts=2, pages=2))
+
+
+def test_whoever_says_settled_says_what_waits_in_the_network_too() -> None:
+    """Copies may be alike while a crawl goes on, after kills above all; then the status names what is still due."""
+
+    async def scenario(world: World) -> None:
+        await world.add(4)
+        await world.pass_time(10.0)
+        await world.crawl()
+        await world.pass_time(30.0)
+        await world.kill(world.running()[1])
+        await world.pass_time(40.0)  # heartbeats of a second that has passed; leases have gone on
+        waits = sum(sum(node.node_core.crawl.crawler.due().values()) for node in world.running())
+        assert waits > 10
+        for node in world.running():
+            status = await NodeStatus(node.node_core, node.overlay, NETWORK, 0, node.clock).status()
+            assert status["crawl"]["due"] >= waits / 2, (status["crawl"], waits)
+        await crawled(world)
+        await world.pass_time(30.0)
+        for node in world.running():
+            status = await NodeStatus(node.node_core, node.overlay, NETWORK, 0, node.clock).status()
+            assert status["settled"] and not status["crawl"]["due"]
+
+    simulate(scenario, WorldPlan(seed=1, hosts=8, pages=60, slot_bits=5))

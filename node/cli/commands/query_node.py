@@ -150,6 +150,11 @@ def _refuses(view: StatusView) -> str:
     return f"{view.refuse_entries} {noun} of crawl.refuse, {view.refuse_told} of them told to peers"
 
 
+def _but_due(view: StatusView) -> str:
+    """Say that copies are alike though pages are still to come."""
+    return f", while {view.due:,} addresses of the network wait to be fetched" if view.due else ""
+
+
 def _facts(view: StatusView) -> list[tuple[str, str]]:
     reason = f" ({view.crawl_reason})" if view.crawl_reason else ""
     expires = f", valid until {view.strategy_expires}" if view.strategy_expires else ""
@@ -162,7 +167,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("reached", view.reachable),
         ("pages", f"{view.documents:,} kept here"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
-        ("index", "settled: all copies are indexed alike" if view.is_settled else "still catching up"),
+        ("index", f"settled: all copies are indexed alike{_but_due(view)}" if view.is_settled else "still catching up"),
         ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),

@@ -191,6 +191,7 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert "5 nodes in the network" in out
     assert "waiting for politeness at 3 sites" in out
+    assert "settled: all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
     assert "to look at: the next version is 3 days late" in out
     site.service.broken.append({"site": "store", "cause": "store: no space left", "remedy": "free some space"})
     assert main(["status", *url]) == main(["status", "--json", *url]) == 3, "scripts see that its machine has faults"
