@@ -25,7 +25,10 @@ async def forge(world: World, liar: SimNode, host: HostRecord, ahead_s: float = 
         await liar.node_core.store.replicator.write([draft])
 
 
-@pytest.mark.parametrize("how", AliasEvidence)
+@pytest.mark.parametrize(
+    "how",
+    [AliasEvidence.SAME, pytest.param(AliasEvidence.CANONICAL, marks=pytest.mark.prove), AliasEvidence.REDIRECTS],
+)
 def test_a_site_is_not_another_one_because_somebody_says_so(how: AliasEvidence) -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(4)
@@ -43,7 +46,7 @@ def test_a_site_is_not_another_one_because_somebody_says_so(how: AliasEvidence) 
     simulate(scenario, WorldPlan(seed=3, hosts=3, pages=20))
 
 
-@pytest.mark.parametrize("ahead_s", [0.0, 80_000.0])
+@pytest.mark.parametrize("ahead_s", [pytest.param(0.0, marks=pytest.mark.prove), 80_000.0])
 def test_nobody_moves_a_site_that_is_not_at_home_with_him(ahead_s: float) -> None:
     """Every member but the holder says that the site lies in 256 places, now and for a day to come."""
 

@@ -54,4 +54,4 @@ def test_whoever_says_settled_says_what_waits_in_the_network_too() -> None:
             status = await NodeStatus(node.node_core, node.overlay, NETWORK, 0, node.clock).status()
             assert status["settled"] and not status["crawl"]["due"]
 
-    simulate(scenario, WorldPlan(seed=1, hosts=8, pages=60, slot_bits=5))
+    simulate(scenario, WorldPlan(seed=1, hosts=4, pages=60, slot_bits=4))

@@ -53,7 +53,7 @@ def test_a_small_file_that_holds_very_much_takes_little_memory(tmp_path: Path, w
     first, *rest = BOMBS[what]
     with gzip.open(path, "wb") as file:
         file.write(first)
-        for _ in range(64):
+        for _ in range(16):
             file.write((rest or [first])[-1])
     tracemalloc.start()
     with contextlib.suppress(BadSeedFile):
