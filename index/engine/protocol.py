@@ -46,10 +46,12 @@ class IndexEntry:
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """The network's numbers that an engine needs to order candidates: what each leaf weighs, mean weighted length."""
+    """The network's numbers that an engine needs to order candidates: what each leaf weighs, mean weighted length.
+    `least`: above 0, documents that no leaf scores need not be found."""
 
     weights: tuple[float, ...]
     average: float
+    least: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -191,7 +191,7 @@ class TantivyEngine:
         hits: list[tuple[float, tantivy.DocAddress]] = result.hits
         if average == 0.0 and query.leaves and hits:
             average = self._average = self._mean_length(searcher, hits[0][1], query)
-        if len(hits) <= limit and is_part:  # what only the boilerplate holds
+        if len(hits) <= limit and is_part and scale.least <= 0:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._matches.of(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
             more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)

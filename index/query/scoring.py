@@ -29,7 +29,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
 from operator import and_
-from typing import Any
+from typing import Any, NamedTuple
 
 from index.query.collection_statistics import Statistics
 from index.query.leaf import Leaf, Phrase, Term, scripts_of, terms_in
@@ -108,6 +108,19 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], avera
     return score
 
 
+class Needed(NamedTuple):
+    """What a document needs to have: any of some leaves, by their numbers, and of all leaves so many. `others`: what
+    the factors of those that do not have it make together at most."""
+
+    any_of: tuple[int, ...]
+    least_count: int
+    others: float
+
+    def is_more_than(self, other: Needed) -> bool:
+        """Tell whether fewer documents have this."""
+        return len(self.any_of) < len(other.any_of) or self.least_count > other.least_count
+
+
 class Scorer:
     """Scores documents for one query by one set of statistics."""
 
@@ -127,7 +140,7 @@ class Scorer:
         found = self.relevance(tfs, lengths, is_front) * self.factors(tuple(map(any, tfs)))[0]
         return found * self._rules.other_script if is_foreign else found
 
-    def proximity(self, closeness: int) -> float:
+    def proximity(self, closeness: float) -> float:
         """Return what closeness multiplies a score by: 1 and more."""
         return 1 + (self._most_proximity - 1) * (closeness / CLOSE_ONE)
 
@@ -142,15 +155,21 @@ class Scorer:
                 self._factors[has] = found
         return found
 
-    def needed(self, leaves: Sequence[Leaf], least: float) -> tuple[Sequence[Leaf], float]:
-        """Return the fewest leaves, the heaviest, of which a document holds one whose factors may reach `least`, and
-        what the product of those of all others is at most; all leaves where any is enough."""
-        has, heaviest = [True] * len(leaves), sorted(range(len(leaves)), key=lambda number: -self.weights[number])
-        for count, number in enumerate(heaviest[:-1], 1):
-            has[number] = False
-            if (most := prod(self.factors(tuple(has)))) < least:
-                return [leaves[each] for each in heaviest[:count]], most
-        return leaves, 0.0
+    def needed(self, least: float) -> Needed:
+        """Tell what a document needs to have for its factors to reach `least`."""
+        count, heaviest = len(self.weights), sorted(range(len(self.weights)), key=lambda each: -self.weights[each])
+        needed, others = heaviest, 0.0
+        for number in range(1, count):
+            lacking = prod(self.factors(tuple(each not in heaviest[:number] for each in range(count))))
+            if lacking < least:
+                needed, others = heaviest[:number], lacking
+                break
+        for number in range(count - 1, 0, -1):  # of so many words the heaviest stand side by side at best
+            covered, _ = self.factors(tuple(each in heaviest[:number] for each in range(count)))
+            fewer = covered * self.proximity(CLOSE_ONE * (number - 1) / (count - 1))
+            if fewer < least:
+                return Needed(tuple(needed), number + 1, max(others, fewer))
+        return Needed(tuple(needed), 1, others)
 
     def score(self, numbers: ScoreInputs) -> float:
         """Compute the score of a document with these numbers."""

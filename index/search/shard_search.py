@@ -10,11 +10,11 @@ from dht import Slot
 from index.engine.index_files import IndexFiles
 from index.engine.protocol import MAX_SITES, Scale
 from index.query.collection_statistics import SlotTotals, Statistics
-from index.query.leaf import Leaf, term_of
+from index.query.leaf import term_of
 from index.query.parser import Query, QueryGroup, QueryNode, SiteFilter
 from index.query.patterns import listed, read_pattern
-from index.query.query_tree import all_of, any_of
-from index.query.scoring import Scorer, max_proximity, upper_bound
+from index.query.query_tree import all_of, any_of, at_least
+from index.query.scoring import Needed, Scorer, max_proximity, upper_bound
 from index.search.messages import MAX_HOSTS, BestAnswer, HitRow, StatisticsAnswer
 from index.search.newest import MANY, stretches
 from index.search.top_hits import TopHits
@@ -119,28 +119,26 @@ class ShardSearch:
     def best(self, query: Query, k: int, floor: float, per_host: int) -> ShardHits:
         """Find the best `k`: candidates are read until no other can be among them. `query` may have another root than
         that by which is scored."""
-        needed: Sequence[Leaf] = query.leaves
         asked, wanted, depth, left_out = query, frozenset(self.slots), self.depth, 0.0
         scorer = Scorer(query, self.statistics)
-        scale = Scale(scorer.weights, scorer.average)
+        needed = scorer.needed(0.0)
         top = TopHits(query, scorer, k, floor, per_host or k)
         factor, size = max_proximity(query), min(depth, max(k + 2, LISTED))
         most = upper_bound(query, self.statistics) / factor
         while True:
+            scale = Scale(scorer.weights, scorer.average, top.least)
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
             bounds = [min(each, most) for each in (*found.bounds, found.bound)]
-            is_changed, read = _read(self.files, top, found.numbers, bounds, len(needed))
+            is_changed, read = _read(self.files, top, found.numbers, bounds, needed)
             bound = bounds[read] * factor
             complete = found.complete and read == len(found.numbers)
             if complete or top.least > bound or (size >= depth and read == len(found.numbers)):
                 break
             if not is_changed:
                 size = min(WIDER * size, depth)
-            needed, others = top.needed(bounds[read])
-            left_out = max(left_out, others)
-            narrow = [any_of(list(needed))] if len(needed) < len(query.leaves) else []
-            closed = [SiteFilter(name_of_host(host)) for host in sorted(top.closed)]
-            asked = replace(query, root=all_of([query.root, *narrow], [*closed]))
+            needed = top.needed(bounds[read])
+            left_out = max(left_out, needed.others)
+            asked = replace(query, root=_narrowed(query, needed, sorted(top.closed)))
         hits = top.hits()
         hosts = list(dict.fromkeys(hit.host for hit in hits))[:MAX_HOSTS] if per_host else []
         return ShardHits(hits, complete and not left_out, max(bound, left_out), hosts)
@@ -175,17 +173,28 @@ class ShardSearch:
         return sum(counts.get(slot, 0) for slot in self.slots)
 
 
+def _narrowed(query: Query, needed: Needed, closed: Sequence[bytes]) -> QueryNode:
+    """The root without what is of no use: documents that do not have what is needed, and those of closed hosts, which
+    must not stand before all others with thousands of pages."""
+    wanted, leaves = [query.root], query.leaves
+    if len(needed.any_of) < len(leaves):
+        wanted.append(any_of([leaves[number] for number in needed.any_of]))
+    if needed.least_count > 1:
+        wanted.append(at_least(needed.least_count, list(leaves)))
+    return all_of(wanted, [SiteFilter(name_of_host(host)) for host in closed])
+
+
 def _read(
-    files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float], needed: int
+    files: IndexFiles, top: TopHits, numbers: Sequence[int], bounds: Sequence[float], needed: Needed
 ) -> tuple[bool, int]:
     """Score candidates down their order until no other can be of use, or until fewer need to be asked for: because
-    hosts are closed, or fewer leaves are `needed`. Return whether that is so, and how many candidates were looked at.
+    hosts are closed, or because more is needed. Return whether that is so, and how many candidates were looked at.
     """
     read, look_at = 0, FIRST_ROWS
     while read < len(numbers) and top.may_use(bounds[read]):
         if read >= look_at:
             is_long = read + MANY_ROWS < len(bounds) and top.may_use(bounds[read + MANY_ROWS])
-            if top.close_hosts(bounds[read]) or (is_long and len(top.needed(bounds[read])[0]) < needed):
+            if top.close_hosts(bounds[read]) or (is_long and top.needed(bounds[read]).is_more_than(needed)):
                 return True, read
             look_at *= WIDER
         part = dict(zip(numbers[read : read + ROWS], bounds[read:], strict=False))

@@ -4,13 +4,12 @@ Pure: values only. Proximity, the dear part of a score, is computed only where i
 """
 
 import heapq
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from index.engine.forward_table import ForwardRow
-from index.query.leaf import Leaf
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
-from index.query.scoring import Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
+from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
 
@@ -53,13 +52,11 @@ class TopHits:
         """Tell whether a document can be of use whose relevance is not above a bound."""
         return self.least <= bound * self._most
 
-    def needed(self, bound: float) -> tuple[Sequence[Leaf], float]:
-        """Return the leaves one of which a document needs to be of use whose relevance is not above a bound, and what
-        all others score at most."""
-        if bound <= 0:
-            return self._query.leaves, 0.0
-        leaves, share = self._scorer.needed(self._query.leaves, self.least / bound)
-        return leaves, bound * share
+    def needed(self, bound: float) -> Needed:
+        """Tell what a document needs to have to be of use whose relevance is not above a bound, and what all others
+        score at most."""
+        found = self._scorer.needed(self.least / bound if bound > 0 else 0.0)
+        return found._replace(others=bound * found.others)
 
     def close_hosts(self, bound: float) -> bool:
         """Close the hosts that have as many hits as are wanted, all above those of a relevance that is not above a

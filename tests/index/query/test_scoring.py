@@ -4,6 +4,8 @@ import math
 import random
 from array import array
 from dataclasses import replace
+from itertools import product
+from math import prod
 
 import index_corpus as corpus
 import pytest
@@ -20,6 +22,7 @@ from index.query.scoring import (
     CLOSE_ONE,
     K1,
     B,
+    Scorer,
     closeness,
     explain,
     idfs,
@@ -246,3 +249,17 @@ def test_closeness_is_the_nearest_pair(places: list[list[int]], span: int) -> No
         ]
         slow += CLOSE_ONE // min(gaps) if gaps and min(gaps) <= 16 else 0
     assert closeness(leaves, arrays) == slow // (len(places) - 1)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_no_document_that_lacks_what_is_needed_reaches_the_least(seed: int) -> None:
+    rng = random.Random(seed)
+    for _ in range(40):
+        query = parse_query(" ".join(rng.sample(["ash", "birch", "cedar", "elm", "larch", "maple", "oak"], 2 + seed)))
+        df = tuple(rng.randint(1, 900) for _ in query.leaves)
+        scorer, least = Scorer(query, Statistics(1000, (9, 9, 9, 9000), df)), rng.uniform(0.3, 1.3)
+        needed = scorer.needed(least)
+        for has in product((False, True), repeat=len(query.leaves)):
+            if sum(has) < needed.least_count or not any(has[number] for number in needed.any_of):
+                assert prod(scorer.factors(has)) <= needed.others * (1 + 1e-12)
+        assert needed.others < least

@@ -18,6 +18,14 @@ from index.search.oracle import SearchOracle
 from index.search.shard_search import ShardSearch
 
 BITS, DEPTH = 4, 10_000
+QUESTIONS = (  # words, hits that are wanted, and how many rows of 3,000 may be read for them
+    ("river quartz", 20, 100),
+    ("river quartz", 15, 100),
+    ("river quartz absent", 19, 100),
+    ("river stone quartz", 12, 100),
+    ("quartz river stone", 30, 300),
+    ("river stone", 19, 300),
+)
 SLOTS = [Slot(number) for number in range(1 << BITS)]
 
 
@@ -27,11 +35,17 @@ def files(request: pytest.FixtureRequest) -> IndexFiles:
 
 
 def many_with_one_common_word(rng: random.Random, count: int) -> list[Text]:
-    """Documents of which half hold a common word and one in two hundred a rare one, each on a host of its own."""
+    """Documents of which half hold a common word, a third another, and one in two hundred a rare one, each on a host of
+    its own."""
     out = []
     for number in range(count):
-        rare, common = ["quartz"] * (number % 200 == 0), ["river"] * (number % 2)
-        body = " ".join([*rare, *common, *(f"w{rng.randrange(500)}" for _ in range(rng.randint(20, 60)))])
+        rare, common, other = (
+            ["quartz"] * (number % 200 == 0),
+            ["river"] * (number % 2),
+            ["stone"] * (number % 3 == 0),
+        )
+        words = [*rare, *common, *other, *(f"w{rng.randrange(500)}" for _ in range(rng.randint(20, 60)))]
+        body = " ".join(rng.sample(words, len(words)))
         url = f"http://h{number}.example/{number}"
         out.append(replace(corpus.text(rng, url), title="", headings=(), body=body, language="en", boilerplate=""))
     return out
@@ -55,7 +69,7 @@ def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
             yield row
 
     monkeypatch.setattr(files.table, "rows", counted)
-    for words, k in (("river quartz", 20), ("river quartz", 15), ("river quartz absent", 19)):
+    for words, k, most in QUESTIONS:
         query, read = parse_query(words), 0
         search = ShardSearch(files, query, statistics_of(texts, words), SLOTS, BITS, DEPTH)
         found = search.best(query, k, 0.0, 6)
@@ -63,4 +77,5 @@ def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
         assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted]
         assert found.complete or found.bound < found.hits[-1].score
         if files.engine.__class__.__name__ == "TantivyEngine":  # others give candidates in no order
-            assert read <= 400
+            print(words, k, read)
+            assert read <= most
