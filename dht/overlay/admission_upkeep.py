@@ -58,7 +58,7 @@ class AdmissionUpkeep:
         core, admission = self._core, self._core.members.admission
         if not (admission.is_attested and core.takes_part and core.own.claim().member):
             return ""
-        if admission.is_member(core.node_id):
+        if admission.is_member(core.node_id) or self._view.first_meeting.is_lost:
             return ""
         named, lacks = len(admission.attesters(core.node_id)), admission.lacks(core.node_id)
         refused = [f"{peer.hex()[:8]}: {reason}" for peer, reason in sorted(self._failed.items())]

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from random import SystemRandom
 
@@ -113,7 +114,9 @@ async def _serve(config: Config, data: DataDir, network: Network, faults: LocalF
                 ports = UpnpMapping(listening(config.node), lambda: overlay.own_addresses)
                 tasks.create_task(ports.run(), name="portmap")
             if config.node.lan_discovery and (places := on_lan(listening(config.node))):
-                lan = MdnsDiscovery(overlay.view.node_id, network.id, places, overlay.join)
+                is_trusted = not (network.bootstrap or network.seeds or config.node.seed_url)  # nobody else is named
+                join = partial(overlay.join, is_trusted=is_trusted)
+                lan = MdnsDiscovery(overlay.view.node_id, network.id, places, join)
                 tasks.create_task(lan.run(), name="lan")
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 
+from dht.membership.first_meeting import LOST
 from dht.wire.contact import Family
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
@@ -124,13 +125,27 @@ def test_who_cannot_be_reached_says_who_tried_and_is_no_member() -> None:
     simulate(scenario, PLAN)
 
 
-def test_a_home_node_behind_a_nat_is_admitted_by_introduction() -> None:
+def test_who_never_met_its_network_says_that_alone() -> None:
+    async def scenario(world: World) -> None:
+        others = await world.add(3)
+        (newcomer,) = await world.add(1, 0.0)
+        world.cut(others, [newcomer])
+        await world.pass_time(30.0)
+        assert newcomer.overlay.warnings() == (LOST,)
+        world.heal()
+        await world.until(lambda: have_one_view([*others, newcomer]), 60.0)
+
+    simulate(scenario, PLAN)
+
+
+def test_a_node_that_finds_out_that_nobody_reaches_it_is_a_client_and_asks_nobody_to_admit_it() -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(4)
         await world.pass_time(20.0)
         client = await world.add_client(mode="auto")
         await world.pass_time(120.0)
         assert have_one_view(nodes) and not client.overlay.takes_part
+        assert not any("admitted" in warning for warning in client.overlay.warnings())
 
     simulate(scenario, PLAN)
 
