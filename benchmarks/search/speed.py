@@ -63,7 +63,7 @@ def rows(extent: Extent) -> list[Row]:
 
 def forward_mb(folder: Path) -> float:
     """Return the size of an index's forward records, their log included."""
-    return sum(file.stat().st_size for file in folder.glob("forward.sqlite*")) / 1e6
+    return sum(file.stat().st_size for file in folder.rglob("forward.sqlite*")) / 1e6
 
 
 def time_rows(what: str, found: TimedQueries, goals: Sequence[float | None]) -> list[Row]:
