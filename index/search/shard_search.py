@@ -20,10 +20,10 @@ from index.search.newest import MANY, stretches
 from index.search.top_hits import TopHits
 from index.text.site_host import digest_of_host, name_of_host
 
-LISTED, WIDER = 512, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
+LISTED, WIDER = 192, 4  # candidates listed at first, and how many times as many then: mostly the first are enough
 ROWS = 20  # of them are read at once
 FIRST_ROWS = 40  # before it is looked for the first time whether one host has them all
-MANY_ROWS = 200  # still to be read cost more than to ask for fewer
+MANY_ROWS = 140  # still to be read cost more than to ask for fewer
 
 
 def count(
