@@ -1,8 +1,9 @@
 """A node's best hits of a query: few rows are read for them, and none that is left out is better."""
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 
 import index_corpus as corpus
 import pytest
@@ -12,9 +13,8 @@ from index import IndexConfig
 from index.change_feed import DocumentChange, Text
 from index.engine.forward_table import ForwardRow
 from index.engine.index_files import IndexFiles
-from index.query.collection_statistics import Statistics
 from index.query.parser import parse_query
-from index.search.oracle import SearchOracle
+from index.search.oracle import OracleAnswer, SearchOracle
 from index.search.shard_search import ShardSearch
 
 BITS, DEPTH = 4, 10_000
@@ -51,14 +51,17 @@ def many_with_one_common_word(rng: random.Random, count: int) -> list[Text]:
     return out
 
 
-def statistics_of(texts: Sequence[Text], query: str) -> Statistics:
-    return SearchOracle(texts).search(query).statistics
+@cache  # for both engines: brute force takes seconds
+def made() -> tuple[list[Text], Mapping[str, OracleAnswer]]:
+    texts = many_with_one_common_word(random.Random(1), 3000)
+    oracle = SearchOracle(texts)
+    return texts, {words: oracle.search(words) for words, _, _ in QUESTIONS}
 
 
 def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
     files: IndexFiles, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    texts = many_with_one_common_word(random.Random(1), 3000)
+    texts, sought = made()
     files.apply([DocumentChange(text.id, text) for text in texts], b"")
     read, rows = 0, files.table.rows
 
@@ -71,9 +74,8 @@ def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
     monkeypatch.setattr(files.table, "rows", counted)
     for words, k, most in QUESTIONS:
         query, read = parse_query(words), 0
-        search = ShardSearch(files, query, statistics_of(texts, words), SLOTS, BITS, DEPTH)
-        found = search.best(query, k, 0.0, 6)
-        wanted = SearchOracle(texts).search(words).hits[:k]
+        found = ShardSearch(files, query, sought[words].statistics, SLOTS, BITS, DEPTH).best(query, k, 0.0, 6)
+        wanted = sought[words].hits[:k]
         assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted]
         assert found.complete or found.bound < found.hits[-1].score
         if files.engine.__class__.__name__ == "TantivyEngine":  # others give candidates in no order
