@@ -251,10 +251,8 @@ class OverlayService:
         return AdmissionUpkeep(self._deps, self._view, self._messenger, autonat.reach, self._driver.kick)
 
     def _why_apart(self, now: Now) -> str:
-        """Say why this node does nothing in its network's name: one that never met it knows nothing, one whose clock is
-        off takes itself for alone, and one with a twin is two."""
-        if self._view.first_meeting.is_lost:
-            return LOST
+        """Say why this node does nothing in its network's name: one with a twin is two, one whose clock is off takes
+        itself for alone, and one that never met its network, which both may be the cause of, knows nothing."""
         if self._core.twin.is_there(now.steady):
             return self._core.twin.warnings(now.steady)[0]
         against_us, clocks = self._core.clocks.against_us(now, MOST_OFF_S)
@@ -262,6 +260,8 @@ class OverlayService:
             return next(
                 iter(self._core.clocks.warnings(now)), "most peers' clocks differ from this machine's; set them"
             )
+        if self._view.first_meeting.is_lost:
+            return LOST
         return ""
 
     def _doubts(self) -> bool:
