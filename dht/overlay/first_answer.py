@@ -11,8 +11,9 @@ from dht.errors import PeerTimeout, RemoteError
 Way = Callable[[], Awaitable[bytes]]
 
 
-async def first_answer(ways: Sequence[Way], patience_s: float) -> bytes:
-    """Return the answer that comes first; raises what the peer refused, or how the last of at least one way failed."""
+async def first_answer(ways: Sequence[Way], patience_s: float | None) -> bytes:
+    """Return the answer that comes first; raises what the peer refused, or how the last of at least one way failed.
+    Without `patience_s` the next way is tried where the one before has failed, and never beside it."""
     heard: asyncio.Queue[bytes | RemoteError] = asyncio.Queue()
 
     async def ask(way: Way) -> None:

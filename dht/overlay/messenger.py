@@ -28,7 +28,7 @@ from dht.wire.contact import Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
-RELAY_PATIENCE_S = 0.5  # until the second one is tried beside the first
+RELAY_PATIENCE_S = 0.5  # until the second one is tried beside the first, for what only reads
 CONNECT_SHARE, CONNECT_LEAST_S = 0.5, 1.5  # of the time for an answer, after which a relay is tried
 Ask = Callable[[Contact, str, bytes, float], Awaitable[bytes]]
 GUESTS_S, GUESTS_BURST = 0.5, 8.0  # tunnels opened for clients, all together: with IDLE_S half of what a relay bears
@@ -63,10 +63,10 @@ class Messenger:
         contact = self._view.contact(peer)
         if contact is None:
             raise PeerTimeout(peer.hex(), 0.0)
+        by_channel = partial(self._ask_routes, RELAY_PATIENCE_S if message.in_packets else None, contact, name, body)
         if self._packets is not None and message.in_packets and not message.is_long:
-            by_channel = partial(self._ask_routes, contact, name, body)
             return _decode(peer, await self._packets.ask(contact, name, body, timeout_s, by_channel), answer)
-        return _decode(peer, await self._ask_routes(contact, name, body, timeout_s), answer)
+        return _decode(peer, await by_channel(timeout_s), answer)
 
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Ask whoever is at a contact, without relays; raises PeerTimeout or BadMessage, and silence has no effect."""
@@ -110,12 +110,14 @@ class Messenger:
         except (RemoteError, InputError) as error:
             raise PeerRefused(self._node_id.hex(), str(error)) from error
 
-    async def _ask_routes(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
+    async def _ask_routes(
+        self, patience_s: float | None, peer: Contact, name: str, body: bytes, timeout_s: float
+    ) -> bytes:
         """By the direct way or through relays, and where the better one of both fails by the other, while time is
-        left."""
+        left. After `patience_s` a silent relay is hedged, None where what is asked must not be done twice."""
         now, failed = self._clock().steady, PeerTimeout(peer.node_id.hex(), 0.0)
         ends = now + timeout_s
-        asks: list[Ask] = [self._ask_relays]
+        asks: list[Ask] = [partial(self._ask_relays, patience_s)]
         if peer.shares(self._families.towards_peers):
             asks.insert(1 if self._broken.is_broken(peer.node_id, now) else 0, self._ask_directly)
         for ask in asks:
@@ -144,12 +146,14 @@ class Messenger:
         self._broken.direct(peer.node_id)
         return answer
 
-    async def _ask_relays(self, peer: Contact, name: str, body: bytes, timeout_s: float) -> bytes:
+    async def _ask_relays(
+        self, patience_s: float | None, peer: Contact, name: str, body: bytes, timeout_s: float
+    ) -> bytes:
         routes = self._relays(peer)
         if not routes:
             raise NoConnection(peer.node_id.hex(), 0.0)
         ways = [partial(self._transport.ask, route, name, body, timeout_s=timeout_s) for route in routes]
-        answer = await first_answer(ways, RELAY_PATIENCE_S)
+        answer = await first_answer(ways, patience_s)
         self._broken.relayed(peer.node_id, self._clock().steady)
         return answer
 

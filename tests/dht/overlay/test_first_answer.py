@@ -48,3 +48,11 @@ def test_what_is_heard_first_counts(
         return answer, asyncio.get_running_loop().time()
 
     assert SimLoop().run(main()) == (heard, pytest.approx(after_s))
+
+
+def test_without_patience_a_slow_way_is_waited_for() -> None:
+    async def main() -> tuple[bytes, float]:
+        answer = await first_answer([way(9.0, b"slow"), way(0.1, b"second")], None)
+        return answer, asyncio.get_running_loop().time()
+
+    assert SimLoop().run(main()) == (b"slow", pytest.approx(9.0))
