@@ -110,7 +110,7 @@ async def _watch(found: TrapCrawl, client: NodeClient, node: DemoNode, pid: int,
         found.peak_pss_mb = max(found.peak_pss_mb, pss_mb(pid))
         status = await client.status(node)
         if status:
-            waits = status["crawl"]["frontier"] or status["crawl"]["open"] or not status["settled"]
+            waits = status["crawl"]["frontier"] or status["crawl"]["open"] or not status["alike"]
             quiet = 0 if waits else quiet + 1
             found.links = Counter(status["crawl"]["refused"])
             if found.seconds - said > 10:

@@ -35,6 +35,7 @@ from crawl.pipeline.crawl_control import CrawlControl
 from crawl.pipeline.crawl_status import CrawlStatus, span
 from crawl.pipeline.crawler import Crawler
 from crawl.pipeline.crawler_ports import CrawlerPorts
+from crawl.pipeline.fetch_outcome import forgotten
 from crawl.policy import CrawlDecision, Decide
 from crawl.politeness.site_tokens import TokenAnswer, TokenIssuer
 from crawl.schedule.url_state import Visit, VisitState, decode_visit, encode_visit, reach, visit_flaw
@@ -95,6 +96,7 @@ __all__ = [
     "decode_visit",
     "different_bits",
     "encode_visit",
+    "forgotten",
     "hashes_cover",
     "is_canonical",
     "nowhere",

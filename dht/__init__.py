@@ -66,6 +66,7 @@ from dht.slot_resize import resize_inside
 from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
 from dht.strategy.diff import difference
 from dht.strategy.document import (
+    Need,
     Publishers,
     Rule,
     SignedStrategy,
@@ -91,10 +92,21 @@ from dht.transport.small_packets import small_packet_socket
 from dht.transport.transport import HearTime, NoConnection, Route
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Address, Contact, Endpoint, Family
+from dht.wire.grant import (
+    CLOCKS_S,
+    LATE_S,
+    SignedGrant,
+    decode_grant,
+    encode_grant,
+    grant_flaw,
+    signers_needed,
+)
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
 
 __all__ = [
+    "CLOCKS_S",
     "FRESH_S",
+    "LATE_S",
     "MALFORMED",
     "MAX_LISTED",
     "MAX_SLOT_BITS",
@@ -134,6 +146,7 @@ __all__ = [
     "MachineRefuses",
     "Message",
     "Mode",
+    "Need",
     "Network",
     "NoConnection",
     "NodeId",
@@ -155,6 +168,7 @@ __all__ = [
     "Rule",
     "RuleDecision",
     "ShardPolicy",
+    "SignedGrant",
     "SignedStrategy",
     "SiteShards",
     "Slot",
@@ -170,13 +184,16 @@ __all__ = [
     "check_network",
     "check_publishers",
     "check_window",
+    "decode_grant",
     "decode_signed",
     "difference",
     "distance",
     "document_id",
     "documents_of",
     "encode_document",
+    "encode_grant",
     "encode_signed",
+    "grant_flaw",
     "host_matches",
     "network_id",
     "node_id_of",
@@ -191,6 +208,7 @@ __all__ = [
     "resize_inside",
     "shards",
     "sign_strategy",
+    "signers_needed",
     "site_of",
     "slot_of",
     "slot_range",

@@ -19,6 +19,8 @@ class Now(NamedTuple):
 
 Clock = Callable[[], Now]
 
+DAY_S = 86_400.0
+
 _STEADY = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)  # looked up once
 _now = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks are read a hundred times a page
 
@@ -26,6 +28,11 @@ _now = partial(tuple.__new__, Now)  # half the time of `Now(…)`; the clocks ar
 def system_clock() -> Now:
     """Read this machine's clocks; the simulator has its own."""
     return _now((time.time(), time.clock_gettime(_STEADY)))
+
+
+def day_of(wall: float) -> int:
+    """Return the day of a wall time, counted from 1970 in UTC; 0 for what is before."""
+    return max(0, int(wall // DAY_S))
 
 
 def steady_of(clock: Clock) -> Callable[[], float]:

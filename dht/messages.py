@@ -78,6 +78,7 @@ class Claim(Message, frozen=True):
     epoch: int
     team: Annotated[bytes, Meta(max_length=8)]
     holding: bool  # it holds the slot now, and renews
+    grant_from: Annotated[int, Meta(ge=0, lt=1 << 40)] = 0  # Unix second from which a signed grant shall count, 0: none
 
 
 class LeaseRequest(Message, frozen=True):
@@ -88,18 +89,22 @@ class LeaseRequest(Message, frozen=True):
 
 
 class Vote(Message, frozen=True):
-    """A vote on one claim. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen."""
+    """A vote on one claim. Where it is refused, `holder` (empty: nobody) has the vote; `epoch` is the highest seen.
+
+    `signature`: of the grant that the claim asks for, in `dht/wire/grant.py`; empty for none."""
 
     slot: int
     granted: bool
     epoch: int
     holder: _Id
+    signature: Annotated[bytes, Meta(max_length=64)] = b""
 
 
 class LeaseReply(Message, frozen=True):
-    """One vote per claim, in the order of the claims."""
+    """One vote per claim, in the order of the claims. `voter`: the public key that their signatures name."""
 
     votes: Annotated[tuple[Vote, ...], Meta(max_length=MAX_CLAIMS)]
+    voter: Annotated[bytes, Meta(max_length=32)] = b""
 
 
 class LeaseRelease(Message, frozen=True):

@@ -45,6 +45,18 @@ class RefusedByNode(InputError):
 
 
 @dataclass(eq=False)
+class NotProved(InputError):
+    """Says that a removal was not asked for as a site's owner can."""
+
+    url: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.url}: {self.problem}; {self.remedy}"
+
+
+@dataclass(eq=False)
 class DataDirLocked(LocalError):
     """Says that another process uses the data directory."""
 

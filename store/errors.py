@@ -1,7 +1,7 @@
 """The store's errors, by whose fault they are.
 
-Pure: values only. `BadReplica` and `TooFewCopies`: other nodes; `BadDraft`: our caller; `StoreCorrupt`: this
-machine.
+Pure: values only. `BadReplica`, `TooFewCopies` and `NotGranted`: other nodes; `BadDraft`: our caller; `StoreCorrupt`:
+this machine.
 """
 
 from dataclasses import dataclass
@@ -34,6 +34,16 @@ class TooFewCopies(RemoteError):
             f"slot {self.slot}: {self.copies} of {self.needed} durable copies after {self.waited_s:.0f} s; "
             "too few of its owners are live, write again later"
         )
+
+
+@dataclass(eq=False)
+class NotGranted(RemoteError):
+    """This node's voters did not sign that it may write to a slot, so nobody would take what it writes."""
+
+    slot: int
+
+    def __str__(self) -> str:
+        return f"slot {self.slot}: no grant covers what is to be written; its voters are asked again within seconds"
 
 
 @dataclass(eq=False)

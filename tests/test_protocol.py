@@ -32,6 +32,7 @@ from dht.strategy.document import SignedStrategy
 from dht.transport.peer_link import LinkFrame
 from dht.transport.request_auth import RequestTarget, sign_request
 from dht.wire import packets
+from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Heartbeat
 from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
 from dht.wire.value_record import ValueRecord
@@ -91,7 +92,7 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
     structs = named | {"PackageRecord": package._Wire}
-    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame):
+    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame, SignedGrant):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():

@@ -179,7 +179,7 @@ def _are_ready(statuses: Sequence[dict[str, Any]]) -> bool:
 def _are_done(statuses: Sequence[dict[str, Any]]) -> bool:
     crawls = [status["crawl"] for status in statuses]
     idle = all(c["frontier"] == 0 and c["open"] == 0 for c in crawls)
-    return idle and all(status["settled"] for status in statuses) and any(status["documents"] for status in statuses)
+    return idle and all(status["alike"] for status in statuses) and any(status["documents"] for status in statuses)
 
 
 async def _until(

@@ -69,7 +69,7 @@ async def measured(folder: Path, count: int) -> list[Row]:
             await _ask(session, node, "pause", {"paused": True})
             empty_bytes, empty_s = pss_bytes(pid), tree_s(pid)
             text_bytes = await _hand_in(session, node, made_up(count, Random(SEED)))
-            await _until(child, client, node, lambda status: status["settled"] and status["crawl"]["frontier"] > 0)
+            await _until(child, client, node, lambda status: status["alike"] and status["crawl"]["frontier"] > 0)
             spent_s, full_bytes = tree_s(pid) - empty_s, pss_bytes(pid)
         kept = sum(path.stat().st_size for path in (node.data_dir / "store").rglob("*") if path.is_file())
         index = sum(path.stat().st_size for path in (node.data_dir / "store").glob("catalog.sqlite*"))

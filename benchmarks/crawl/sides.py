@@ -126,4 +126,4 @@ def _is_ready(status: dict[str, dict[str, int]]) -> bool:
 def _is_done(status: dict[str, object]) -> bool:
     crawl = status["crawl"]
     assert isinstance(crawl, dict)
-    return bool(status["settled"] and status["documents"]) and crawl["frontier"] == 0 and crawl["open"] == 0
+    return bool(status["alike"] and status["documents"]) and crawl["frontier"] == 0 and crawl["open"] == 0

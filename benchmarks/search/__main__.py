@@ -7,6 +7,7 @@ from pathlib import Path
 
 from benchmarks.figures import Row, parser_for, show
 from benchmarks.search import (
+    analysing,
     joined_words,
     known_items,
     misspellings,
@@ -31,6 +32,7 @@ PARTS = {
     "spelling": misspellings,
     "copies": near_duplicates,
     "speed": speed,
+    "analysing": analysing,
 }
 PACKAGES = ("tantivy", "bm25s", "whoosh-reloaded", "PyStemmer", "opencc", "numpy")
 

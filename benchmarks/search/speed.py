@@ -17,7 +17,7 @@ from benchmarks.search.extent import Extent
 from benchmarks.search.figure import left_out
 from benchmarks.search.goals import CPU_DOCUMENTS, FORWARD_MB, NATURAL_CPU_MS, TYPED_CPU_MS
 from benchmarks.search.one_node import one_node
-from benchmarks.search.speed_loaded import client_rows, loaded_rows
+from benchmarks.search.speed_loaded import client_rows, loaded_rows, next_page_rows
 from benchmarks.search.timing import TimedQueries, timed
 from benchmarks.search.web_pages import WebPage, read_web
 from dht import document_id, placement_key
@@ -52,7 +52,8 @@ def rows(extent: Extent) -> list[Row]:
             out += time_rows("natural question", await timed(node, natural[:most]), limits[1])
             out.append(row("documents indexed", [len(texts) / node.built_s], "/s"))
             out.append(row("forward records", [forward_mb(folder)], "MB", goal=FORWARD_MB if has_goals else None))
-            out += await client_rows(node, typed[most : 2 * most] or typed, has_goals)
+            out += await next_page_rows(node)
+            out += await client_rows(node, typed[most : 2 * most] or typed, found, has_goals)
             return out + await loaded_rows(node, typed[:most], found, more, has_goals)
 
     with tempfile.TemporaryDirectory() as path:

@@ -5,8 +5,10 @@ All of it happens in one process, without HTTP: what a server of pages adds is n
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Sequence
-from statistics import median, quantiles
+from statistics import mean, median, quantiles
+from urllib.parse import urlsplit
 
 import msgspec
 
@@ -15,12 +17,14 @@ from benchmarks.search.goals import AFTER_DELETIONS, CACHED_PER_S, CLIENTS_P95_M
 from benchmarks.search.one_node import STRATEGY, OneNode
 from benchmarks.search.timing import TimedQueries, timed
 from index import DocumentChange, SearchRequest, Text
+from index.text.site_host import front_name
 from node.app.answer_cache import AnswerCache
 
 CLIENTS = 16
 INDEXED_PER_S = 100
 DELETED_OF = 5  # documents one
 CACHED_ASKS = 20_000
+PAGES = 20  # times the first and the second are asked for
 
 
 async def loaded_rows(
@@ -39,8 +43,9 @@ async def loaded_rows(
     return [*out, row(what, [median(after.cpu_ms) / median(found.cpu_ms)], "×", goal=goal)]
 
 
-async def client_rows(node: OneNode, queries: Sequence[str], has_goals: bool) -> list[Row]:
-    """Return the rows of clients that ask all queries once, each one after the other, and of answers remembered."""
+async def client_rows(node: OneNode, queries: Sequence[str], found: TimedQueries, has_goals: bool) -> list[Row]:
+    """Return the rows of clients that ask all queries once, each one after the other, and of answers remembered.
+    `found`: what other such queries took, one after the other."""
     waited: list[float] = []
     left = list(queries)
 
@@ -50,15 +55,17 @@ async def client_rows(node: OneNode, queries: Sequence[str], has_goals: bool) ->
             msgspec.json.encode(await node.ask(left.pop()))
             waited.append((time.perf_counter() - began) * 1000)
 
-    began = time.perf_counter()
+    began, used = time.perf_counter(), time.process_time()
     async with asyncio.TaskGroup() as tasks:
         for number in range(CLIENTS):
             tasks.create_task(client(), name=f"client-{number}")
     rate, p95 = len(queries) / (time.perf_counter() - began), quantiles(waited, n=20)[18]
+    cpu_ms = (time.process_time() - used) * 1000 / len(queries)
     goals = (CLIENTS_PER_S, CLIENTS_P95_MS, CACHED_PER_S) if has_goals else (None, None, None)
     return [
         row(f"distinct queries of {CLIENTS} clients", [rate], "/s", goal=goals[0], at_least=True),
         row(f"wait of {CLIENTS} clients, p95", [p95], "ms", goal=goals[1]),
+        row(f"CPU of a query, {CLIENTS} clients / one", [cpu_ms / mean(found.cpu_ms)], "×"),
         row("answers remembered", [await cached_per_s(node, queries)], "/s", goal=goals[2], at_least=True),
     ]
 
@@ -72,6 +79,25 @@ async def cached_per_s(node: OneNode, queries: Sequence[str]) -> float:
     for number in range(CACHED_ASKS):
         msgspec.json.encode(cache.get(asked[number % len(asked)], 0.5, STRATEGY.version))
     return CACHED_ASKS / (time.perf_counter() - began)
+
+
+async def next_page_rows(node: OneNode) -> list[Row]:
+    """Return the row of a site's name asked for, of the site with the most pages: what its second page of results
+    takes, beside the first. The counts of both are remembered, so what is compared is finding and showing."""
+    hosts = Counter(urlsplit(change.text.url).netloc for change in node.log if change.text)
+    name = front_name(f"http://{hosts.most_common(1)[0][0]}/")
+    first = await node.ask(name)
+    ratios = []
+    for _ in range(PAGES):
+        first_ms, second_ms = await _cpu_ms(node, name, ""), await _cpu_ms(node, name, first["next_cursor"] or "")
+        ratios.append(second_ms / first_ms)
+    return [row("a site's name, CPU, second page of results / first", [median(ratios)], "×")]
+
+
+async def _cpu_ms(node: OneNode, words: str, cursor: str) -> float:
+    began = time.process_time()
+    await node.ask(words, cursor=cursor)
+    return (time.process_time() - began) * 1000
 
 
 async def while_indexing(node: OneNode, queries: Sequence[str], more: Sequence[Text]) -> list[float]:

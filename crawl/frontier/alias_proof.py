@@ -5,7 +5,7 @@ pages unfetched here only after the origin itself named the target to this node,
 some of them said what their twins say. So a record that a stranger forged costs a site nothing.
 """
 
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -19,8 +19,8 @@ from crawl.frontier.mirror_alias import (
     MirrorCandidate,
     origin_of,
     plainer,
-    twin_of,
 )
+from crawl.frontier.named_origins import NamedOrigins
 from crawl.schedule.url_state import Visit
 
 PROOF = 3  # own answers of the origin that must bear it out
@@ -32,9 +32,7 @@ class OwnAnswers:
     """What this node was answered by one origin: by its URLs, and which other origins its pages name."""
 
     answers: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
-    pages: int = 0
-    canonical: Counter[str] = field(default_factory=Counter)
-    linked: Counter[str] = field(default_factory=Counter)
+    names: NamedOrigins = field(default_factory=NamedOrigins)
     compared: int = 0  # answers when they were compared last
     count: int = 0  # answers so far
 
@@ -44,8 +42,8 @@ class OwnAnswers:
             led = sum(answer == alias.target for answer in self.answers.values())
             return led >= max(PROOF, SHARE * len(self.answers))
         if alias.how == AliasEvidence.CANONICAL:
-            return self.canonical[alias.target] >= max(PROOF, SHARE * self.pages)
-        is_linked = self.linked[alias.target] >= max(PROOF, NAMED_SHARE * self.pages)
+            return self.names.canonical[alias.target] >= max(PROOF, SHARE * self.names.pages)
+        is_linked = self.names.linked[alias.target] >= max(PROOF, NAMED_SHARE * self.names.pages)
         return is_linked or alias.target in plainer(alias.origin)
 
 
@@ -82,15 +80,7 @@ class AliasProofs:
 
     def learn_names(self, url: str, canonical: str, others: Iterable[str]) -> None:
         """Remember which URL a page names as its own, and the other origins that it links to; the first pages count."""
-        own = self._of(origin_of(url))
-        if own.pages >= _MAX_EACH:
-            return
-        own.pages += 1
-        if canonical and canonical == twin_of(url, origin_of(canonical)) != url:
-            own.canonical[origin_of(canonical)] += 1
-        own.linked.update(others)
-        if len(own.linked) > 2 * _MAX_EACH:
-            own.linked = Counter(dict(own.linked.most_common(_MAX_EACH)))
+        self._of(origin_of(url)).names.learn(url, canonical, others)
 
     def due(self, said: Iterable[MirrorAlias]) -> list[MirrorCandidate]:
         """List the aliases whose own answers are to be compared with their twins, as more of them came since."""

@@ -150,6 +150,14 @@ class Frontier:
         """List URLs of some origins that wait because the origin was an alias. Goes over all URLs: seldom wanted."""
         return [url for url, known in self._entries.items() if url.startswith(origins) and is_aliased(known.visit)]
 
+    def review(self, beginning: str, slot: Slot | None, is_due: Callable[[Visit], bool], now: Now) -> None:
+        """Make URLs due at once that begin so and of which `is_due` says so; those of one held slot, or (None) all."""
+        for held in self._slots.values() if slot is None else filter(None, [self._slots.get(slot)]):
+            for url in [url for url in held.urls if url.startswith(beginning)]:
+                entry = self._entries.get(url)
+                if entry is not None and is_due(entry.visit):
+                    self.make_due(url, now)
+
     def refetch(self, url: str, now: Now) -> None:
         """Make a URL due at once, one in flight when its outcome is settled; known here alone."""
         if url in self._in_flight:

@@ -32,6 +32,7 @@ from crawl.frontier.mirror_alias import (
     plainer,
     twin_of,
 )
+from crawl.frontier.named_origins import NamedOrigins
 from crawl.schedule.url_state import Visit, VisitState
 from dht import split_url
 
@@ -52,9 +53,7 @@ Value = TypeVar("Value")
 class _Origin:
     answers: OrderedDict[str, Answer] = field(default_factory=OrderedDict)
     read: int = 0  # answers so far
-    pages: int = 0  # of which names were taken
-    canonical: Counter[str] = field(default_factory=Counter)
-    linked: Counter[str] = field(default_factory=Counter)
+    names: NamedOrigins = field(default_factory=NamedOrigins)
     refused: OrderedDict[str, None] = field(default_factory=OrderedDict)  # some of those not fetched
     sampled: str = ""  # one of these that is to be fetched
     sample_at: float = 0.0
@@ -152,16 +151,9 @@ class MirrorDetector:
     def learn_names(self, url: str, canonical: str, links: Iterable[str]) -> None:
         """Learn which URL a page names as its own ("": none) and what it links to; an origin's first pages count."""
         origin = origin_of(url)
-        known, others = self._known(origin), {origin_of(link) for link in links if not link.startswith(origin)}
+        others = {origin_of(link) for link in links if not link.startswith(origin)}
+        self._known(origin).names.learn(url, canonical, others)
         self._proofs.learn_names(url, canonical, others)
-        if known.pages >= _MAX_EACH:
-            return
-        known.pages += 1
-        if canonical and canonical == twin_of(url, origin_of(canonical)) != url:
-            known.canonical[origin_of(canonical)] += 1
-        known.linked.update(others)
-        if len(known.linked) > 2 * _MAX_EACH:
-            known.linked = Counter(dict(known.linked.most_common(_MAX_EACH)))
 
     def due_candidates(self, now: float) -> list[MirrorCandidate]:
         """List the candidates to be compared now; each comes again when there is more to go by, or after a while."""
@@ -271,10 +263,11 @@ def _told_apart(known: _Origin) -> dict[str, Answer]:
 
 def _targets(origin: str, known: _Origin) -> dict[str, AliasEvidence]:
     """Name the possible targets of an origin: those it names itself, and names that only its owner can have, too."""
-    least = max(LEAST, known.pages * SHARE)
-    found = {other: AliasEvidence.CANONICAL for other, count in known.canonical.most_common(1) if count >= least}
-    least = max(LEAST, known.pages * NAMED_SHARE)
-    linked = [other for other, count in known.linked.most_common(MAX_LINKED) if count >= least]
+    names = known.names
+    least = max(LEAST, names.pages * SHARE)
+    found = {other: AliasEvidence.CANONICAL for other, count in names.canonical.most_common(1) if count >= least}
+    least = max(LEAST, names.pages * NAMED_SHARE)
+    linked = [other for other, count in names.linked.most_common(MAX_LINKED) if count >= least]
     return found | {
         other: AliasEvidence.SAME for other in (*linked, *plainer(origin)) if other != origin and other not in found
     }

@@ -73,7 +73,7 @@ class Crawler:
             SitemapQueue(config.max_sitemaps, config.max_robots_hosts),
         )
         self._dns_prefetch = DnsPrefetch(queues, ports.locate)
-        self._fetch_stage = FetchStage(config, ports, sites, revisits, queues, clock)
+        self._fetch_stage = FetchStage(config, ports, sites, revisits, queues, frontier, clock)
         self._sitemap_reader = SitemapReader(config, sites, revisits, frontier, clock)
         self._process_stage = ProcessStage(config, ports, sites, revisits, self._sitemap_reader, clock)
         self._handoff = Handoff(config, ports, frontier, self._seen, self._counters, self._listings, clock, rng)
@@ -147,6 +147,12 @@ class Crawler:
         """Take in a visit that the replica of a slot had when it was gained, and learn of its site from it."""
         self.observe(slot, visit)
         self._sites.recall(visit, (slot, self._frontier.epoch(slot)))
+
+    def review(self, site: str, is_due: Callable[[Visit], bool]) -> None:
+        """Make those URLs of a site due at once that wait and of which `is_due` says so."""
+        for scheme in ("http", "https"):
+            self._frontier.review(f"{scheme}://{site}/", None, is_due, self._clock())
+        self._wake()
 
     def move_in_flight(self, slot_of: Callable[[str], Slot]) -> None:
         """Assign URLs in flight to the slots that `slot_of` names, after a slot resize; no slot is held just now."""

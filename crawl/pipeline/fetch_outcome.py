@@ -29,6 +29,9 @@ RETRIED = frozenset((408, 425, 429))  # and all from 500 on: the page is tried a
 _MAX_REASON_CHARS = 200
 FAMILY_S = 60.0  # until a host is tried again that has only addresses which no node reaches: machines come and go
 DECLINED_S = 3600.0  # until a URL that nobody took is offered again: owners come and go within hours
+BARRED = "robots"  # the reason of what robots.txt disallows
+ERASE_AFTER_S = 7 * DAY_S  # a page that was stored is only hidden before: one mistake must not wipe out a site
+BARRED_AGAIN_S = DAY_S  # until the rules are looked at again for such a page
 KEEP_AGAIN_S = 180 * DAY_S  # an unchanged page is stored anew, long before its document expires (a year)
 
 
@@ -80,6 +83,23 @@ def refused(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit
     return replace(visit, state=VisitState.REFUSED, visited_at=now, due_at=due_at, fails=0, reason=reason)
 
 
+def barred(visit: Visit, now: float, config: CrawlConfig) -> FetchOutcome:
+    """Return the outcome of a URL that robots.txt disallows; a page that is stored is hidden, and erased a week
+    later."""
+    outcome = refused(visit, BARRED, now, config)
+    if not visit.history.fingerprint or visit.is_sitemap:
+        return FetchOutcome(outcome)
+    since = visit.barred_at if visit.is_hidden else now
+    if now >= since + ERASE_AFTER_S:
+        return FetchOutcome(forgotten(outcome), FollowUp.GONE)
+    return FetchOutcome(replace(outcome, barred_at=since, due_at=min(since + ERASE_AFTER_S, now + BARRED_AGAIN_S)))
+
+
+def allowed_again(visit: Visit, now: float) -> Visit:
+    """Return the outcome of a hidden page that robots.txt allows by now: it is shown as it was, and due."""
+    return replace(visit, state=VisitState.FETCHED, visited_at=now, due_at=now, reason="", barred_at=_unbarred(visit))
+
+
 def outcome_of_reading(
     visit: Visit, before: Visit, fingerprint: bytes, now: float, revisits: RevisitStatistics
 ) -> tuple[Visit, bool]:
@@ -91,7 +111,8 @@ def outcome_of_reading(
     is_stored = is_same(known, fingerprint) and before.unavailable_at == visit.unavailable_at
     if is_stored and not keep_again(before, now):
         return outcome, False
-    return replace(outcome, history=replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)), True
+    history = replace(outcome.history, kept_at=int(now), fingerprint=fingerprint)
+    return replace(outcome, history=history), True
 
 
 def outcome_of_sparing(visit: Visit, unchanged_until: float, now: float, revisits: RevisitStatistics) -> Visit | None:
@@ -116,6 +137,8 @@ def is_outlived(before: Visit, outcome: Visit) -> bool:
     nothing to read twice in a row. What one node's address alone may have met (403) has to be met twice."""
     if not before.history.fingerprint or before.is_sitemap or outcome.state not in _NO_PAGE or is_aliased(outcome):
         return False
+    if outcome.is_hidden:
+        return False
     is_final = outcome.status in _FOR_GOOD or outcome.reason.startswith(OTHER_TYPE)
     return is_final or before.state in _NO_PAGE
 
@@ -123,7 +146,7 @@ def is_outlived(before: Visit, outcome: Visit) -> bool:
 def forgotten(visit: Visit) -> Visit:
     """Return the outcome as it is once nothing is stored of the page any more."""
     history = replace(visit.history, fingerprint=b"")  # nothing is stored that it could be the same as
-    return replace(visit, etag="", last_modified="", unavailable_at=0.0, history=history)
+    return replace(visit, etag="", last_modified="", unavailable_at=0.0, barred_at=_unbarred(visit), history=history)
 
 
 def gone(visit: Visit, reason: str, now: float, config: CrawlConfig) -> Visit:
@@ -176,6 +199,11 @@ def validators(visit: Visit, now: float) -> dict[str, str]:
         if visit.last_modified:
             headers["If-Modified-Since"] = visit.last_modified
     return headers
+
+
+def _unbarred(visit: Visit) -> float:
+    """Return what tells indexes for good that the page was hidden, so that they look whether it still is."""
+    return -abs(visit.barred_at) or 0.0
 
 
 def _redirected(visit: Visit, fetched: Fetched, now: float, config: CrawlConfig) -> FetchOutcome:

@@ -15,6 +15,7 @@ from crawl.errors import AddressRefused, BodyUnreadable, FamilyMissing, FetchDec
 from crawl.fetch.response import Fetched
 from crawl.frontier.admission import Trail, refusal_reason
 from crawl.frontier.fetch_task import FetchTask
+from crawl.frontier.frontier import Frontier
 from crawl.frontier.site_queues import SiteQueues
 from crawl.pipeline.crawler_ports import CrawlerPorts
 from crawl.pipeline.fetch_outcome import (
@@ -22,8 +23,11 @@ from crawl.pipeline.fetch_outcome import (
     RETRIED,
     FetchOutcome,
     FollowUp,
+    allowed_again,
+    barred,
     declined,
     failed,
+    forgotten,
     idle_parameters,
     judge,
     keep_again,
@@ -41,7 +45,7 @@ from crawl.politeness.site_delays import DOWN
 from crawl.schedule.lastmod import TEST_EACH
 from crawl.schedule.revisit_policy import RevisitStatistics
 from crawl.schedule.url_state import Visit, VisitState
-from dht import Clock, site_of
+from dht import Clock, site_of, split_url
 
 
 class FetchResult(msgspec.Struct, frozen=True):
@@ -64,6 +68,7 @@ class FetchStage:
     sites: SiteKnowledge
     revisits: RevisitStatistics
     queues: SiteQueues
+    frontier: Frontier
     clock: Clock
 
     async def fetch(self, task: FetchTask) -> FetchResult:
@@ -77,6 +82,8 @@ class FetchStage:
     async def _fetch(self, task: FetchTask) -> FetchResult:
         visit, now = task.visit, self.clock().wall
         decision = self.ports.decide(visit.url)
+        if not decision.allowed:  # what was stored of it is swept off the disks
+            return self._without(forgotten(refused(visit, decision.reason or "rules", now, self.config)))
         if reason := refusal_reason(visit.url, decision, now) or self._trap(task):
             return self._without(refused(visit, reason, now, self.config))
         if decision.refused_here:
@@ -95,7 +102,9 @@ class FetchStage:
         if isinstance(access, RobotsUnreachable):
             return self._without(self._unreachable(visit, access, now))
         if not access.allows(visit.url):
-            return self._without(refused(visit, "robots", now, self.config))
+            return FetchResult(outcome=barred(visit, now, self.config))
+        if visit.is_hidden:
+            return self._without(allowed_again(visit, now))
         if (sitemap := self.sites.sitemaps.take(task.site)) is not None:
             return await self._ask_sitemap(task, decision, *sitemap)
         if (spared := self._spared(task, now)) is not None:
@@ -176,9 +185,22 @@ class FetchStage:
             named = (find_url(text, task.visit.url) for text in asked.access.sitemaps)
             trail = Trail(task.visit.depth, 0, task.visit.scope)
             self.sites.sitemaps.start(task.site, [url for url in named if url], trail)
+            if asked.is_news:
+                self._review(task, asked.access, everywhere=asked.were_known)
         if asked.response is None:
             return self._after_silence(site, asked.reason, decision), ""
         return self._rest(site, asked.response, decision), asked.response.address
+
+    def _review(self, task: FetchTask, rules: Robots, *, everywhere: bool) -> None:
+        """Make due the stored pages that a site's new rules disallow, and the hidden ones that they allow again; in the
+        task's slot, or (`everywhere`) all over a site that is spread."""
+        parts = split_url(task.visit.url)
+        origin = f"{parts.scheme}://{parts.site}/"
+
+        def is_due(visit: Visit) -> bool:
+            return bool(visit.history.fingerprint) and visit.is_hidden == rules.allows(visit.url)
+
+        self.frontier.review(origin, None if everywhere else task.slot, is_due, self.clock())
 
     async def _ask_sitemap(self, task: FetchTask, decision: CrawlDecision, url: str, trail: Trail) -> FetchResult:
         try:

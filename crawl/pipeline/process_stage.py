@@ -57,8 +57,9 @@ class ProcessStage:
             await self._read(task, visit, fetched, delivery)
         elif fetched is not None and outcome.follow_up == FollowUp.SITEMAP:
             delivery = await self.sitemaps.read_submitted(task, visit, fetched)
-        elif fetched is not None and outcome.follow_up == FollowUp.GONE:
-            delivery.page = gone_page(fetched.url, fetched.status, self.clock().wall)
+        elif outcome.follow_up == FollowUp.GONE:  # without a request where the site's rules say so
+            url, status = (fetched.url, fetched.status) if fetched is not None else (visit.url, visit.status)
+            delivery.page = gone_page(url, status, self.clock().wall)
         if delivery.outcome is not None and is_outlived(task.visit, delivery.outcome):
             delivery.outcome = forgotten(delivery.outcome)
             delivery.page = gone_page(visit.url, visit.status, self.clock().wall)

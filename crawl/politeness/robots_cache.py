@@ -43,6 +43,8 @@ class RobotsAnswer:
     access: Access | None
     response: Fetched | None
     reason: str = ""  # why there is no response
+    is_news: bool = False  # whether the rules are others than those known before,
+    were_known: bool = False  # if any were
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,14 +99,14 @@ class RobotsCache:
         reason = access.reason if isinstance(access, RobotsUnreachable) else ""
         if isinstance(access, RobotsUnreachable):
             access = self._unreachable(access, before, response)
-        now = self._clock().wall
+        is_news, now = isinstance(access, Robots) and access != before, self._clock().wall
         until = access.until if isinstance(access, RobotsUnreachable) else now + self._config.robots_ttl_s
         if isinstance(access, Robots) and access is before:  # the old rules serve on, but not for another day
             until = now + self._config.retry_base_s
         elif isinstance(access, Robots) and _is_robots(redirect.url):
             self._keep(_origin(redirect.url), until, access)
         self._keep(origin, until, access)
-        return RobotsAnswer(access, response, reason)
+        return RobotsAnswer(access, response, reason, is_news, isinstance(before, Robots))
 
     def give_up_redirect(self, url: str) -> None:
         """Treat the redirect of a site's robots.txt as if it led nowhere, because nobody may go there."""

@@ -56,6 +56,12 @@ class Visit(msgspec.Struct, frozen=True, array_like=True):
     scope: str = WHOLE
     is_sitemap: bool = False
     unavailable_at: float = 0.0  # by the page's own word: from then on it is gone; 0.0: never
+    barred_at: float = 0.0  # since then robots.txt disallows the stored page; negative: no longer; 0.0: it never did
+
+    @property
+    def is_hidden(self) -> bool:
+        """Whether the page is stored and must not be shown."""
+        return self.barred_at > 0
 
 
 def reach(visit: Visit) -> int:
@@ -121,7 +127,7 @@ def _found(visit: Visit) -> Visit:
 
 def _bad_times(visit: Visit, epoch: int, at_ms: int) -> str:
     """Say which instant is out of bounds: those of an outcome are measured by when it was written."""
-    for name in ("due_at", "visited_at", "unavailable_at"):
+    for name in ("due_at", "visited_at", "unavailable_at", "barred_at"):
         if not isfinite(at := getattr(visit, name)):
             return f"{name} is {at}"
     if epoch and visit.visited_at > at_ms / 1000 + DATED_WITHIN_S:

@@ -12,7 +12,7 @@ A lease transfer puts an heir before everybody else in a slot's order for a whil
 slots are handed back, without waiting for HAND_BACK_S, and stays there until the time is over.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from types import MappingProxyType
 
@@ -131,8 +131,14 @@ class LeaseHolder:
         others = [peer for peer in self.voter.team(slot) if peer != self._node_id and view.is_ready(peer, slot)]
         return [peer for peer in others if self._turns.may_ask(peer, slot, view)]
 
-    def step(self, now: Now, view: SlotView, is_busy: IsBusy) -> QuorumRound:
-        """Return what to ask at this moment; call it about once a second."""
+    def step(
+        self,
+        now: Now,
+        view: SlotView,
+        is_busy: IsBusy,
+        ask_more: Callable[[Mapping[Slot, Attempt]], None] = lambda attempts: None,
+    ) -> QuorumRound:
+        """Return what to ask at this moment; call it about once a second. `ask_more` may add what its attempts ask."""
         wanted: list[tuple[Slot, bool]] = []
         self._leave(now, is_busy)
         urgent = any(held.renew_at <= now.steady for held in self._held.values())
@@ -151,6 +157,7 @@ class LeaseHolder:
                 wanted.append((slot, False))
         attempts = {slot: self._attempt(now, slot, holding) for slot, holding in wanted[:MAX_CLAIMS]}
         begun = {slot: attempt for slot, attempt in attempts.items() if attempt}
+        ask_more(begun)
         asked = QuorumRound(now.steady, self._slot_bits, attempts=begun)
         asked.open()
         for slot in list(asked.attempts):

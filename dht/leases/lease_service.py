@@ -10,23 +10,27 @@ that was suspended, is recognised by a wall clock that went on: no lease is show
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import Executor
 from pathlib import Path
+from types import MappingProxyType
 
 from msgspec.structs import replace
 
 from dht.clock import Clock, Now
 from dht.errors import BadMessage, RemoteError
+from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
+from dht.leases.grant_book import GrantBook
 from dht.leases.lease_balancer import BalanceReport, CrawlWork, LeaseBalancer
 from dht.leases.lease_holder import LeaseHolder
-from dht.leases.quorum_round import QuorumRound
+from dht.leases.quorum_round import Attempt, QuorumRound
 from dht.leases.vote_note import VoteNote
 from dht.leases.voter import HOLD_S, VOTE_S, Team
 from dht.local_faults import LocalFaults
 from dht.messages import Done, LeaseRelease, LeaseReply, LeaseRequest, PeerClient
 from dht.ownership.view import OverlayView
+from dht.wire.grant import SignedGrant, signers_needed
 
 log = logging.getLogger(__name__)
 
@@ -48,6 +52,7 @@ class LeaseService:
         self,
         view: OverlayView,
         peers: PeerClient,
+        signer: Identity,
         clock: Clock,
         executor: Executor,
         path: Path | None,
@@ -64,6 +69,8 @@ class LeaseService:
         self._slot_bits = view.strategy.slot_bits
         self._leases = LeaseHolder(view.node_id, self._slot_bits)
         self._balancer = LeaseBalancer(view)
+        self._grants = GrantBook(view.node_id, signer)
+        self._granted: tuple[object, int, float, Mapping[Slot, int]] = (None, 0, 0.0, {})  # what was shown, and of what
         self._settled, self._settle_at = False, 0.0
         self._quiet_teams: Mapping[Slot, Team] = {}
         self._quiet_since = self._stepped_at = now.steady
@@ -84,11 +91,17 @@ class LeaseService:
         return promise.holder if promise is not None else None
 
     def held(self, now: Now) -> Mapping[Slot, int]:
-        """Return the slots that this node may crawl now, each with its epoch."""
+        """Return the slots that this node may crawl now, each with its epoch: where the network wants grants, those
+        for which it has one, since nobody takes what is written without."""
         self._notice_standstill(now)
         if self._view.strategy.slot_bits != self._slot_bits:
             self._take_teams()
-        return self._leases.held(now)
+        held = self._leases.held(now)
+        return self._only_granted(now, held) if self._view.strategy.grants_from else held
+
+    def grants(self, slot: Slot) -> Sequence[SignedGrant]:
+        """Return the grants that this node got for a slot within the last hour, newest first."""
+        return self._grants.find(self._slot_bits, slot)
 
     def balance(self) -> BalanceReport:
         """Describe what is due here and at others, what moved and why."""
@@ -103,7 +116,7 @@ class LeaseService:
             await self._tell(self._leases.give_up(self._clock()))
             return
         self._balancer.step(self._clock(), self._leases, work)
-        asked = self._leases.step(self._clock(), self._view, work.is_busy)
+        asked = self._leases.step(self._clock(), self._view, work.is_busy, self._ask_grants)
         if asked.requests:
             await self._ask_all(asked)
         await self._tell(self._leases.finish(self._clock(), asked))
@@ -125,18 +138,43 @@ class LeaseService:
             raise BadMessage(peer.hex(), told)
         if self._view.why_apart():
             return LeaseReply(())
-        reply = self._leases.answer(self._clock(), peer, request, self._view)
+        now, voter = self._clock(), self._leases.voter
+        claims = {c.slot: c for c in request.claims if c.grant_from and voter.is_sound(now, c.slot, c.epoch)}
+        reply = self._leases.answer(now, peer, request, self._view)
         if any(vote.granted for vote in reply.votes) and not self._is_noted:
             self._is_noted = await asyncio.get_running_loop().run_in_executor(self._executor, self._note.write)
             if not self._is_noted:
                 return LeaseReply(tuple(replace(vote, granted=False) for vote in reply.votes))
-        return reply
+        if not claims:
+            return reply
+        return self._grants.sign(
+            self._clock(), self._network, peer, request.slot_bits, claims, reply, self._leases.voter.team
+        )
 
     async def answer_release(self, peer: NodeId, release: LeaseRelease) -> Done:
         """Take another node's word that it holds some slots no longer."""
         self._leases.hear_release(self._clock(), peer, release)
         self._balancer.hear_release(self._clock(), peer, release)
         return Done()
+
+    @property
+    def _network(self) -> bytes:
+        return bytes.fromhex(self._view.strategy.network)
+
+    def _ask_grants(self, attempts: Mapping[Slot, Attempt]) -> None:
+        view = self._view
+        if view.strategy.grants_from:
+            needed = lambda slot: signers_needed(len(view.owners(slot)))  # noqa: E731
+            self._grants.ask(self._clock(), self._network, self._slot_bits, attempts, needed)
+
+    def _only_granted(self, now: Now, held: Mapping[Slot, int]) -> Mapping[Slot, int]:
+        """Those of held slots that were granted; the same object while that holds."""
+        basis, version, until, shown = self._granted
+        if basis is not held or version != self._grants.version or now.wall >= until:
+            found, until = self._grants.granted(now, self._slot_bits, held)
+            shown = MappingProxyType(found)
+            self._granted = (held, self._grants.version, until, shown)
+        return shown
 
     def _notice_sleep(self) -> None:
         """After a suspension all peers look dead: listen first, or this node takes itself for the only one."""
@@ -213,6 +251,7 @@ class LeaseService:
             log.debug("no votes from=%s reason=%s", peer.hex(), error)
             return
         self._leases.hear(self._clock(), asked, peer, reply)
+        self._grants.hear(asked.slot_bits, peer, reply)
 
     async def _tell(self, releases: Mapping[NodeId, LeaseRelease]) -> None:
         if not releases:

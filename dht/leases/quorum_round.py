@@ -34,6 +34,7 @@ class Attempt:
     friends: frozenset[NodeId] = frozenset()
     asked: set[NodeId] = field(default_factory=set)
     others: dict[NodeId, NodeId] = field(default_factory=dict)  # voter → holder it named, b"" for none
+    grant_from: int = 0  # Unix second of the grant that is asked for with it, 0 for none
 
     @property
     def lacks(self) -> int:
@@ -57,7 +58,7 @@ class QuorumRound:
     def open(self) -> None:
         """Write the first requests: to everybody where everybody is to be asked, to the fewest that do elsewhere."""
         wanted = {slot: set(attempt.team) - attempt.granted for slot, attempt in self.attempts.items()}
-        everybody = {peer for slot, a in self.attempts.items() if a.asks_all for peer in wanted[slot]}
+        everybody = sorted({peer for slot, a in self.attempts.items() if a.asks_all for peer in wanted[slot]})
         chosen = voters({slot: a for slot, a in self.attempts.items() if not a.asks_all}, everybody)
         self.requests = self._address({s: wanted[s] if a.asks_all else chosen[s] for s, a in self.attempts.items()})
 
@@ -71,7 +72,7 @@ class QuorumRound:
         claims: dict[NodeId, list[Claim]] = {}
         for slot, peers in wanted.items():
             attempt = self.attempts[slot]
-            claim = Claim(slot, attempt.epoch, team_digest(attempt.team), attempt.holding)
+            claim = Claim(slot, attempt.epoch, team_digest(attempt.team), attempt.holding, attempt.grant_from)
             attempt.asked.update(peers)
             for peer in peers:
                 claims.setdefault(peer, []).append(claim)

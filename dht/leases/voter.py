@@ -16,6 +16,7 @@ from hashlib import blake2b
 from dht.clock import Now
 from dht.keys import NodeId, Slot
 from dht.messages import Claim, Vote
+from dht.wire.grant import CLOCKS_S
 
 VOTE_S = 30.0
 HOLD_S = 20.0
@@ -97,7 +98,7 @@ class Voter:
 
     def saw_epoch(self, now: Now, slot: int, epoch: int) -> None:
         """Note an epoch that a peer mentions, if it can be true."""
-        if slot in self._teams and 0 <= epoch <= now.wall + MAX_EPOCH_AHEAD:
+        if slot in self._teams and 0 <= epoch <= now.wall + CLOCKS_S:
             self._epochs[slot] = max(self._epochs.get(slot, 0), epoch)
 
     def vote(self, now: Now, peer: NodeId, claim: Claim, announced: Sequence[NodeId]) -> Vote:
@@ -109,7 +110,13 @@ class Voter:
             holder = promise.holder if promise is not None else next(iter(announced), b"")
             return Vote(claim.slot, False, self._epochs.get(claim.slot, 0), holder)
         self._promises[claim.slot] = Promise(peer, claim.epoch, now.steady + VOTE_S)
+        self._epochs[claim.slot] = max(claim.epoch, self._epochs.get(claim.slot, 0))
         return Vote(claim.slot, True, claim.epoch, peer)
+
+    def is_sound(self, now: Now, slot: int, epoch: int) -> bool:
+        """Tell whether an epoch may be signed: it follows the highest one seen, or is no further ahead than clocks
+        are."""
+        return epoch <= max(self._epochs.get(slot, 0) + 1, now.wall + CLOCKS_S)
 
     def abstains(self, now: Now, slot: int) -> bool:
         """Tell whether a holder may exist that this voter's own memory does not show."""

@@ -2,37 +2,60 @@
 
 Pure: what peers claim in their signed heartbeats in, who is vouched for out. An attester names in its own heartbeat the
 peers that it has reached. A peer is admitted once three admitted members name it, or as many as share a family with it
-where those are fewer; from then on it stays while one of them does. The roots need nobody: the founder for itself, and
-whom a node has other reasons to trust (its peer cache, the first contacts of its network file). A newcomer hears of a
-whole network at once, and three names cannot be had from one root: while it joins, one name is enough, and when it has
-joined it drops who has fewer than the others. An open network admits whoever says that it is a member.
+where those are fewer; from then on it stays while one of them does. In networks of more than 16 members five must, and
+only the 16 count whose ids are nearest to a point that follows from the peer's id: a few members that lie cannot admit
+whom they please. In networks of more than 80 so must two of the five nearest to the point of its /24 or /48, who hear
+of all that come from there. With a name goes the day since which its giver knows the peer: everybody agrees on its age.
+
+The roots need nobody: the founder for itself, and whom a node has other reasons to trust (its peer cache, the first
+contacts of its network file). A newcomer hears of a whole network at once, and three names cannot be had from one root:
+while it joins, one name is enough, and when it has joined it drops who has fewer than the others. An open network
+admits whoever says that it is a member.
 """
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable
-from hashlib import blake2b
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
-from dht.keys import KEY_BYTES, NodeId, distance
-from dht.wire.contact import Family
-from dht.wire.heartbeat import MARK_BYTES, VerifiedHeartbeat
+from dht.keys import NodeId
+from dht.membership.attester_order import AttesterOrder
+from dht.membership.neighbourhood import SMALL_NETWORK
+from dht.wire.address_policy import AddressPolicy
+from dht.wire.contact import Endpoint, Family
+from dht.wire.heartbeat import DAY_BYTES, MARK_BYTES, VerifiedHeartbeat
 
 ATTESTERS = 3  # names that a peer needs where so many members can reach it
+NEAR_ATTESTERS = 16  # where more can, only the names of so many count, the nearest to the peer's point,
+NEAR_NAMES = 5  # and it needs so many: of 10,000 identities less than one, where two members of a hundred lie
+BLOCK_ATTESTERS = 5  # in a large network, the members nearest to the point of a peer's /24 or /48,
+BLOCK_NAMES = 2  # and it needs so many of theirs, too: they name few of one block (block_crowd.py)
+NO_DAYS: Mapping[bytes, int] = MappingProxyType({})
 ROUNDS = 16  # in which a newcomer drops whom too few name: who goes may have named others
 ROOT_LIMIT = 8192  # twice what the peer cache holds
 
 
 class MembershipClaim(NamedTuple):
-    """What a node says of itself that admission goes by. `names`: marks of those whom it has reached."""
+    """What a node says of itself that admission goes by. `names`: marks of those whom it has reached; `days`: since
+    when it names each (days since 1970), where it says so. `block`: its /24, else its /48, b"" where it has none."""
 
     member: bool
     families: frozenset[Family]
     names: frozenset[bytes] = frozenset()
+    days: Mapping[bytes, int] = NO_DAYS
+    block: bytes = b""
 
 
-def claim_of(opened: VerifiedHeartbeat) -> MembershipClaim:
+def claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
     """Read the claim of a heartbeat's author."""
-    return MembershipClaim(opened.heartbeat.member, opened.families, marks_in(opened.heartbeat.attests))
+    beat, endpoints = opened.heartbeat, opened.contact.endpoints
+    names, days = marks_in(beat.attests), days_in(beat.attests, beat.attested_days)
+    return MembershipClaim(beat.member, opened.families, names, days, block_of(endpoints, policy))
+
+
+def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:
+    """Return the /24 of a node's first endpoint, or its /48; b"" where it has none."""
+    return policy.subnet(endpoints[0].host) or b"" if endpoints else b""
 
 
 def mark_of(peer: bytes) -> bytes:
@@ -45,10 +68,11 @@ def marks_in(attests: bytes) -> frozenset[bytes]:
     return frozenset(attests[start : start + MARK_BYTES] for start in range(0, len(attests), MARK_BYTES))
 
 
-def nearest_attesters(subject: NodeId, peers: Collection[NodeId], count: int) -> list[NodeId]:
-    """Return those of some peers whose part it is to attest a subject: neither side can choose them."""
-    point = blake2b(subject, digest_size=KEY_BYTES, person=b"dse-node attest").digest()
-    return sorted((peer for peer in peers if peer != subject), key=lambda peer: distance(peer, point))[:count]
+def days_in(attests: bytes, days: bytes) -> Mapping[bytes, int]:
+    """Return the day that goes with each mark in a heartbeat's fields; none where its author gives none."""
+    marks = (attests[start : start + MARK_BYTES] for start in range(0, len(attests), MARK_BYTES))
+    starts = range(0, len(days), DAY_BYTES)
+    return {mark: int.from_bytes(days[n : n + DAY_BYTES], "big") for mark, n in zip(marks, starts, strict=False)}
 
 
 class MemberAdmission:
@@ -66,6 +90,9 @@ class MemberAdmission:
         self._by_mark: dict[bytes, NodeId] = {}
         self._named_by: dict[bytes, set[NodeId]] = {}  # those who name a mark and are vouched for
         self._members: Counter[frozenset[Family]] = Counter()  # admitted ones, by their families
+        self._order = AttesterOrder()  # the same ones
+        self._swept: set[NodeId] = set()  # who was weak at the last sweep
+        self.named = 0  # counts changes of whom members name, and of since when
 
     def is_member(self, peer: NodeId) -> bool:
         """Tell whether a node counts as a member."""
@@ -89,15 +116,65 @@ class MemberAdmission:
 
     def wanted(self, peer: NodeId, families: Iterable[Family]) -> int:
         """Return how many names a peer with addresses of these families needs to become a member."""
-        others = +self._members
-        if self.is_member(peer):
-            others[self._claims[peer].families] -= 1
-        shared = sum(count for has, count in others.items() if not has.isdisjoint(families))
-        return max(1, min(ATTESTERS, shared))
+        shared = self._shared(peer, families)
+        return NEAR_NAMES if shared > NEAR_ATTESTERS else max(1, min(ATTESTERS, shared))
 
     def lacks(self, peer: NodeId) -> int:
         """Return how many names a node lacks; less than 0 where it has more than it needs."""
-        return self.wanted(peer, self._claims[peer].families) - len(self.attesters(peer)) if peer in self._claims else 1
+        claim = self._claims.get(peer)
+        return 1 if claim is None else max(self._lacks_near(peer, claim), self._lacks_of_block(peer, claim))
+
+    def needs(self, peer: NodeId, attester: NodeId) -> bool:
+        """Tell whether a member would lack names without that of one attester, by its id or by its block."""
+        claim = self._claims[peer]
+        counts = self._lacks_of_block(peer, claim) >= 0 and attester in self.nearest_members(
+            claim.block, claim.families, BLOCK_ATTESTERS
+        )
+        return counts or self._lacks_near(peer, claim) >= 0
+
+    def is_counted(self, peer: NodeId, claim: MembershipClaim) -> bool:
+        """Tell whether a peer with this claim has the names that it needs of those who count the members of its
+        block."""
+        return self._lacks_of_block(peer, claim) <= 0
+
+    def first_day(self, peer: NodeId) -> int | None:
+        """Return the day (since 1970) since which a node has the names that it needs; None where it lacks some. Twice
+        as many members count as for its admission, so that nobody is younger because others came."""
+        if peer not in self._claims:
+            return None
+        families, mark = self._claims[peer].families, mark_of(peer)
+        named_by = self._counting(peer, families, 2 * NEAR_ATTESTERS)
+        days = sorted(day for each in named_by if (day := self._claims[each].days.get(mark)))
+        wanted = self.wanted(peer, families)
+        return days[wanted - 1] if len(days) >= wanted else None
+
+    def nearest_members(self, subject: bytes, families: frozenset[Family], count: int = NEAR_ATTESTERS) -> list[NodeId]:
+        """Return the members whose part it is to attest who has addresses of these families, by its id or its block."""
+        return self._order.nearest(subject, count, lambda each: not self._claims[each].families.isdisjoint(families))
+
+    def _shared(self, peer: NodeId, families: Iterable[Family]) -> int:
+        others = +self._members
+        if self.is_member(peer):
+            others[self._claims[peer].families] -= 1
+        return sum(count for has, count in others.items() if not has.isdisjoint(families))
+
+    def _lacks_near(self, peer: NodeId, claim: MembershipClaim) -> int:
+        return self.wanted(peer, claim.families) - len(self._counting(peer, claim.families, NEAR_ATTESTERS))
+
+    def _lacks_of_block(self, peer: NodeId, claim: MembershipClaim) -> int:
+        """How many names a node lacks of those who count the members of its block; in a small network none do."""
+        if not claim.block or len(self._order) <= SMALL_NETWORK:
+            return -NEAR_ATTESTERS
+        named_by = self.attesters(peer)
+        counting = (each in named_by for each in self.nearest_members(claim.block, claim.families, BLOCK_ATTESTERS))
+        return BLOCK_NAMES - sum(counting)
+
+    def _counting(self, peer: NodeId, families: frozenset[Family], among: int) -> Collection[NodeId]:
+        """Who names a peer and is near enough to count."""
+        found = self.attesters(peer)
+        if len(found) < ATTESTERS or self._shared(peer, families) <= NEAR_ATTESTERS:
+            return found
+        return [each for each in self.nearest_members(peer, families, among) if each in found]
 
     def would_vouch(self, peer: NodeId, claim: MembershipClaim) -> bool:
         """Tell whether a peer with this claim is vouched for."""
@@ -105,10 +182,11 @@ class MemberAdmission:
             return True
         if not claim.member:
             return False
-        names = len(self.attesters(peer))
-        if peer not in self.vouched:
-            return names >= (1 if self.is_joining and peer != self._own else self.wanted(peer, claim.families))
-        return names > 0 or (peer == self._own and self._members.total() <= 1)  # the last one of its network stays
+        if peer not in self.vouched and not (self.is_joining and peer != self._own):
+            return max(self._lacks_near(peer, claim), self._lacks_of_block(peer, claim)) <= 0
+        return bool(self.attesters(peer)) or (
+            peer == self._own and self._members.total() <= 1
+        )  # the last one of its network stays
 
     def hear(self, peer: NodeId, claim: MembershipClaim) -> list[NodeId]:
         """Take what a node says now."""
@@ -116,8 +194,9 @@ class MemberAdmission:
         self._claims[peer], self._by_mark[mark_of(peer)] = claim, peer
         if old is None or peer not in self.vouched:
             return self._settle([peer])
-        self._count(old, -1)
-        self._count(claim, 1)
+        self._count(peer, old, -1)
+        self._count(peer, claim, 1)
+        self.named += old.days != claim.days
         changed = self._settle([peer, *self._name(peer, old.names, claim.names)])
         return changed if old.member == claim.member else list(dict.fromkeys([*changed, peer]))
 
@@ -152,16 +231,25 @@ class MemberAdmission:
         self.is_joining = False
         changed: dict[NodeId, None] = {}
         for _ in range(ROUNDS):
-            weak = [peer for peer in self.vouched if self._is_weak(peer) and is_live(peer)]
+            weak = sorted(peer for peer in self.vouched if self._is_weak(peer) and is_live(peer))
             if not weak:
                 break
             touched = [each for peer in weak for each in self._expel(peer)]
             changed |= dict.fromkeys([*weak, *self._settle(touched)])
         return list(changed)
 
-    def _is_weak(self, peer: NodeId) -> bool:
+    def sweep(self, is_live: Callable[[NodeId], bool]) -> list[NodeId]:
+        """Drop, in a large network, the live members that had hardly any names left at this sweep and the one before:
+        who can be reached asks for others within seconds."""
+        least = NEAR_NAMES - ATTESTERS
+        weak = {peer for peer in self.vouched if self._is_weak(peer, least) and is_live(peer)}
+        gone, self._swept = sorted(weak & self._swept), weak
+        touched = [each for peer in gone for each in self._expel(peer)]
+        return [*gone, *self._settle(touched)]
+
+    def _is_weak(self, peer: NodeId, least: int = 0) -> bool:
         may_lack = peer in self._roots or peer == self._own or not self._claims[peer].member
-        return not may_lack and self.lacks(peer) > 0
+        return not may_lack and self._lacks_near(peer, self._claims[peer]) > least
 
     def _settle(self, queue: list[NodeId]) -> list[NodeId]:
         """Look at these again, and at all whom that concerns: each admission may admit others."""
@@ -178,13 +266,13 @@ class MemberAdmission:
     def _admit(self, peer: NodeId) -> list[NodeId]:
         claim = self._claims[peer]
         self.vouched.add(peer)
-        self._count(claim, 1)
+        self._count(peer, claim, 1)
         return self._name(peer, frozenset(), claim.names)
 
     def _expel(self, peer: NodeId) -> list[NodeId]:
         claim = self._claims[peer]
         self.vouched.discard(peer)
-        self._count(claim, -1)
+        self._count(peer, claim, -1)
         touched = self._name(peer, claim.names, frozenset())
         if self._members.total() <= ATTESTERS:  # fewer names may do for those who wait
             touched += [each for each in self._claims if each not in self.vouched and self.attesters(each)]
@@ -192,14 +280,20 @@ class MemberAdmission:
 
     def _name(self, peer: NodeId, before: frozenset[bytes], now: frozenset[bytes]) -> list[NodeId]:
         """Take other names of a peer that is vouched for; return whom they are about."""
+        self.named += before != now
         for mark in before - now:
             self._named_by[mark].discard(peer)
             if not self._named_by[mark]:
                 del self._named_by[mark]
         for mark in now - before:
             self._named_by.setdefault(mark, set()).add(peer)
-        return [self._by_mark[mark] for mark in before ^ now if mark in self._by_mark]
+        return [self._by_mark[mark] for mark in sorted(before ^ now) if mark in self._by_mark]
 
-    def _count(self, claim: MembershipClaim, by: int) -> None:
-        if claim.member:
-            self._members[claim.families] += by
+    def _count(self, peer: NodeId, claim: MembershipClaim, by: int) -> None:
+        if not claim.member:
+            return
+        self._members[claim.families] += by
+        if by > 0:
+            self._order.add(peer)
+        else:
+            self._order.drop(peer)

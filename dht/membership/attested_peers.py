@@ -1,28 +1,41 @@
-"""The attested peers are those that this node has reached itself and names in its heartbeats, twelve at most.
+"""The attested peers are those that this node has reached itself and names in its heartbeats, sixteen at most.
 
-Pure: ids in, marks out. Where there is no room, one gives way that more peers name than it needs, to whoever lacks a
-name, and otherwise if it is others' part to attest it. While many wait at once the one with the highest id gives way:
-so attesters that have room for some of a crowd name the same ones, and those are admitted.
+Pure: ids and days in, marks out. Each is named with the day since which it is known here. Where there is no room, one
+gives way that more peers name than it needs, to whoever lacks a name, and otherwise if it is others' part to attest it.
+While many wait at once the one with the highest id gives way: so attesters that have room for some of a crowd name the
+same ones, and those are admitted.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterator, Mapping
 
 from dht.keys import NodeId
 from dht.membership.admission import MemberAdmission, mark_of
-from dht.wire.heartbeat import MOST_ATTESTED
+from dht.wire.heartbeat import DAY_BYTES, MOST_ATTESTED
 
 
 class AttestedPeers:
-    """Keeps whom one node names. `is_ours`: whether it is this node's part to attest a peer."""
+    """Keeps whom one node, `own`, names. `is_ours`: whether it is its part to attest a peer."""
 
-    def __init__(self, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
-        self._admission, self._is_ours = admission, is_ours
-        self._peers: list[NodeId] = []
+    def __init__(self, own: NodeId, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
+        self._own, self._admission, self._is_ours = own, admission, is_ours
+        self._peers: dict[NodeId, int] = {}  # with the day (since 1970) since which each is known
 
     @property
     def marks(self) -> bytes:
         """What the next heartbeat says."""
         return b"".join(map(mark_of, self._peers))
+
+    @property
+    def days(self) -> bytes:
+        """The day that goes with each mark."""
+        return b"".join(day.to_bytes(DAY_BYTES, "big") for day in self._peers.values())
+
+    def __iter__(self) -> Iterator[NodeId]:
+        return iter(self._peers)
+
+    def day(self, peer: NodeId) -> int | None:
+        """Return the day with which a peer is named, None where it is not."""
+        return self._peers.get(peer)
 
     def has(self, peer: NodeId) -> bool:
         """Tell whether a peer is named."""
@@ -32,26 +45,27 @@ class AttestedPeers:
         """Tell whether a peer could be named."""
         return len(self._peers) < MOST_ATTESTED or self._least_needy(peer) is not None
 
-    def name(self, peer: NodeId) -> bool:
+    def name(self, peer: NodeId, day: int) -> bool:
         """Name a peer from now on; False where there is no room."""
         if len(self._peers) >= MOST_ATTESTED:
             if (gives_way := self._least_needy(peer)) is None:
                 return False
-            self._peers.remove(gives_way)
-        self._peers.append(peer)
+            del self._peers[gives_way]
+        self._peers[peer] = day
         return True
 
-    def retain(self, known: Callable[[NodeId], bool]) -> None:
-        """Name none of whom nothing is known any more."""
-        self._peers = list(filter(known, self._peers))
+    def retain(self, stays: Callable[[NodeId], bool]) -> None:
+        """Name those alone who stay."""
+        self._peers = {peer: day for peer, day in self._peers.items() if stays(peer)}
 
-    def restore(self, peers: Iterable[NodeId]) -> None:
+    def restore(self, peers: Mapping[NodeId, int]) -> None:
         """Name these again, as before a restart."""
-        self._peers += [peer for peer in peers if peer not in self._peers][: MOST_ATTESTED - len(self._peers)]
+        new = [peer for peer in peers if peer not in self._peers][: MOST_ATTESTED - len(self._peers)]
+        self._peers |= {peer: peers[peer] for peer in new}
 
     def _least_needy(self, instead: NodeId) -> NodeId | None:
         admission, is_needy = self._admission, self._admission.lacks(instead) > 0
-        spare = [peer for peer in self._peers if admission.is_member(peer) and admission.lacks(peer) < 0]
+        spare = [peer for peer in self._peers if admission.is_member(peer) and not admission.needs(peer, self._own)]
         fit = [peer for peer in spare if not self._is_ours(peer)] or (spare if is_needy else [])
         if fit:
             return min(fit, key=admission.lacks)

@@ -61,7 +61,9 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
     """Tell whether peers should hear what changed between two heartbeats of one author. Leases are left out: they move
     often, and nobody acts on a peer's word about its leases."""
     a, b = old.heartbeat, new.heartbeat
-    if (a.endpoints, a.ready, a.leaving, a.attests) != (b.endpoints, b.ready, b.leaving, b.attests):
+    if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
+        return True
+    if (a.attests, a.attested_days) != (b.attests, b.attested_days):
         return True
     return (a.member, a.strategy_version, a.slot_bits) != (b.member, b.strategy_version, b.slot_bits)
 

@@ -25,6 +25,7 @@ from dht.wire.heartbeat import GRACES, Graces, VerifiedHeartbeat
 
 MEMBER_LIMIT = 4096  # 1 MB of heartbeats; networks beyond that know their neighbourhood
 FORGOTTEN = 63  # of the members whose grace is over, kept for `take_forgotten` besides one more
+SWEEP_S = 600.0
 ASLEEP_S = 60.0  # a running node does something every few seconds: after so long without anything it has slept
 
 
@@ -48,6 +49,7 @@ class MemberTable:
         self._next_expiry = float("inf")
         self._now = Now(float("-inf"), float("-inf"))  # the last time that we were told
         self._join_ends = float("inf")
+        self._sweep_at = float("-inf")
         self.liveness = Liveness()
         self._graces = GRACES
         self._awake_at: float | None = None  # None: nobody said so yet
@@ -104,7 +106,9 @@ class MemberTable:
             self.vanished.found(peer)
         self._peers.far |= known
         self._next_expiry = min([self._next_expiry, *map(self._grace_end, known.values())])
-        changed = [other for peer, each in known.items() for other in self.admission.hear(peer, claim_of(each.opened))]
+        changed = [
+            other for peer, each in known.items() for other in self.admission.hear(peer, self._claim_of(each.opened))
+        ]
         self._stand(dict.fromkeys(changed))
         self.version += len(known)
         self.told += len(known)
@@ -116,7 +120,7 @@ class MemberTable:
         held = self.waiting.find(peer)
         if peer == self.own or peer in self.blocked or (held is not None and opened.sequence <= held.opened.sequence):
             return News.OLD
-        known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), claim_of(opened)
+        known, claim = KnownPeer(opened, *date_heartbeat(opened, held, now, direct), 0), self._claim_of(opened)
         if self.vanished.has(peer):
             self.admission.trust([peer])
         if not self.admission.would_vouch(peer, claim):
@@ -143,8 +147,8 @@ class MemberTable:
         beat, was = known.opened.heartbeat, old.opened.heartbeat if old is not None else None
         self.liveness.heard(peer, known.sent_steady)
         self._next_expiry = min(self._next_expiry, self._grace_end(known))
-        epoch, claim = self.epoch, claim_of(known.opened)
-        if old is None or claim != claim_of(old.opened):
+        epoch, claim = self.epoch, self._claim_of(known.opened)
+        if old is None or claim != self._claim_of(old.opened):
             self._stand(self.admission.hear(peer, claim))
         if was is not None and beat.member and self.epoch == epoch and changed_domains(was, beat):
             self.epoch += 1
@@ -188,6 +192,9 @@ class MemberTable:
             self.told += 1
             self._regroup()
 
+    def _claim_of(self, opened: VerifiedHeartbeat) -> MembershipClaim:
+        return claim_of(opened, self.waiting.policy)
+
     def claim_own(self, claim: MembershipClaim) -> None:
         """Take what this node says of itself."""
         self._own_claim = claim
@@ -214,7 +221,9 @@ class MemberTable:
         self.waiting.policy = policy
         if is_attested and not self.admission.is_attested:
             latest = self._now.wall - JOIN_S
-            self.admission.trust([peer for peer in self.admission.vouched if self.seniority.since(peer) <= latest])
+            self.admission.trust(
+                sorted(peer for peer in self.admission.vouched if self.seniority.since(peer) <= latest)
+            )
             self._begin_join()
         self._stand(self.admission.follow(is_attested))
 
@@ -281,6 +290,9 @@ class MemberTable:
         if now.steady >= self._join_ends:
             self._join_ends = float("inf")
             self._stand(self.admission.end_join(lambda peer: self.is_live(peer, now)))
+        if now.steady >= self._sweep_at and self.admission.is_attested:
+            self._sweep_at = now.steady + SWEEP_S
+            self._stand(self.admission.sweep(lambda peer: self.is_live(peer, now)))
         for peer in self.waiting.overdue(now.steady):
             self._forget_waiting(peer)
         if now.steady < self._next_expiry:

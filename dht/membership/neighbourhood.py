@@ -10,7 +10,7 @@ from bisect import bisect_left
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from dht.keys import NodeId
+from dht.keys import KEY_BITS, NodeId
 
 SMALL_NETWORK = 80  # members; as many lines as fit into the digest of one PING
 LEAST = 24  # members of a neighbourhood; more than the 16 candidates of a slot, so that a few departures move no border
@@ -52,6 +52,21 @@ def neighbourhood_of(members: Sequence[NodeId], point: bytes) -> IdRange:
         else:
             first, low = middle, cut
     return IdRange(first, last)
+
+
+def nearest(ids: Sequence[NodeId], numbers: Sequence[int], point: int, count: int) -> list[NodeId]:
+    """Return the ids that are nearest (XOR) to a point, the nearest first. `ids` are sorted, `numbers` the same ones as
+    numbers. Those with the longest common prefix are taken, widened until there are so many, and cut by distance."""
+    low, high = 0, len(numbers)
+    for bits in range(KEY_BITS, -1, -1):
+        base = point >> bits << bits
+        first = bisect_left(numbers, base, low, high)
+        end = bisect_left(numbers, base + (1 << bits), low, high)
+        if end - first < count:
+            break
+        low, high = first, end
+    found = sorted((number ^ point, place) for place, number in enumerate(numbers[low:high], low))
+    return [ids[place] for _, place in found[:count]]
 
 
 def span(ids: Sequence[NodeId], block: IdRange) -> tuple[int, int]:

@@ -7,7 +7,9 @@ decides, this node's own clock among them: one liar moves it nowhere. With a sin
 """
 
 import statistics
+from collections.abc import Container
 from itertools import islice
+from typing import NamedTuple
 
 from dht.clock import Now
 from dht.keys import NodeId
@@ -19,6 +21,20 @@ PEER_LIMIT = 4096
 FRESH_S = 30.0  # the later of two readings counts from then on, whatever it says: the peer's clock may have been set
 VALID_S = 600.0
 MOST_S = 1e9  # by which a clock can be off: decades
+
+
+class ClockSides(NamedTuple):
+    """How many clocks show a node's own time, its own among them, how many another one, and how many of these agree
+    with each other at most."""
+
+    ours: int
+    others: int
+    largest: int
+
+    @property
+    def are_against_us(self) -> bool:
+        """Whether another time is shown by as many clocks as ours, of which there may be one each."""
+        return self.largest >= self.ours
 
 
 class PeerClocks:
@@ -49,32 +65,40 @@ class PeerClocks:
         found = self._read.get(peer)
         if found is None or now.steady - found[1] > VALID_S:
             return 0.0
-        return found[0] + now.steady - now.wall - statistics.median_low(self._last(now))
+        return found[0] + now.steady - now.wall - statistics.median_low(self._ahead(now))
 
     def off_s(self, now: Now) -> float:
         """Return how far most clocks are ahead of ours where that is sure and worth a word, else 0."""
-        last = self._last(now)
+        last = self._ahead(now)
         low, high = statistics.median_low(last), statistics.median_high(last)
         return statistics.median(last) if min(abs(low), abs(high)) > OFF_S else 0.0
 
-    def against_us(self, now: Now, by_s: float) -> tuple[int, int]:
-        """Count the last peers whose clocks differ from ours by more than `by_s`, and all of them."""
-        _, *theirs = self._last(now)
-        return sum(abs(ahead_s) > by_s for ahead_s in theirs), len(theirs)
+    def sides(self, now: Now, by_s: float, live: Container[NodeId] | None = None) -> ClockSides:
+        """Count the last peers by whether their clocks show our time, to within `by_s`, or another one. Of those that
+        show ours only `live` ones count, where they are given."""
+        last = self._last(now)
+        others = [ahead_s for ahead_s in last.values() if abs(ahead_s) > by_s]
+        ours = sum(abs(ahead_s) <= by_s and (live is None or peer in live) for peer, ahead_s in last.items())
+        largest = max((sum(abs(each - ahead_s) <= by_s for each in others) for ahead_s in others), default=0)
+        return ClockSides(1 + ours, len(others), largest)
 
     def warnings(self, now: Now) -> tuple[str, ...]:
         """Return a sentence for the operator where this machine's clock differs too much from most of its peers'."""
         if off_s := self.off_s(now):
             how = f"{abs(off_s):.0f} s {'behind' if off_s > 0 else 'ahead of'} those of its peers"
             return (f"this machine's clock is {how}; set it, by NTP for example",)
-        last = self._last(now)
+        last = self._ahead(now)
         off_s, others = max(statistics.median_low(last), statistics.median_high(last), key=abs), len(last) // 2
         if abs(off_s) <= OFF_S:
             return ()
         whose = "that of its only peer" if others == 1 else f"those of {others} of its peers"
         return (f"this machine's clock and {whose} differ by {abs(off_s):.0f} s; set them, by NTP for example",)
 
-    def _last(self, now: Now) -> list[float]:
-        """How far the clocks heard last are ahead of ours; ours, which is 0, is one of them."""
-        fresh = [read for read, at in reversed(self._read.values()) if now.steady - at <= VALID_S]
-        return [0.0, *(read + now.steady - now.wall for read in islice(fresh, MOST_CLOCKS))]
+    def _last(self, now: Now) -> dict[NodeId, float]:
+        """How far the clocks heard last are ahead of ours."""
+        valid = ((peer, read) for peer, (read, at) in reversed(self._read.items()) if now.steady - at <= VALID_S)
+        return {peer: read + now.steady - now.wall for peer, read in islice(valid, MOST_CLOCKS)}
+
+    def _ahead(self, now: Now) -> list[float]:
+        """How far these clocks are ahead of ours, which is 0 and one of them."""
+        return [0.0, *self._last(now).values()]

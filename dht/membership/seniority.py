@@ -7,10 +7,19 @@ there nobody is old enough, and all count.
 
 from collections.abc import Iterable
 
-from dht.clock import Now
+from dht.clock import DAY_S, Now, day_of
 from dht.keys import NodeId
 
 JOIN_S = 60.0  # in which a newcomer hears of all who are there
+
+
+def last_old_day(now: Now, min_age_s: float, began_at: float) -> int | None:
+    """Return the last day (since 1970) of whose newcomers a network takes none for young any more; None where it takes
+    nobody for young: it asks for no age, or began (`began_at`, wall time) less than that ago. Who came in that time is
+    as old as the network."""
+    if not min_age_s or now.wall - began_at < min_age_s:
+        return None
+    return max(day_of(now.wall - min_age_s - DAY_S), day_of(began_at + min_age_s))
 
 
 class Seniority:

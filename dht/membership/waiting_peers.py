@@ -41,8 +41,7 @@ class WaitingPeers:
     def put(self, peer: NodeId, known: KnownPeer, now: float) -> list[NodeId]:
         """Keep a heartbeat, if there is room; return who does not wait now but did, or wants to."""
         self.take(peer)
-        subnets = (self.policy.subnet(endpoint.host) for endpoint in known.opened.contact.endpoints)
-        blocks = frozenset(subnet for subnet in subnets if subnet is not None)
+        blocks = self.policy.subnets(endpoint.host for endpoint in known.opened.contact.endpoints)
         is_crowded = any(self._blocks[block] >= BLOCK_LIMIT for block in blocks) and not self._is_named(peer)
         if now - known.sent_steady > WAIT_S or is_crowded:
             return [peer]

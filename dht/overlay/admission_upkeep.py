@@ -5,12 +5,14 @@ from collections.abc import Callable
 
 from dht.errors import RemoteError
 from dht.keys import NodeId
-from dht.membership.admission import nearest_attesters
+from dht.membership.admission import BLOCK_ATTESTERS
+from dht.membership.attester_order import nearest_attesters
+from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.messages import Done
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger
 from dht.ownership.view import OverlayView
-from dht.reachability.attester import ASKED, NEAREST, Attester, AttestMe, Reach
+from dht.reachability.attester import ASKED, BLOCK_ASKED, NEAREST, Attester, AttestMe, Reach
 from dht.wire.contact import Contact
 
 LOOK_S = 1.0
@@ -71,14 +73,17 @@ class AdmissionUpkeep:
         core, admission = self._core, self._core.members.admission
         if not (core.takes_part and core.own.raw and core.own.claim().member):
             return []
-        others = set(self._attester.candidates(core.own.claim().families)) - {core.node_id}
+        claim = core.own.claim()
+        others = set(self._attester.candidates(claim.families)) - {core.node_id}
         self._rounds = self._rounds + 1 if admission.lacks(core.node_id) > 0 else 0
         is_late = self._rounds * LOOK_S > RETRIES * RETRY_S
         targets = nearest_attesters(core.node_id, others or self._who_wait(), NEAREST if is_late else ASKED)
+        if claim.block and len(self._view.members()) > SMALL_NETWORK:
+            targets += nearest_attesters(claim.block, others, BLOCK_ATTESTERS if is_late else BLOCK_ASKED)
         named_by = admission.attesters(core.node_id)
         self._failed = {peer: reason for peer, reason in self._failed.items() if peer in targets}
         pause = LATER_S if is_late else RETRY_S if self._rounds else RELAX_S
-        open_to = [peer for peer in targets if peer not in named_by and peer not in self._asking]
+        open_to = [peer for peer in dict.fromkeys(targets) if peer not in named_by and peer not in self._asking]
         due = [peer for peer in open_to if steady - self._asked_at.get(peer, -RELAX_S) >= pause]
         self._asked_at = {peer: at for peer, at in self._asked_at.items() if peer in targets}
         self._asked_at |= dict.fromkeys(due, steady)

@@ -10,6 +10,7 @@ from dht.keys import NodeId, Slot
 from dht.messages import Answer, Asked, Handler, Message
 from dht.strategy.document import Strategy
 from dht.wire.contact import Contact
+from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
 
 
@@ -73,8 +74,14 @@ class View(Protocol):
     def promised(self, slot: Slot) -> NodeId | None:
         """Return to whom this node, as a voter, has given its vote for the slot's lease; None where it gave none."""
 
+    def grants(self, slot: Slot) -> Sequence[SignedGrant]:
+        """Return the grants that this node got as holder of the slot within the last hour, newest first."""
+
     def refuses(self, peer: NodeId) -> bytes:
         """Return the hashes of the hosts that a peer will not fetch, four bytes each, one after the other."""
+
+    def due(self, peer: NodeId) -> int:
+        """Return how many URLs a peer said last are due in the slots that it crawls; 0 for an unknown one."""
 
     def owned(self) -> frozenset[Slot]:
         """Return the slots that this node owns or stands in for."""
@@ -88,6 +95,10 @@ class Overlay(Protocol):
 
     @property
     def view(self) -> View: ...
+
+    @property
+    def takes_part(self) -> bool:
+        """Tell whether this node is no client, be it that others have yet to admit it."""
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Send one message and return its answer, through a dual-stack peer where families differ.

@@ -43,7 +43,7 @@ class Messenger:
         self._node_id = deps.core.node_id
         self._encoder = msgspec.msgpack.Encoder()
         self._guests = RateLimiter(GUESTS_S, GUESTS_BURST, keys=1)
-        self._packets = PacketMessages(deps.core, deps.clock, kick) if deps.packets else None
+        self._packets = PacketMessages(deps.core, deps.clock, kick, self._note_silent) if deps.packets else None
         self._broken = BrokenWays()
         self._members: tuple[NodeId, ...] = ()
         self._hosts: dict[str, None] = {}  # at which these members are reached
@@ -65,8 +65,11 @@ class Messenger:
             raise PeerTimeout(peer.hex(), 0.0)
         by_channel = partial(self._ask_routes, RELAY_PATIENCE_S if message.in_packets else None, contact, name, body)
         if self._packets is not None and message.in_packets and not message.is_long:
-            return _decode(peer, await self._packets.ask(contact, name, body, timeout_s, by_channel), answer)
-        return _decode(peer, await by_channel(timeout_s), answer)
+            heard = await self._packets.ask(contact, name, body, timeout_s, by_channel)
+        else:
+            heard = await by_channel(timeout_s)
+        self._broken.answered(peer)
+        return _decode(peer, heard, answer)
 
     async def ask_at(self, contact: Contact, message: Message, answer: type[Answer], *, timeout_s: float) -> Answer:
         """Ask whoever is at a contact, without relays; raises PeerTimeout or BadMessage, and silence has no effect."""
@@ -149,16 +152,28 @@ class Messenger:
     async def _ask_relays(
         self, patience_s: float | None, peer: Contact, name: str, body: bytes, timeout_s: float
     ) -> bytes:
-        routes = self._relays(peer)
-        if not routes:
-            raise NoConnection(peer.node_id.hex(), 0.0)
-        ways = [partial(self._transport.ask, route, name, body, timeout_s=timeout_s) for route in routes]
-        answer = await first_answer(ways, patience_s)
+        """Through relays, each chosen when it is its turn: by then more is known of who is silent."""
+        asked: list[NodeId] = []
+
+        async def by_next() -> bytes:
+            relay = next((each for each in self._relays(peer) if each.node_id not in asked), None)
+            if relay is None:
+                raise NoConnection(peer.node_id.hex(), 0.0)
+            asked.append(relay.node_id)
+            return await self._transport.ask(Route(peer, relay), name, body, timeout_s=timeout_s)
+
+        answer, by = await first_answer([by_next] * RELAYS, patience_s)
         self._broken.relayed(peer.node_id, self._clock().steady)
+        for relay in asked[:by]:
+            self._note_silent(relay)
         return answer
 
-    def _relays(self, peer: Contact) -> list[Route]:
-        """Which relay is asked first stays the same for each peer, while it answers. None leads behind a NAT."""
+    def _note_silent(self, peer: NodeId) -> None:
+        self._broken.silent(peer, self._clock().steady)
+
+    def _relays(self, peer: Contact) -> list[Contact]:
+        """Who may relay, the best first, which stays the same for each peer, while it answers. None leads behind a
+        NAT."""
         if peer.introducers:
             return []
         ours, now = self._families.towards_peers, self._clock().steady
@@ -166,8 +181,9 @@ class Messenger:
         fit = [c for c in live if c is not None and c.shares(ours) and c.shares(peer.families)]
         fit = [c for c in fit if not c.introducers and not self._broken.is_broken(c.node_id, now)]
         fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
+        fit.sort(key=lambda relay: self._broken.is_silent(relay.node_id, now))
         fit.sort(key=lambda relay: self._broken.is_failing(relay.node_id))
-        return [Route(peer, relay) for relay in fit[:RELAYS]]
+        return fit
 
     def dial(self, wanted: DialWanted) -> None:
         """Dial a peer behind a NAT that dials this node at this moment."""

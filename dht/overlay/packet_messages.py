@@ -10,6 +10,7 @@ from collections.abc import Awaitable, Callable
 
 from dht.clock import Clock
 from dht.errors import InputError, PeerTimeout, RemoteError
+from dht.keys import NodeId
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.message_answers import KEPT_S, OpenMessage
 from dht.protocol.message_questions import Told
@@ -22,10 +23,17 @@ ByChannel = Callable[[float], Awaitable[bytes]]
 
 
 class PacketMessages:
-    """Asks and answers the small messages of one node. `kick`: has the engine send what it has."""
+    """Asks and answers the small messages of one node. `kick`: has the engine send what it has; `note_silent`: is told
+    of peers from which packets bring nothing."""
 
-    def __init__(self, core: ProtocolEngine, clock: Clock, kick: Callable[[], None]) -> None:
-        self._core, self._clock, self._kick = core, clock, kick
+    def __init__(
+        self,
+        core: ProtocolEngine,
+        clock: Clock,
+        kick: Callable[[], None],
+        note_silent: Callable[[NodeId], None],
+    ) -> None:
+        self._core, self._clock, self._kick, self._note_silent = core, clock, kick, note_silent
         self.names: set[str] = set()  # of the messages that this node answers in packets
 
     async def run(self, answerer: Answerer) -> None:
@@ -56,6 +64,7 @@ class PacketMessages:
         try:
             await asyncio.wait((told, silent), timeout=timeout_s, return_when=asyncio.FIRST_COMPLETED)
             if silent.done() and not told.done():
+                self._note_silent(peer.node_id)
                 return await self._race(peer, told, by_channel, ends)
         finally:
             self._core.questions.forget(transaction)

@@ -5,7 +5,7 @@ The means of transport are given, so the same class runs over sockets (`assembly
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from dht.clock import Now
@@ -32,6 +32,7 @@ from dht.reachability.evidence import ReachabilityEvidence
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.transport.request_auth import WINDOW_S
 from dht.wire.contact import Address, Contact, Endpoint, Family
+from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Load
 
 MOST_OFF_S = WINDOW_S / 2  # by a clock: signed requests pass, and not only just
@@ -57,6 +58,7 @@ class OverlayService:
             self._held,
             self._why_apart,
             self._promised,
+            self._grants,
         )
         self._messenger = Messenger(deps, view, kick)
         self._announcer = HeartbeatAnnouncer(core, view, kick)
@@ -149,12 +151,17 @@ class OverlayService:
     def join(self, addresses: Iterable[Address], *, by_network: bool = False, is_trusted: bool = True) -> bool:
         """Make first contact through these, of the families that this node uses; call it before `run` or any time. Tell
         whether there are others among them than this node itself. `by_network`: the network file or its strategy names
-        them, and so may name this node; what neighbours say is no such word. `is_trusted`: whoever answers there need
-        not be admitted."""
+        them, and so may name this node; what neighbours say is no such word. Where it names this node alone, nobody
+        need admit it. `is_trusted`: whoever answers there need not be admitted."""
         used = [address for address in addresses if address.family in self._core.families.bound]
         others = [address for address in used if not self._core.own.is_at(address)]
         if by_network:
             self._first_contacts = tuple(used)
+            for address in used:
+                if address not in others:
+                    self._core.own.seen_at(address.host, self.node_id)
+            if used and not others:
+                self.begin_network()
         self._joins = self._joins or bool(others)
         self._core.join(self._clock(), others, is_trusted=is_trusted)
         self._driver.kick()
@@ -233,7 +240,14 @@ class OverlayService:
     def _make_leases(self, folder: Path | None) -> LeaseService:
         path = folder / "votes.json" if folder is not None else None
         leases = LeaseService(
-            self._view, self._messenger, self._clock, self._deps.executor, path, self._deps.faults, self._doubts
+            self._view,
+            self._messenger,
+            self._core.identity,
+            self._clock,
+            self._deps.executor,
+            path,
+            self._deps.faults,
+            self._doubts,
         )
         self.serve(LeaseRequest, leases.answer_request)
         self.serve(LeaseRelease, leases.answer_release)
@@ -255,8 +269,8 @@ class OverlayService:
         itself for alone, and one that never met its network, which both may be the cause of, knows nothing."""
         if self._core.twin.is_there(now.steady):
             return self._core.twin.warnings(now.steady)[0]
-        against_us, clocks = self._core.clocks.against_us(now, MOST_OFF_S)
-        if against_us >= 2 and 2 * against_us > clocks:
+        sides = self._core.clocks.sides(now, MOST_OFF_S)
+        if sides.are_against_us and sides.others > 1:
             return next(
                 iter(self._core.clocks.warnings(now)), "most peers' clocks differ from this machine's; set them"
             )
@@ -265,16 +279,16 @@ class OverlayService:
         return ""
 
     def _doubts(self) -> bool:
-        """Whether as many peers' clocks speak against ours as for it, be it a single one."""
-        against_us, clocks = self._core.clocks.against_us(self._clock(), MOST_OFF_S)
-        return 0 < clocks <= 2 * against_us
+        """Whether as many clocks of peers agree on another time as show ours, be it a single one. Who is heard no more
+        does not speak for us: this node may be cut off from all but wrong clocks."""
+        return self._core.clocks.sides(self._clock(), MOST_OFF_S, self._view.live()).are_against_us
 
     def _missing(self, now: Now) -> tuple[str, ...]:
         """Say that nobody answers, where others are expected or known."""
         if now.steady - self._began_at < FIND_S:
             return ()
-        if self._view.first_meeting.is_lost:
-            return (LOST,)
+        if self._view.first_meeting.is_lost:  # where clocks differ, somebody does answer, and that is said
+            return () if self._core.clocks.warnings(now) else (LOST,)
         others = len(self._view.members()) - 1
         if others <= 0 or len(self._view.live()) > 1:
             return ()
@@ -285,6 +299,9 @@ class OverlayService:
 
     def _promised(self, now: Now, slot: Slot) -> NodeId | None:
         return self._leases.promised(now, slot) if self._leases is not None else None
+
+    def _grants(self, slot: Slot) -> Sequence[SignedGrant]:
+        return self._leases.grants(slot) if self._leases is not None else ()
 
     def _take_event(self, event: Event) -> None:
         if isinstance(event, StrategyAhead):

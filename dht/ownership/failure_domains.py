@@ -1,9 +1,10 @@
 """Spreads the copies of a slot over failure domains: who may keep them beside whom.
 
 Pure: only what members say in their signed heartbeats, so that everybody chooses alike. Two nodes are *kin* where they
-declare the same operator or are in one /24 (IPv6: /48) outside the prefixes that the strategy declares. A preference,
-never a condition: where there are not enough others, kin will do. Model: the failure domains of Weil et al. 2006
-(CRUSH), on top of rendezvous weights.
+declare the same operator or are in one /24 (IPv6: /48) outside the prefixes that the strategy declares. One is *young*
+where it came lately, as the members that admitted it say. Of a slot's owners no two are kin or young, of its candidates
+a few are. A preference, never a condition: where there are not enough others, the young will do, and then kin. Model:
+the failure domains of Weil et al. 2006 (CRUSH), on top of rendezvous weights.
 """
 
 from collections import Counter
@@ -15,35 +16,43 @@ from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
 
 CROWD = 2  # of one prefix, among the candidates of a slot: so many of one subscriber see it filled, no more
+YOUNG_MOST = 4  # of the 16 candidates of a slot
 
 
 class FailureDomains(NamedTuple):
-    """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is
-    dual-stack."""
+    """What may fail together with a member: its operator ("" undeclared), its prefixes; and whether it is dual-stack,
+    and young."""
 
     operator: str = ""
     blocks: frozenset[bytes] = frozenset()
     is_dual: bool = False
+    is_young: bool = False
 
 
 NO_DOMAINS = FailureDomains()
 
 
-def domains_of(operator: str, endpoints: Iterable[Endpoint], policy: AddressPolicy) -> FailureDomains:
+def domains_of(
+    operator: str, endpoints: Iterable[Endpoint], policy: AddressPolicy, *, is_young: bool = False
+) -> FailureDomains:
     """Return the failure domains of one member."""
     found = tuple(endpoints)
-    blocks = (policy.subnet(e.host) for e in found)
-    return FailureDomains(operator, frozenset(b for b in blocks if b is not None), len({e.family for e in found}) > 1)
+    is_dual = len({e.family for e in found}) > 1
+    return FailureDomains(operator, policy.subnets(e.host for e in found), is_dual, is_young)
 
 
 def spread(nearest: Sequence[NodeId], domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
-    """Return those of the nearest members that stay where at most CROWD of one prefix do, in their order."""
+    """Return those of the nearest members that stay where at most CROWD of one prefix do, and at most YOUNG_MOST that
+    are young, in their order."""
     counts: Counter[bytes] = Counter()
-    found = []
+    found, young = [], 0
     for member in nearest:
-        blocks = domains.get(member, NO_DOMAINS).blocks
-        if all(counts[block] < CROWD for block in blocks):
-            counts.update(blocks)
+        theirs = domains.get(member, NO_DOMAINS)
+        if theirs.is_young and young >= YOUNG_MOST:
+            continue
+        if all(counts[block] < CROWD for block in theirs.blocks):
+            counts.update(theirs.blocks)
+            young += theirs.is_young
             found.append(member)
     return found
 
@@ -57,22 +66,31 @@ def owners_first(
 
 
 def _choose(ranked: Sequence[NodeId], replicas: int, domains: Mapping[NodeId, FailureDomains]) -> list[NodeId]:
-    """Greedily by weight, no two of kin while there are others; of several, one dual-stack where there is one."""
+    """Greedily by weight, no two of kin or young while there are others; of several, one dual-stack where there is
+    one."""
     chosen: list[NodeId] = []
-    for member in ranked:
-        if len(chosen) < replicas and not _is_kin(member, chosen, domains):
-            chosen.append(member)
+    for young_bar in (True, False):
+        for member in ranked:
+            if len(chosen) == replicas:
+                break
+            if member not in chosen and not _is_barred(member, chosen, domains, young_bar):
+                chosen.append(member)
     chosen += [m for m in ranked if m not in chosen][: replicas - len(chosen)]
     if len(chosen) < 2 or any(domains.get(m, NO_DOMAINS).is_dual for m in chosen):
         return chosen
     dual = [m for m in ranked if domains.get(m, NO_DOMAINS).is_dual]
-    fit = [m for m in dual if not _is_kin(m, chosen[:-1], domains)] or dual
+    fit = [m for m in dual if not _is_barred(m, chosen[:-1], domains, True)]
+    fit = fit or [m for m in dual if not _is_barred(m, chosen[:-1], domains, False)] or dual
     return [*chosen[:-1], fit[0]] if fit else chosen
 
 
-def _is_kin(member: NodeId, others: Iterable[NodeId], domains: Mapping[NodeId, FailureDomains]) -> bool:
-    mine = domains.get(member, NO_DOMAINS)
+def _is_barred(
+    member: NodeId, others: Iterable[NodeId], domains: Mapping[NodeId, FailureDomains], young_bar: bool
+) -> bool:
+    """Whether a member is kin of one of the others, or as young as one of them where that bars it, too."""
+    operator, blocks, _, is_young = domains.get(member, NO_DOMAINS)
+    is_young = is_young and young_bar
     return any(
-        (mine.operator and mine.operator == their.operator) or mine.blocks & their.blocks
+        (operator and operator == their.operator) or blocks & their.blocks or (is_young and their.is_young)
         for their in (domains.get(other, NO_DOMAINS) for other in others)
     )

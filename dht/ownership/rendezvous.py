@@ -8,14 +8,13 @@ members, whoever comes and goes elsewhere. Who keeps copies beside whom, `failur
 Sources: Thaler & Ravishankar 1998 (highest random weight); Maymounkov & Mazières 2002 (metric).
 """
 
-from bisect import bisect_left
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from types import MappingProxyType
 
-from dht.keys import KEY_BITS, NodeId, Slot, slot_start
-from dht.membership.neighbourhood import IdRange, neighbourhood_of, span
+from dht.keys import NodeId, Slot, slot_start
+from dht.membership.neighbourhood import IdRange, nearest, neighbourhood_of, span
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, owners_first, spread
 
 NEAREST = 16  # as k of the overlay: what a node knows of its neighbourhood for sure
@@ -95,7 +94,7 @@ class NeighbourhoodRankings:
         if found is None:
             start = slot_start(slot, self._slot_bits)
             candidates = self._candidates(int.from_bytes(start, "big"))
-            ranked = sorted(candidates, key=lambda m: _weight(m, start), reverse=True)
+            ranked = sorted(candidates, key=lambda m: weight(m, start), reverse=True)
             found = owners_first(ranked, self._replicas, self._domains) if self._domains else tuple(ranked)
             self._rankings[slot] = found
         return found
@@ -104,25 +103,11 @@ class NeighbourhoodRankings:
         """The 16 nearest members; further ones in place of those who crowd in from one prefix, where there are any."""
         count = NEAREST
         while True:
-            nearest = self._nearest(start, count)
-            fit = spread(nearest, self._domains) if self._domains else nearest
+            near = nearest(self.members, self._numbers, start, count)
+            fit = spread(near, self._domains) if self._domains else near
             if len(fit) >= NEAREST or count >= len(self.members):
-                return [*fit, *(m for m in nearest if m not in fit)][:NEAREST]
+                return [*fit, *(m for m in near if m not in fit)][:NEAREST]
             count *= 2
-
-    def _nearest(self, start: int, count: int) -> Sequence[NodeId]:
-        """The members with the longest common prefix, widened until there are so many, then cut by distance."""
-        low, high = 0, len(self._numbers)
-        for bits in range(KEY_BITS, -1, -1):
-            base = start >> bits << bits
-            inner = (
-                bisect_left(self._numbers, base, low, high),
-                bisect_left(self._numbers, base + (1 << bits), low, high),
-            )
-            if inner[1] - inner[0] < count:
-                break
-            low, high = inner
-        return sorted(self.members[low:high], key=lambda m: int.from_bytes(m, "big") ^ start)[:count]
 
 
 @lru_cache(maxsize=128)  # neighbourhoods; what is computed for one is shared by whoever sees the same members there
@@ -138,6 +123,6 @@ def slots_of(block: IdRange, slot_bits: int) -> range:
     return range(-(-block.first >> width), (block.last >> width) + 1)
 
 
-def _weight(member: NodeId, start: bytes) -> bytes:
-    """8 bytes, then the id: no two members weigh the same."""
+def weight(member: NodeId, start: bytes) -> bytes:
+    """Return what a member weighs for the slot that begins there: 8 bytes, then its id; no two weigh the same."""
     return blake2b(member + start, digest_size=8, person=b"dse-node owners").digest() + member

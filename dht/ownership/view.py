@@ -12,6 +12,7 @@ from dht.clock import Clock, Now, steady_of
 from dht.keys import NodeId, Slot
 from dht.membership.first_meeting import FirstMeeting
 from dht.membership.member_table import MemberTable
+from dht.membership.seniority import last_old_day
 from dht.ownership.failure_domains import NO_DOMAINS, FailureDomains, domains_of
 from dht.ownership.rendezvous import Placement, slots_of
 from dht.ownership.slot_announcements import SlotAnnouncements
@@ -20,6 +21,7 @@ from dht.strategy.document import Strategy
 from dht.strategy.history import StrategyHistory
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint
+from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Heartbeat, VerifiedHeartbeat
 
 REFRESH_S = 1.0
@@ -41,20 +43,22 @@ class OverlayView:
         held: Callable[[Now], Mapping[Slot, int]] = lambda now: NO_LEASES,
         why_apart: Callable[[Now], str] = lambda now: "",
         promised: Callable[[Now, Slot], NodeId | None] = lambda now, slot: None,
+        grants: Callable[[Slot], Sequence[SignedGrant]] = lambda slot: (),
     ) -> None:
-        """`own_endpoints`, `held` (slot: epoch of the leases), `why_apart` and `promised` (whom this node votes for)
-        are asked each time; `operator` is this node's."""
+        """`own_endpoints`, `held` (slot: epoch of the leases), `why_apart`, `promised` (whom this node votes for) and
+        `grants` (of this node as holder) are asked each time; `operator` is this node's."""
         self._node_id, self._members, self._strategies = node_id, members, strategies
         self._clock, self._steady = clock, steady_of(clock)
         self._own_endpoints, self._operator = own_endpoints, operator
         self.first_meeting = FirstMeeting()
         self._own_ready: frozenset[Slot] = frozenset()
-        self._held, self._why_apart, self._promised = held, why_apart, promised
+        self._held, self._why_apart, self._promised, self._grants = held, why_apart, promised, grants
         self._refresh_at = self._all_live_until = float("-inf")
         self._told = -1
         self._basis: tuple[object, ...] = ()
         self._strategy = strategies.current(clock())
         self._own_domains = NO_DOMAINS
+        self._old_until: int | None = None
         self._placement = Placement((), self._strategy.slot_bits, self._strategy.replicas)
         self._formers: tuple[tuple[int, Placement], ...] = ()  # (slot_bits, placement) before slots were resized lately
         self._before: tuple[Strategy, ...] = ()
@@ -126,6 +130,11 @@ class OverlayView:
         known = self._members.find(peer)
         return known.opened.heartbeat.refuses if known is not None else b""
 
+    def due(self, peer: NodeId) -> int:
+        """Return how many URLs a peer said last are due in the slots that it crawls; 0 for an unknown one."""
+        known = self._members.find(peer)
+        return known.opened.heartbeat.due if known is not None else 0
+
     def silent_s(self, peer: NodeId) -> float | None:
         """Return seconds since a peer's newest heartbeat was sent, by this node's clock; None for an unknown peer."""
         known = self._members.find(peer)
@@ -196,6 +205,10 @@ class OverlayView:
         """Return to whom this node, as a voter, has given its vote for the slot; None where it gave none."""
         return self._promised(self._clock(), slot)
 
+    def grants(self, slot: Slot) -> Sequence[SignedGrant]:
+        """Return the grants that this node got as holder of the slot within the last hour, newest first."""
+        return self._grants(slot)
+
     def own_ready(self) -> frozenset[Slot]:
         """Return the slots for which this node is ready, as the strategy in force numbers them."""
         self._refresh_if_due()
@@ -225,13 +238,27 @@ class OverlayView:
 
     def _domains(self, members: Sequence[NodeId], strategy: Strategy) -> dict[NodeId, FailureDomains]:
         """Return the failure domains that members declare in their heartbeats, and this node's own."""
-        reach = AddressPolicy(strategy.declared_prefixes)
-        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach)}
+        reach, is_young = AddressPolicy(strategy.declared_prefixes), self._is_young(strategy)
+        own = is_young(self._node_id) if self._node_id in members else False
+        found = {self._node_id: domains_of(self._operator, self._own_endpoints(), reach, is_young=own)}
         for member in members:
             known = self._members.find(member)
             if known is not None:
-                found[member] = domains_of(known.opened.heartbeat.operator, known.opened.contact.endpoints, reach)
+                said = known.opened.heartbeat.operator, known.opened.contact.endpoints
+                found[member] = domains_of(*said, reach, is_young=is_young(member))
         return found
+
+    def _is_young(self, strategy: Strategy) -> Callable[[NodeId], bool]:
+        """Return what tells whether a member is young, by what its attesters say."""
+        last, first_day = self._last_old_day(strategy), self._members.admission.first_day
+        if last is None:
+            return lambda member: False
+        return lambda member: (day := first_day(member)) is None or day > last
+
+    def _last_old_day(self, strategy: Strategy) -> int | None:
+        if not self._members.admission.is_attested:
+            return None
+        return last_old_day(self._clock(), strategy.min_age_s, self._strategies.began_at)
 
     def refresh(self) -> None:
         """Have members and strategy read again at the next question: something is known to have changed."""
@@ -244,19 +271,23 @@ class OverlayView:
         self._refresh_at = now.steady + REFRESH_S
         members, strategy = self._members.members(now), self._strategies.current(now)
         own = domains_of(self._operator, self._own_endpoints(), AddressPolicy(strategy.declared_prefixes))
+        last = self._last_old_day(strategy)
         same = strategy is self._strategy and self._members.told == self._told and own == self._own_domains
+        same = same and last == self._old_until
         if same and now.steady <= self._all_live_until and not self.first_meeting.is_lost:
             return
         if strategy.slot_bits != self._strategy.slot_bits:
             self._own_ready = resize_inside(self._own_ready, self._strategy.slot_bits, strategy.slot_bits)
-        self._strategy, self._told, self._own_domains = strategy, self._members.told, own
+        self._strategy, self._told, self._own_domains, self._old_until = strategy, self._members.told, own, last
         heard, self._all_live_until = self._members.live(now)
         live = frozenset([self._node_id, *(peer for peer, _ in heard)])
         if self.first_meeting.is_lost:
             others = sum(peer in members for peer, _ in heard)
             self.first_meeting.count(now.steady, members=others, bare=len(heard) - others)
         formers = self._strategies.former_bits(now)
-        placed = (self._members.epoch, own, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
+        ages = last, self._members.admission.named if last is not None else 0
+        stands = self._members.epoch, own, ages
+        placed = (*stands, strategy.slot_bits, strategy.replicas, strategy.declared_prefixes, formers)
         if placed != self._basis:
             self._basis = placed
             self._placement = self._placed(members, strategy)

@@ -92,7 +92,7 @@ class ProtocolEngine:
         self.verified_addresses = VerifiedAddresses()
         self.clocks, self.twin = PeerClocks(), TwinWatch()
         self.own = SelfHeartbeat(identity, rules, config, listening, rng, families, member=member, quiet=quiet)
-        self._identity, self._member, self._takes_part = identity, member, not quiet
+        self.identity, self._member, self._takes_part = identity, member, not quiet
         self._partners = partners = PartnerSelection(members, families, rng)
         self._bootstrap = bootstrap = BootstrapRetry(families, rng)
         self._filter = PacketFilter(identity, rules, config, members)
@@ -288,6 +288,7 @@ class ProtocolEngine:
         if isinstance(body, Ping):
             # Without MAC anybody may have put that key there: its heartbeats are dated as if relayed.
             self._gossip.hear(now, body, packet.public_key if packet.has_mac else None)
+            self._gossip.meet(now, source)
             news, suspects = self._gossip.answer(now, body, packet.public_key, room)
             answer = Pong((pack_host(source.host), source.port), news, suspects)
         elif isinstance(body, Introduce):
@@ -297,7 +298,7 @@ class ProtocolEngine:
             self._events += [dial] if dial else []
         else:
             answer = self._responder.answer(now, packet, body, source, room)
-        key = self._identity.shared_key(packet.public_key)
+        key = self.identity.shared_key(packet.public_key)
         if answer and self._requester.answer(packet.transaction, answer, key, source, limit=len(packet.data)):
             return ""
         return "not worth an answer"

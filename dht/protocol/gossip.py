@@ -188,6 +188,15 @@ class Gossip:
         body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)
         self._requester.ask_address(now, body, contact.endpoints[0].udp, heard, tries=TRIES)
 
+    def meet(self, now: Now, asker: Address) -> None:
+        """Ask whoever asks this node where it is, while it does not know: in an attested network there is nobody else
+        until it has said where it is."""
+        if self._own.raw or self._own.endpoints() or not self._members.admission.is_attested:
+            return
+        if self._gaps.take("", now.steady):
+            body = make_ping(self._members, self._own, self._rumours, None, now, self._rng)
+            self._requester.ask_address(now, body, asker, lambda *_: None)
+
     def notice(self, now: Now, contacts: list[tuple[bytes, Contact]]) -> None:
         """Ask near contacts of which a lookup heard and gossip did not who they are."""
         for public_key, contact in contacts:

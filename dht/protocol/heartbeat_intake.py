@@ -17,8 +17,10 @@ from dht.membership.peer_clocks import PeerClocks
 from dht.membership.twin_watch import TwinWatch
 from dht.protocol.network_rules import NetworkRules
 from dht.protocol.self_heartbeat import SelfHeartbeat
-from dht.wire.heartbeat import VerifiedHeartbeat, check_time, open_heartbeat_once
+from dht.rate_limit import RateLimiter
+from dht.wire.heartbeat import AHEAD_LIMIT_S, VerifiedHeartbeat, check_time, open_heartbeat_once
 
+REPLY_S, REPLY_BURST = 3.0, 4.0  # between two answers at once to another machine with this identity
 NEW = News.NEW  # looked up for every heartbeat
 
 
@@ -45,6 +47,7 @@ class HeartbeatIntake:
         self._clocks = clocks
         self._twin = twin
         self._refused = refused
+        self._replies = RateLimiter(1 / REPLY_S, REPLY_BURST, keys=1)
 
     def learn(self, now: Now, raw: bytes, sender: bytes | None) -> tuple[News, NodeId]:
         """Take a heartbeat; a bad one is counted and does not spoil its neighbours. Returns what it told of whom.
@@ -53,7 +56,7 @@ class HeartbeatIntake:
         try:
             opened = open_heartbeat_once(raw, rules.network, rules.policy, rules.puzzle_bits)
             author, peer = opened.heartbeat.public_key, opened.contact.node_id
-            if author == sender:
+            if author == sender or self._is_sign_of_its_clock(opened.heartbeat.sent_at, now):
                 self._clocks.sent(peer, opened.heartbeat.sent_at, now)
             check_time(opened, now, rules.graces)
         except TooLittleWork:
@@ -65,11 +68,18 @@ class HeartbeatIntake:
         if author == self._own.public_key:
             if self._own.outrun(opened.sequence):
                 self._twin.heard(opened.contact.endpoints, now.steady)
+                if self._replies.take("", now.steady):
+                    self._own.stir()  # whoever else has this identity hears that soon
             return News.OLD, peer
         news = self._members.add(opened, now, direct=author == sender)
         if news is NEW and self._members.is_near(peer):
             self._partners.greet(peer)
         return news, peer
+
+    def _is_sign_of_its_clock(self, sent_at: float, now: Now) -> bool:
+        """Whether a heartbeat that others pass on tells its author's clock: it is of the future. That counts where this
+        node knows nobody yet, since its only contact cannot show which of their two clocks is wrong."""
+        return not len(self._members) and sent_at > now.wall + AHEAD_LIMIT_S
 
     def recall(self, now: Now, raws: Iterable[bytes], since: Mapping[bytes, float]) -> list[tuple[bytes, NodeId]]:
         """Take heartbeats of an earlier run, return whose they are; of expired ones, the addresses are worth a try, and
@@ -80,7 +90,7 @@ class HeartbeatIntake:
                 opened = open_heartbeat_once(raw, self._rules.network, self._rules.policy, self._rules.puzzle_bits)
                 if opened.heartbeat.public_key == self._own.public_key:  # it was a member, and may be again
                     self._own.outrun(opened.sequence)
-                    self._own.attest(opened.heartbeat.attests)
+                    self._own.attest(opened.heartbeat.attests, opened.heartbeat.attested_days)
                     self._members.trust([self._members.own])
                     continue
                 if opened.heartbeat.expires_at <= now.wall:

@@ -12,7 +12,7 @@ from dht.clock import Now
 from dht.config import DhtConfig
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
-from dht.membership.admission import MembershipClaim, marks_in
+from dht.membership.admission import MembershipClaim, block_of, days_in, marks_in
 from dht.membership.working_families import WorkingFamilies
 from dht.protocol.network_rules import NetworkRules
 from dht.rng import Rng
@@ -64,6 +64,7 @@ class SelfHeartbeat:
         self._left_out: frozenset[Family] = frozenset()
         self._introducers: tuple[NodeId, ...] = ()
         self.attests = b""  # marks of whom this node has reached
+        self.attested_days = b""  # and since when it knows each
         self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
@@ -136,10 +137,10 @@ class SelfHeartbeat:
             self._introducers = introducers
             self.stir()
 
-    def attest(self, marks: bytes) -> None:
-        """Name these peers as reached by this node, by their marks."""
-        if marks != self.attests:
-            self.attests = marks
+    def attest(self, marks: bytes, days: bytes) -> None:
+        """Name these peers as reached by this node, by their marks, and say since when it knows each."""
+        if (marks, days) != (self.attests, self.attested_days):
+            self.attests, self.attested_days = marks, days
             self.stir()
 
     def doubt(self, families: frozenset[Family]) -> None:
@@ -158,7 +159,7 @@ class SelfHeartbeat:
         the last start, or another machine has this identity."""
         if sequence <= self._sequence:
             return False
-        self._sequence = sequence
+        self._sequence = sequence + self._rng.randrange(2)  # of two machines that sign at one time one is ahead
         self.hurry()
         return True
 
@@ -186,8 +187,8 @@ class SelfHeartbeat:
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
-        others = says.refuses, self._introducers, self.attests
-        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others)
+        others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days)
+        heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
         self._said, self._sent = self._says, now.steady
@@ -195,8 +196,10 @@ class SelfHeartbeat:
 
     def claim(self) -> MembershipClaim:
         """Return what this node says of itself that admission goes by."""
-        families = frozenset(endpoint.family for endpoint in self.endpoints())
-        return MembershipClaim(self._member and not self._quiet, families, marks_in(self.attests))
+        endpoints = self.endpoints()
+        families, block = frozenset(each.family for each in endpoints), block_of(endpoints, self._rules.policy)
+        names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
+        return MembershipClaim(self._member and not self._quiet, families, names, days, block)
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""

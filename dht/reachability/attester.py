@@ -5,28 +5,41 @@ where its heartbeat says that it is, by datagram from a new port and by connecti
 NAT by introduction. What an asker can have others do is small, rare, and only for its own endpoints.
 """
 
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import Annotated
 
 from msgspec import Meta
 
-from dht.clock import Clock
+from dht.clock import Clock, day_of
 from dht.errors import BadMessage
 from dht.keys import NodeId
-from dht.membership.admission import ATTESTERS, marks_in, nearest_attesters
+from dht.membership.admission import (
+    ATTESTERS,
+    BLOCK_ATTESTERS,
+    BLOCK_NAMES,
+    MembershipClaim,
+    claim_of,
+    days_in,
+    marks_in,
+)
 from dht.membership.attested_peers import AttestedPeers
+from dht.membership.attester_order import nearest_attesters
+from dht.membership.block_crowd import crowding_blocks, is_crowded
 from dht.messages import Done, Message
 from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.autonat import ProbeReply
 from dht.wire.contact import Contact, Endpoint, Family
-from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, VerifiedHeartbeat, open_heartbeat
+from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, MOST_ATTESTED, VerifiedHeartbeat, open_heartbeat
 
 ASKED = 6  # members: half of them may be away
 NEAREST = 2 * ASKED  # two nodes seldom know quite the same members
+BLOCK_ASKED = 3  # members that count who comes from its /24 or /48, in a large network
 ONE_EVERY_S, ONE_BURST = 10.0, 4.0  # times that one asker is reached
 ALL_S, ALL_BURST = 2.0, 32.0  # times a second that all together are
+
+FULL = f"names {MOST_ATTESTED} others already"
 
 Reach = Callable[[Contact], Awaitable[ProbeReply]]
 
@@ -45,7 +58,7 @@ class Attester:
     ) -> None:
         self._core, self._view, self._reach, self._clock, self._kick = core, view, reach, clock, kick
         self._one, self._all = RateLimiter(1 / ONE_EVERY_S, ONE_BURST), RateLimiter(ALL_S, ALL_BURST, keys=1)
-        self._named = AttestedPeers(core.members.admission, self._is_ours)
+        self._named = AttestedPeers(core.node_id, core.members.admission, self._is_ours)
 
     def candidates(self, families: frozenset[Family]) -> list[NodeId]:
         """Return who may attest a peer with addresses of these families, be it this node: live members, and bare
@@ -58,12 +71,14 @@ class Attester:
 
     def keep(self) -> None:
         """Drop whom this node does not know any more; call it every minute."""
-        members, found = self._core.members, list[NodeId]()
-        for mark in marks_in(self._core.own.attests):  # those of an earlier run among them
-            found += [peer] if (peer := members.admission.find(mark)) is not None else []
-        self._named.restore(sorted(found))
-        self._named.retain(lambda peer: members.find(peer) is not None or members.waiting.find(peer) is not None)
-        self._core.own.attest(self._named.marks)
+        own, members, today = self._core.own, self._core.members, day_of(self._clock().wall)
+        days, found = days_in(own.attests, own.attested_days), dict[NodeId, int]()
+        for mark in marks_in(own.attests):  # those of an earlier run among them
+            if (peer := members.admission.find(mark)) is not None:
+                found[peer] = days.get(mark, today)
+        self._named.restore(dict(sorted(found.items())))
+        self._named.retain(lambda peer: self._stays(peer, today))
+        own.attest(self._named.marks, self._named.days)
 
     async def answer(self, asker: NodeId, message: AttestMe) -> Done:
         """Reach the asker and name it; raises BadMessage, or BadSignature, with the reason why not."""
@@ -75,9 +90,10 @@ class Attester:
         if not self._named.has(asker):
             self._permit(opened)
             await self._dial(opened)
-            if not self._named.name(asker):
-                raise BadMessage(asker.hex(), "names twelve others already")
-            core.own.attest(self._named.marks)
+            self._check_crowd(opened.contact)
+            if not self._named.name(asker, self._known_since(asker)):
+                raise BadMessage(asker.hex(), FULL)
+            core.own.attest(self._named.marks, self._named.days)
             core.members.claim_own(core.own.claim())
         core.members.add(opened, self._clock(), direct=True)
         self._view.refresh()
@@ -88,12 +104,56 @@ class Attester:
         asker, now = opened.contact.node_id, self._clock().steady
         if not self._core.takes_part or not self._core.members.admission.is_attested:
             raise BadMessage(asker.hex(), "names nobody")
-        if not self._is_asked(asker, opened.families):
+        claim = claim_of(opened, self._core.rules.policy)
+        if not self._is_asked(asker, claim):
             raise BadMessage(asker.hex(), "knows others whose part it is")
+        if not (self._counts(claim) or self._core.members.admission.is_counted(asker, claim)):
+            raise BadMessage(asker.hex(), f"waits until {BLOCK_NAMES} of those name it who count its /24 or /48")
+        self._check_crowd(opened.contact)
         if not self._named.has_room(asker):
-            raise BadMessage(asker.hex(), "names twelve others already")
+            raise BadMessage(asker.hex(), FULL)
         if not self._one.take(asker, now) or not self._all.take("", now):
             raise BadMessage(asker.hex(), "too many ask; ask again later")
+
+    def _check_crowd(self, contact: Contact) -> None:
+        """Refuse who is one too many of its block; whom this node names counts before others hear of it."""
+        if self._is_crowded(contact, self._mates(contact).values()):
+            raise BadMessage(contact.node_id.hex(), "knows a member at its address, or two in its /24 or /48")
+
+    def _stays(self, peer: NodeId, today: int) -> bool:
+        """Whether a named peer is still known. Of many of one block that came at once the others are dropped."""
+        members, day, first_day = self._core.members, self._named.day(peer), self._core.members.admission.first_day
+        known = members.find(peer)
+        if known is None or day is None or day + 1 < today:
+            return known is not None or members.waiting.find(peer) is not None
+        mates, mine = self._mates(known.opened.contact), (first_day(peer) or today, peer)
+        earlier = [mate for mate in mates if members.is_member(mate) and (first_day(mate) or today, mate) < mine]
+        return not self._is_crowded(known.opened.contact, [mates[mate] for mate in earlier])
+
+    def _is_crowded(self, contact: Contact, mates: Iterable[frozenset[bytes]]) -> bool:
+        return is_crowded(self._blocks(contact), mates, len(self._core.members.members(self._clock())))
+
+    def _mates(self, contact: Contact) -> dict[NodeId, frozenset[bytes]]:
+        """The others that share a block with a contact and are members, or named by this node, with their blocks."""
+        mine, found, members = self._blocks(contact), dict[NodeId, frozenset[bytes]](), self._core.members
+        if not mine:
+            return found
+        for peer in (*members.members(self._clock()), *self._named):
+            waits = members.waiting.find(peer)
+            there = waits.opened.contact if waits is not None else self._view.contact(peer)
+            if there is not None and peer != contact.node_id and mine & (blocks := self._blocks(there)):
+                found[peer] = blocks
+        return found
+
+    def _blocks(self, contact: Contact) -> frozenset[bytes]:
+        return crowding_blocks((endpoint.host for endpoint in contact.endpoints), self._core.rules.policy)
+
+    def _known_since(self, peer: NodeId) -> int:
+        """The day since which this node knows a peer as a member, and members have named it; today at the latest."""
+        members, now = self._core.members, self._clock()
+        first = members.admission.first_day(peer)
+        known = day_of(min(now.wall, members.seniority.since(peer)))
+        return known if first is None else min(known, first)
 
     async def _dial(self, opened: VerifiedHeartbeat) -> None:
         """Reach a peer in one family; raises BadMessage where that fails in all that both have."""
@@ -108,11 +168,17 @@ class Attester:
 
     def _is_ours(self, peer: NodeId) -> bool:
         known = self._core.members.find(peer)
-        return known is None or self._is_asked(peer, known.opened.families)
+        return known is None or self._is_asked(peer, claim_of(known.opened, self._core.rules.policy))
 
-    def _is_asked(self, subject: NodeId, families: frozenset[Family]) -> bool:
-        me = self._view.node_id
-        return me in nearest_attesters(subject, {me, *self.candidates(families)}, NEAREST)
+    def _is_asked(self, subject: NodeId, claim: MembershipClaim) -> bool:
+        """Whether it is this node's part to attest a peer, by its id or by its block."""
+        able = {self._view.node_id, *self.candidates(claim.families)}
+        return self._view.node_id in nearest_attesters(subject, able, NEAREST) or self._counts(claim)
+
+    def _counts(self, claim: MembershipClaim) -> bool:
+        """Whether it is this node's part to count the members of a block."""
+        able = {self._view.node_id, *self.candidates(claim.families)}
+        return bool(claim.block) and self._view.node_id in nearest_attesters(claim.block, able, BLOCK_ATTESTERS)
 
 
 def _silence_at(there: Endpoint, found: ProbeReply) -> str:

@@ -2,13 +2,19 @@
 
 Pure: `now` is steady seconds. That a peer does not answer says little: it may be dead, or busy. That a relay brings an
 answer from it right after says that it is the way. The direct one is tried again after a while, each time a longer one,
-since what is broken between two networks for a minute is often so for a day.
+since what is broken between two networks for a minute is often so for a day. A relay that let somebody wait, as
+one that froze does, is asked last for a while.
 """
+
+from typing import TypeVar
 
 from dht.keys import NodeId
 
+Known = TypeVar("Known")
+
 FAILS, FAILING_S = 2, 2.0  # questions without an answer, and since when, before a relay is asked first
 AGAIN_S, AGAIN_MOST_S = 60.0, 900.0
+SILENT_S = 60.0  # for so long a relay that let somebody wait is asked after others
 LIMIT = 4096  # peers remembered
 
 
@@ -18,6 +24,7 @@ class BrokenWays:
     def __init__(self) -> None:
         self._failing: dict[NodeId, tuple[int, float]] = {}  # direct questions in a row without an answer, since when
         self._until: dict[NodeId, tuple[float, float]] = {}  # steady time of the next direct try, and how long that was
+        self._silent: dict[NodeId, float] = {}  # who let somebody wait, until this steady time
 
     def is_broken(self, peer: NodeId, now: float) -> bool:
         """Tell whether a peer is to be asked through a relay first."""
@@ -29,6 +36,20 @@ class BrokenWays:
     def is_failing(self, peer: NodeId) -> bool:
         """Tell whether the last direct question to a peer had no answer."""
         return peer in self._failing
+
+    def is_silent(self, peer: NodeId, now: float) -> bool:
+        """Tell whether a peer let somebody wait lately, as one that froze does, and is no good as a relay."""
+        return now < self._silent.get(peer, now)
+
+    def silent(self, peer: NodeId, now: float) -> None:
+        """Note that nothing came from a peer, or through it while another relay brought the answer."""
+        self._silent.pop(peer, None)
+        self._silent[peer] = now + SILENT_S
+        _bound(self._silent)
+
+    def answered(self, peer: NodeId) -> None:
+        """Note that a peer answered, by whatever way."""
+        self._silent.pop(peer, None)
 
     def failed(self, peer: NodeId, now: float) -> None:
         """Note that a peer did not answer directly."""
@@ -51,7 +72,7 @@ class BrokenWays:
             self._until.pop(peer, None)
 
 
-def _bound(peers: dict[NodeId, tuple[int, float]] | dict[NodeId, tuple[float, float]]) -> None:
+def _bound(peers: dict[NodeId, Known]) -> None:
     """Forget the oldest above the limit."""
     if len(peers) > LIMIT:
         del peers[next(iter(peers))]

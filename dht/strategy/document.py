@@ -17,7 +17,7 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset({"unknown-records", "admission"})  # what this program has of all that a document may say it needs
+FEATURES = frozenset({"unknown-records", "admission", "grants"})  # what this program has of what one may need
 
 ADMISSIONS = ("open", "attested")  # who is a member: whoever says so, or whom enough members have reached
 
@@ -82,6 +82,7 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     publishers: tuple[str, ...] = ()  # Ed25519 public keys, hex, that may sign the next version
     threshold: int = 1
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "open" here
+    grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -132,6 +133,8 @@ def encode_document(strategy: Strategy) -> bytes:
         del fields["needs"]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know
         del fields["admission"]
+    if not strategy.grants_from:
+        del fields["grants_from"]
     return msgspec.json.format(msgspec.json.encode(fields), indent=2)
 
 

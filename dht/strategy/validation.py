@@ -96,6 +96,7 @@ def check_bounds(strategy: Strategy) -> None:
     _check_range("min_age_s", strategy.min_age_s, 0, MAX_NUMBER)
     fits = 0 < len(strategy.admission) <= MAX_ADMISSION_CHARS
     _require(fits, "admission", f"{len(strategy.admission)} characters long", f"choose one of {', '.join(ADMISSIONS)}")
+    _check_range("grants_from", strategy.grants_from, 0, MAX_INSTANT)
     _check_count("blocked", strategy.blocked, MAX_BLOCKED)
     for node in strategy.blocked:
         _check_hex("blocked", node, KEY_BYTES)

@@ -5,6 +5,7 @@ pass only inside prefixes that the strategy declares, or where the whole network
 """
 
 import ipaddress
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -23,6 +24,10 @@ class AddressPolicy(NamedTuple):
         """Return the /24 of an address, or /48 of IPv6, which is probably one subscriber's. None inside declared
         prefixes and for private ones, where one prefix says nothing about who is there."""
         return _subnet(self.prefixes, host)
+
+    def subnets(self, hosts: Iterable[str]) -> frozenset[bytes]:
+        """Return the /24 and /48 of some addresses, for those that have one."""
+        return frozenset(subnet for host in hosts if (subnet := self.subnet(host)) is not None)
 
 
 @lru_cache(maxsize=8192)

@@ -29,7 +29,8 @@ MOST_GRACE_S = 30 * 86400.0  # the longest that any strategy may set
 REFUSES_BYTES = 64
 MOST_INTRODUCERS = 3  # 20 bytes each; one may fail while another is asked
 MARK_BYTES = 8  # of an id, by which an attester names it: nobody makes a second identity that begins alike
-MOST_ATTESTED = 12  # marks in one heartbeat, twice as many as come from peers that each ask six
+DAY_BYTES = 2  # of a day since 1970, beside a mark
+MOST_ATTESTED = 16  # marks in one heartbeat, nearly twice as many as come from peers that each ask nine
 AHEAD_LIMIT_S = 120.0  # a clock further ahead than this could keep its heartbeat fresh for ever
 
 AUTHOR = slice(64, 101)  # where the public key stands, after the signature and the heads of array and key
@@ -73,6 +74,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     refuses: bytes = b""  # hashes of hosts that it will not fetch, 4 bytes each
     introducers: tuple[bytes, ...] = ()  # ids of those who tell it, behind its NAT, who wants to reach it
     attests: bytes = b""  # marks of the peers that it has reached itself, by datagram and connection (admission.py)
+    attested_days: bytes = b""  # since when it names each of them, two bytes a mark: days since 1970
 
     @property
     def node_id(self) -> NodeId:
@@ -185,8 +187,10 @@ def read_heartbeat(raw: bytes, heartbeat: Heartbeat) -> VerifiedHeartbeat:
 
 def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
-    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving, beat.attests
-    return _encoder.encode((stands, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased))
+    stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving
+    return _encoder.encode(
+        (stands, beat.attests, beat.attested_days, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased)
+    )
 
 
 def open_heartbeat_once(data: bytes, network: bytes, policy: AddressPolicy, puzzle_bits: int) -> VerifiedHeartbeat:
@@ -240,6 +244,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with introducers out of range"
     if len(heartbeat.attests) > MOST_ATTESTED * MARK_BYTES or len(heartbeat.attests) % MARK_BYTES:
         return "with attested peers out of range"
+    if len(heartbeat.attested_days) not in (0, len(heartbeat.attests) // MARK_BYTES * DAY_BYTES):
+        return "with days of attested peers out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

@@ -8,8 +8,8 @@ import sqlite3
 import threading
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from dht import DocumentId, Key
 from index.errors import failure_of
@@ -28,8 +28,7 @@ CREATE TABLE IF NOT EXISTS about (name TEXT PRIMARY KEY, value BLOB NOT NULL);
 """
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardRow:
+class ForwardRow(NamedTuple):
     """One indexed document; `record` is its forward record."""
 
     number: int
@@ -93,7 +92,7 @@ class ForwardTable:
         """Change rows, the totals of the named cells and the cursor, all or nothing."""
         with self._failures(), self._writing, self._writer as open_:
             open_.executemany("DELETE FROM document WHERE number = ?", [(number,) for number in removed])
-            open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", map(_columns, added))
+            open_.executemany("INSERT INTO document VALUES (?, ?, ?, ?, ?, ?)", added)
             open_.executemany("INSERT OR REPLACE INTO cell VALUES (?, ?, ?, ?, ?, ?, ?)", map(_sums, totals.items()))
             open_.execute("INSERT OR REPLACE INTO about VALUES ('cursor', ?)", (cursor,))
 
@@ -132,12 +131,7 @@ class ForwardTable:
 def _select(connection: sqlite3.Connection, column: str, values: Sequence[object]) -> Iterator[ForwardRow]:
     marks = ",".join("?" * len(values))
     rows = connection.execute(f"SELECT * FROM document WHERE {column} IN ({marks})", list(values))
-    for number, id_, key, cell, version, record in rows:
-        yield ForwardRow(number, DocumentId(id_), Key(key), cell, version, record)
-
-
-def _columns(row: ForwardRow) -> tuple[object, ...]:
-    return row.number, row.id, row.key, row.cell, row.version, row.record
+    return map(ForwardRow._make, rows)
 
 
 def _sums(item: tuple[int, SlotTotals]) -> tuple[object, ...]:

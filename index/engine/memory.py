@@ -10,6 +10,7 @@ from index.engine.protocol import Candidates, Facets, IndexEntry, Scale, commone
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, Phrase, Term, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
+from index.query.query_tree import all_of
 from index.text.forward_index import FieldTerms
 from index.text.stem_classes import class_of
 
@@ -77,7 +78,8 @@ class MemoryEngine:
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         shift = CELL_BITS - slot_bits
-        found = sorted(n for n in select(query.root, self._find) if self._entries[n][0].cell >> shift in slots)
+        matching = select(all_of([query.root, *scale.needed]), self._find)
+        found = sorted(number for number in matching if self._entries[number][0].cell >> shift in slots)
         complete = len(found) <= limit
         bounds = (float("inf"),) * len(found[:limit])
         return Candidates(found[:limit], bounds, complete, 0.0 if complete else float("inf"))

@@ -47,11 +47,15 @@ class IndexEntry:
 @dataclass(frozen=True, slots=True)
 class Scale:
     """The network's numbers that an engine needs to order candidates: what each leaf weighs, mean weighted length.
-    `least`: above 0, documents that no leaf scores need not be found."""
+    `least`: above 0, documents that no leaf scores need not be found. `needed`: documents whose text does not match all
+    of these need not be found either, whatever their boilerplate holds. `is_loose`: where leaves are demanded,
+    documents may be found, too, that hold words of a phrase and no leaf."""
 
     weights: tuple[float, ...]
     average: float
     least: float = 0.0
+    needed: tuple[QueryNode, ...] = ()
+    is_loose: bool = False
 
 
 @dataclass(frozen=True, slots=True)

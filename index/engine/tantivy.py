@@ -9,8 +9,6 @@ Boilerplate is a field of its own, which matches and scores nothing; it is looke
 little.
 """
 
-import json
-import math
 from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -27,21 +25,18 @@ from index.engine.protocol import Candidates, Facets, IndexEntry, Scale
 from index.engine.tantivy_checksums import check_files
 from index.engine.tantivy_counts import FACET_NAMES, SITES, by_slot, facets_in, sites_in, slots_in
 from index.engine.tantivy_documents import (
-    EVERY,
     document_of,
     schema_of_documents,
     slot_terms,
     without_class,
 )
 from index.engine.tantivy_matches import Matches
-from index.engine.tantivy_queries import is_any_of, silent
+from index.engine.tantivy_queries import silent
+from index.engine.tantivy_scores import ScoredQueries
 from index.engine.tantivy_terms import AskedTerms
 from index.errors import IndexCorrupt, failure_of
 from index.query.leaf import Leaf
 from index.query.parser import Query, QueryGroup, QueryNode
-from index.query.ranking_rules import FRONT_FIELD, RankingRules
-from index.query.rewards import shares, words_in
-from index.query.scoring import K1
 
 ROUNDING = 1.0001  # tantivy adds up 32-bit floats: 64 leaves err by less than 1e-5
 COUNTED = 512  # counts remembered between two commits, and
@@ -110,8 +105,11 @@ class TantivyEngine:
         return self._count(word, slot_bits)
 
     def word_count(self, word: str) -> int:
-        with self._failures:
+        try:  # a query looks a thousand up
             return self._searcher.doc_freq("word", word)
+        except BaseException:
+            with self._failures:
+                raise
 
     def words_from(self, prefix: str, limit: int) -> Sequence[tuple[str, int]]:
         with self._failures:
@@ -185,13 +183,14 @@ class TantivyEngine:
 
     def _candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         searcher, average = self._searcher, self._average
-        scored, is_part = self._scored(searcher, query, scale)
+        scored, is_part = self._scores.of(query, scale, partial(self._counted_as, slot_bits))
         # One more than asked for tells whether anything is left out, and is its bound; to count all would cost more.
         result: Any = searcher.search(self._within(scored, slots, slot_bits), limit + 1, count=False)
         hits: list[tuple[float, tantivy.DocAddress]] = result.hits
-        if average == 0.0 and query.leaves and hits:
-            average = self._average = self._mean_length(searcher, hits[0][1], query)
-        if len(hits) <= limit and is_part and scale.least <= 0:  # what only the boilerplate holds
+        if average == 0.0:
+            means = map(self._scores.mean_length, query.leaves)
+            average = self._average = next(filter(None, means), 0.0)
+        if len(hits) <= limit and is_part and scale.least <= 0 and not scale.needed:  # what only the boilerplate holds
             rest = tantivy.Query.boolean_query([(Occur.Must, self._matches.of(query.root)), (Occur.MustNot, scored)])
             room = limit + 1 - len(hits)
             more: Any = searcher.search(self._within(silent(rest), slots, slot_bits), room, count=False)
@@ -201,6 +200,11 @@ class TantivyEngine:
         numbers: Any = searcher.fast_field_values("number", [place for _, place in hits[:limit]])
         complete = len(hits) <= limit
         return Candidates(numbers, bounds[:limit], complete, 0.0 if complete else bounds[limit])
+
+    def _counted_as(self, slot_bits: int, leaf: Leaf) -> int | None:
+        """How many documents hold a leaf, where it was counted: the first round of a query does."""
+        found = self._counted.get((leaf, slot_bits))
+        return None if found is None else sum(found.values())
 
     def _within(self, query: tantivy.Query, slots: frozenset[int], slot_bits: int) -> tantivy.Query:
         """The query narrowed to these slots, where there are others."""
@@ -221,6 +225,7 @@ class TantivyEngine:
         self._sited: dict[tuple[QueryNode, frozenset[int], int], Mapping[str, int]] = {}
         self._asked = AskedTerms(self._searcher)
         self._matches = Matches(self._schema, self._asked)
+        self._scores = ScoredQueries(self._searcher, self._schema, self._asked, self._matches)
         self._faceted: dict[tuple[QueryNode, frozenset[int], int], Facets] = {}
         self._average = 0.0
         self._filled: dict[int, frozenset[int]] = {}
@@ -234,53 +239,6 @@ class TantivyEngine:
 
     def _by_slot(self, searcher: tantivy.Searcher, match: tantivy.Query, slot_bits: int) -> Mapping[int, int]:
         return slots_in(searcher.aggregate(match, by_slot(slot_bits)), slot_bits)
-
-    def _scored(self, searcher: tantivy.Searcher, query: Query, scale: Scale) -> tuple[tantivy.Query, bool]:
-        """A query that scores every leaf that a document's text holds, and whether it leaves out what matches the tree
-        by boilerplate alone.
-
-        Where any leaf is enough, it is flat, so that tantivy can pass over whatever cannot come among the best.
-        """
-        pairs = zip(query.leaves, scale.weights, strict=True)
-        words = words_in(query.leaves)
-        leaves = []
-        for leaf, weight in pairs:
-            rewards = self._rewards(query.rules.ranking, leaf, weight, words)
-            scoring = [*self._boosted(searcher, leaf, weight), *rewards] if weight else []
-            leaves += [(Occur.Should, clause) for clause in scoring]
-        root = query.root if isinstance(query.root, QueryGroup) else QueryGroup(1, (query.root,))
-        wanted = root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
-        must = [child for child in wanted if not is_any_of(child, query.leaves)]
-        clauses = [(Occur.Must, silent(self._matches.of(child))) for child in must]
-        clauses += [(Occur.MustNot, self._matches.of(child)) for child in root.without]
-        is_part = len(must) < len(wanted)
-        if not clauses:
-            return tantivy.Query.boolean_query(leaves), is_part
-        if is_part:
-            leaves = [(Occur.Must, tantivy.Query.boolean_query(leaves))]
-        return tantivy.Query.boolean_query(clauses + leaves), is_part
-
-    def _boosted(self, searcher: tantivy.Searcher, leaf: Leaf, weight: float) -> Iterator[tantivy.Query]:
-        """A leaf in the text, with our weight in place of tantivy's idf."""
-        documents = searcher.doc_freq("every", EVERY)
-        for asked in self._asked.of(leaf, "text"):
-            theirs = 0.0
-            for term in asked.terms:
-                df = searcher.doc_freq(asked.field, term)
-                theirs += math.log(1 + (documents - df + 0.5) / (df + 0.5))
-            yield tantivy.Query.boost_query(asked.query(self._schema), weight / (theirs * (K1 + 1)))
-
-    def _rewards(self, rules: RankingRules, leaf: Leaf, weight: float, words: int) -> Iterator[tantivy.Query]:
-        """What a leaf earns in titles and addresses: constants, which are added as they are; in front pages the
-        most."""
-        fields = [(each.name, share) for each, share in zip(rules.classes, shares(rules, words), strict=True)]
-        for field, share in (*fields, (FRONT_FIELD, rules.front_share)):
-            for query in self._matches.in_field(leaf, field) if share else ():
-                yield tantivy.Query.const_score_query(query, weight * share)
-
-    def _mean_length(self, searcher: tantivy.Searcher, place: tantivy.DocAddress, query: Query) -> float:
-        scored, _ = self._scored(searcher, query, Scale((1.0,) * len(query.leaves), 1.0))
-        return next(_averages(json.loads(scored.explain(searcher, place).to_json())), 0.0)
 
 
 class _Failures:
@@ -300,10 +258,3 @@ class _Failures:
             raise failure_of(self._path, error) from error
         if type(error).__name__ == "PanicException":
             raise IndexCorrupt(str(self._path), str(error)[:300], "it is built anew from the store") from error
-
-
-def _averages(explained: dict[str, Any]) -> Iterator[float]:
-    if str(explained.get("description", "")).startswith("avgdl"):
-        yield float(explained["value"])
-    for part in explained.get("details", ()):
-        yield from _averages(part)

@@ -2,9 +2,10 @@
 
 All text is one field in which a title stands as many times as its weight says (and each heading, and the address).
 Titles and addresses of each class of length, and front pages' addresses, have fields of their own, for what they earn a
-document by one ranking or another. Terms of other stem classes than English are marked with theirs: a class is asked
-for its own terms alone, without a filter. Beside the text lies a field of as many terms in which numbers that follow
-each other stand as pairs, and any other term as a dash: so pairs score there as phrases do in the text.
+document by one ranking or another; these are filled up to one length, so that a term scores the same in all of them.
+Terms of other stem classes than English are marked with theirs: a class is asked for its own terms alone, without a
+filter. Beside the text lies a field of as many terms in which numbers that follow each other stand as pairs, and any
+other term as a dash: so pairs score there as phrases do in the text.
 """
 
 from collections.abc import Collection, Sequence
@@ -21,6 +22,7 @@ from index.text.stem_classes import CLASSES, ENGLISH, class_of
 LEAST_BITS = 4  # no strategy has fewer slots; where fewer are asked for, they are put together
 FACET_COLUMNS = tuple(f"in_{name}" for name in FACETS)  # a document's names of each facet
 PAIRS_OF = {"text": "pairs", "boilerplate": "boilerplate_pairs"}
+FILLER = "-"  # where no term stands; it is none itself
 EVERY = "d"  # the term that every document has
 # Of each stem class, after its terms; no term holds a control character.
 _MARKS = tuple("" if number == ENGLISH else chr(1) + chr(64 + number) for number in range(len(CLASSES)))
@@ -58,10 +60,11 @@ def document_of(entry: IndexEntry) -> tantivy.Document:
                 document.add_text("text", text)
                 document.add_text(PAIRS_OF["text"], pairs)
     for field, terms in ((TITLE, fields.title), (URL, fields.url)):
-        for name in (name for name, each in INDEXED_CLASSES.items() if each.holds(field, len(terms))):
-            document.add_text(name, _joined(terms, stem_class))
-    if entry.is_front and len(fields.url) <= FRONT_MOST:
-        document.add_text(FRONT_FIELD, _joined(fields.url, stem_class))
+        for name, each in INDEXED_CLASSES.items():
+            if each.holds(field, len(terms)):
+                document.add_text(name, _filled(terms, stem_class, each.most))
+    if entry.is_front and 0 < len(fields.url) <= FRONT_MOST:
+        document.add_text(FRONT_FIELD, _filled(fields.url, stem_class, FRONT_MOST))
     if fields.boilerplate:
         document.add_text("boilerplate", _joined(fields.boilerplate, stem_class))
         document.add_text(PAIRS_OF["boilerplate"], _pairs_in(fields.boilerplate))
@@ -103,12 +106,17 @@ def pair_of(first: str, second: str) -> str:
 
 
 def _pairs_in(terms: Sequence[str]) -> str:
-    pairs, last = ["-"] * len(terms), -2
+    pairs, last = [FILLER] * len(terms), -2
     for place in [place for place, term in enumerate(terms) if is_number(term)]:
         if last == place - 1:
             pairs[last] = pair_of(terms[last], terms[place])
         last = place
     return " ".join(pairs)
+
+
+def _filled(terms: Sequence[str], stem_class: int, length: int) -> str:
+    """Terms and as many dashes as make them so many in all: a term in such a field scores the same everywhere."""
+    return " ".join((_joined(terms, stem_class), *FILLER * (length - len(terms))))
 
 
 def _joined(terms: Sequence[str], stem_class: int) -> str:

@@ -26,6 +26,12 @@ class Matches:
     def __init__(self, schema: tantivy.Schema, asked: AskedTerms) -> None:
         self._schema, self._asked = schema, asked
 
+    def roughly(self, node: QueryNode) -> tantivy.Query:
+        """Return the query of what may match a tree of leaves by its text, boilerplate apart: of a phrase that is what
+        holds its rarest word."""
+        plans = (self._plan(node, stem_class, is_rough=True) for stem_class in self._asked.classes)
+        return any_of(*map(self._planned, dict.fromkeys(plan for plan in plans if plan != _IMPOSSIBLE)))
+
     def of(self, node: QueryNode | str) -> tantivy.Query:
         """Return the query of what matches a node; a string is a word as it is written."""
         if isinstance(node, str):
@@ -51,13 +57,16 @@ class Matches:
             return tantivy.Query.term_query(self._schema, "language", node.code, "basic")
         return tantivy.Query.term_query(self._schema, "tag", node.tag, "basic")
 
-    def _plan(self, node: QueryNode, stem_class: int) -> _Plan:
+    def _plan(self, node: QueryNode, stem_class: int, is_rough: bool = False) -> _Plan:
         """What is asked of the documents of one class."""
         if isinstance(node, QueryGroup):
-            plans = tuple(plan for each in node.children if (plan := self._plan(each, stem_class)) != _IMPOSSIBLE)
+            plans = tuple(
+                plan for each in node.children if (plan := self._plan(each, stem_class, is_rough)) != _IMPOSSIBLE
+            )
             return (node.minimum, plans) if len(plans) >= node.minimum else _IMPOSSIBLE
         if isinstance(node, Term | Phrase):
-            every = (*self._asked.of(node, "text"), *self._asked.of(node, "boilerplate"))
+            in_text = self._asked.of(node, "text")
+            every = map(self._asked.rarest, in_text) if is_rough else (*in_text, *self._asked.of(node, "boilerplate"))
             return 1, tuple(asked for asked in every if asked.classes >> stem_class & 1)
         return node
 

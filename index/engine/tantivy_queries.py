@@ -8,8 +8,7 @@ from collections.abc import Iterator, Sequence
 import tantivy
 from tantivy import Occur
 
-from index.query.leaf import Leaf
-from index.query.query_tree import QueryGroup, QueryNode
+from index.query.query_tree import QueryGroup
 
 
 def boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Iterator[tantivy.Query]) -> tantivy.Query:
@@ -19,13 +18,6 @@ def boolean(group: QueryGroup, children: Sequence[tantivy.Query], without: Itera
         return tantivy.Query.boolean_query([(Occur.Must, query) for query in children] + excluded)
     wanted = [(Occur.Should, query) for query in children]
     return tantivy.Query.boolean_query(wanted + excluded, minimum_number_should_match=group.minimum)
-
-
-def is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:
-    """Tell whether a node asks for any of all leaves, and for nothing else."""
-    if isinstance(node, QueryGroup):
-        return node.minimum == 1 and not node.without and bool(leaves) and set(node.children) == set(leaves)
-    return (node,) == tuple(leaves)
 
 
 def any_of(*queries: tantivy.Query) -> tantivy.Query:

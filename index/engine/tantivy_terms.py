@@ -5,6 +5,7 @@ stand nearly everywhere, so that to look for them as a phrase would take longer 
 """
 
 from collections.abc import Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import tantivy
@@ -14,7 +15,7 @@ from index.query.leaf import Form, Leaf, forms_of
 from index.query.ranking_rules import FRONT_FIELD, INDEXED_CLASSES
 from index.text.stem_classes import CLASSES
 
-REMEMBERED = 512  # leaves and fields
+REMEMBERED, COUNTED = 512, 8192  # leaves and fields; terms
 _PARTS_OF_TEXT = frozenset((*INDEXED_CLASSES, FRONT_FIELD))
 
 
@@ -38,6 +39,7 @@ class AskedTerms:
     def __init__(self, searcher: tantivy.Searcher) -> None:
         self._searcher = searcher
         self._known: dict[tuple[Leaf, str], list[Asked]] = {}
+        self._dfs: dict[tuple[str, str], int] = {}
         self._classes: list[
             int
         ] = []  # stem classes of which there are documents; there is one where a leaf is looked for
@@ -72,8 +74,23 @@ class AskedTerms:
                 if form.classes >> number & 1:
                     yield Asked(field, tuple([term_in_class(term, number) for term in form.terms]), 1 << number)
 
+    def rarest(self, asked: Asked) -> Asked:
+        """Return what asks for the rarest term of a phrase alone."""
+        if len(asked.terms) == 1:
+            return asked
+        return asked._replace(terms=(min(asked.terms, key=partial(self.df, asked.field)),))
+
+    def df(self, field: str, term: str) -> int:
+        """Return how many documents hold a term in a field, those deleted lately included."""
+        known, key = self._dfs, (field, term)
+        if (found := known.get(key)) is None:
+            if len(known) >= COUNTED:
+                known.clear()
+            found = known[key] = self._searcher.doc_freq(field, term)
+        return found
+
     def _is_there(self, asked: Asked) -> bool:
-        return all(self._searcher.doc_freq(asked.field, term) for term in asked.terms)
+        return all(self.df(asked.field, term) for term in asked.terms)
 
 
 def _are_numbers(form: Form) -> bool:

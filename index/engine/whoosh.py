@@ -27,6 +27,7 @@ from index.errors import failure_of
 from index.query.collection_statistics import CELL_BITS
 from index.query.leaf import Form, forms_of
 from index.query.parser import Condition, LanguageFilter, Query, QueryNode, SiteFilter, TagFilter, select
+from index.query.query_tree import all_of
 from index.text.stem_classes import CLASSES, class_of
 
 _BORDER = " \u00b6 "
@@ -114,7 +115,8 @@ class WhooshEngine:
 
     def candidates(self, query: Query, slots: frozenset[int], slot_bits: int, scale: Scale, limit: int) -> Candidates:
         self._refresh()
-        shift, matching = CELL_BITS - slot_bits, map(self._documents.__getitem__, select(query.root, self._find))
+        shift, root = CELL_BITS - slot_bits, all_of([query.root, *scale.needed])
+        matching = map(self._documents.__getitem__, select(root, self._find))
         found = sorted(number for number, cell, _ in matching if cell >> shift in slots)
         complete = len(found) <= limit
         bounds = (float("inf"),) * len(found[:limit])

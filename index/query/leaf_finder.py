@@ -13,6 +13,7 @@ from index.query.scoring import occurrences
 from index.text.forward_index import ForwardRecord, needle_of
 
 _Needles = tuple[tuple[bytes, ...], ...]  # any of these is enough; all terms of one are needed
+_Needle = bytes | _Needles
 
 
 class LeafFinder:
@@ -20,18 +21,16 @@ class LeafFinder:
 
     def __init__(self, leaves: Sequence[Leaf]) -> None:
         self._leaves = leaves
-        self._known: dict[int, list[_Needles]] = {}  # by stem class, for each leaf
+        self._known: dict[int, list[_Needle]] = {}  # by stem class, for each leaf
 
     def find(self, forward: ForwardRecord) -> list[int]:
         """Return for each leaf where its term stands in a record's table; 0 for a phrase of which the record has all
         words, wherever they stand; below 0 where the leaf cannot occur."""
         needles = self._known.get(forward.stem_class)
         if needles is None:
-            needles = self._known[forward.stem_class] = [_needles(leaf, forward.stem_class) for leaf in self._leaves]
-        return [
-            forward.find(either[0][0]) if len(either) == len(either[0]) == 1 else _find_any(forward, either)
-            for either in needles
-        ]
+            needles = self._known[forward.stem_class] = [_needle(leaf, forward.stem_class) for leaf in self._leaves]
+        find, end = forward.rest.find, forward.table
+        return [find(either, 0, end) if isinstance(either, bytes) else _find_any(forward, either) for either in needles]
 
     def positions(self, forward: ForwardRecord, found: Sequence[int]) -> list[array[int]]:
         """Return the positions at which each leaf begins, ascending; `found` is what `find` returned."""
@@ -42,10 +41,19 @@ class LeafFinder:
 
 
 def _find_any(forward: ForwardRecord, either: _Needles) -> int:
+    find, end = forward.rest.find, forward.table
     for every in either:
-        if min(map(forward.find, every)) >= 0:
+        for needle in every:
+            if find(needle, 0, end) < 0:
+                break
+        else:
             return 0
     return -1
+
+
+def _needle(leaf: Leaf, stem_class: int) -> _Needle:
+    found = _needles(leaf, stem_class)
+    return found[0][0] if len(found) == len(found[0]) == 1 else found
 
 
 def _needles(leaf: Leaf, stem_class: int) -> _Needles:

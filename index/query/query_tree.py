@@ -3,7 +3,7 @@
 Pure: values, and the set algebra of the tree.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
@@ -107,6 +107,25 @@ def select(node: QueryNode, find: Callable[[Condition], frozenset[int]]) -> froz
     for child in node.without:
         found -= select(child, find)
     return found
+
+
+def is_any_of(node: QueryNode, leaves: Sequence[Leaf]) -> bool:
+    """Tell whether a node asks for any of all leaves, and for nothing else."""
+    if isinstance(node, QueryGroup):
+        return node.minimum == 1 and not node.without and bool(leaves) and set(node.children) == set(leaves)
+    return (node,) == tuple(leaves)
+
+
+def demanded(root: QueryNode) -> tuple[QueryNode, ...]:
+    """Return nodes that a document must match, all of them, to match a root, what that excludes apart."""
+    if not isinstance(root, QueryGroup):
+        return (root,)
+    return root.children if root.minimum == len(root.children) else (QueryGroup(root.minimum, root.children),)
+
+
+def demands_a_leaf(query: Query) -> bool:
+    """Tell whether nothing matches a query's root that holds none of its leaves, because the root says so itself."""
+    return any(is_any_of(node, query.leaves) for node in demanded(query.root))
 
 
 def any_of(nodes: list[QueryNode]) -> QueryNode:

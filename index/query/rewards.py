@@ -59,8 +59,10 @@ def earned(
     if is_front:  # a host's name of many words is stuffed: it earns nothing by them
         in_address = in_address + _front_share(rules, tfs, weights) if lengths[URL] <= FRONT_MOST else 0.0
     return tuple(
-        weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
-        for counts, weight in zip(tfs, weights, strict=True)
+        [
+            weight * (in_title if counts[TITLE] else 0.0) + weight * (in_address if counts[URL] else 0.0)
+            for counts, weight in zip(tfs, weights, strict=True)
+        ]
     )
 
 

@@ -27,6 +27,7 @@ import math
 from array import array
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from math import prod
 from operator import and_
 from typing import Any, NamedTuple
@@ -101,8 +102,9 @@ def bm25(tfs: Sequence[Counts], lengths: Counts, weights: Sequence[float], avera
     """Compute the part of the score that counts how often words occur."""
     norm = K1 * (1 - B + B * weighted(lengths) / average)
     score = 0.0
-    for counts, weight in zip(tfs, weights, strict=True):
-        tf = weighted(counts)
+    of_title, of_headings, of_url, of_body = WEIGHTS
+    for (title, headings, url, body), weight in zip(tfs, weights, strict=True):
+        tf = of_title * title + of_headings * headings + of_url * url + of_body * body
         if tf:
             score += weight * tf / (tf + norm)
     return score
@@ -246,9 +248,10 @@ def closeness(leaves: Sequence[Leaf], places: Sequence[array[int]]) -> int:
     if len(leaves) < 2:
         return 0
     near = 0
-    for number in range(len(leaves) - 1):
-        gap = _gap(places[number], _span(leaves[number]), places[number + 1], _span(leaves[number + 1]))
-        near += CLOSE_ONE // gap if gap <= CLOSE_REACH else 0
+    for number, (here, there) in enumerate(pairwise(places)):
+        if here and there:
+            gap = _gap(here, _span(leaves[number]), there, _span(leaves[number + 1]))
+            near += CLOSE_ONE // gap if gap <= CLOSE_REACH else 0
     return near // (len(leaves) - 1)
 
 

@@ -45,7 +45,7 @@ FEW = 3  # results, with which other questions are suggested
 LIES = 3  # after so many a peer is asked no more for a while
 ATTEMPTS = 3  # a query begins again without the peers that lied, so often
 EXPANDING = 0.3  # of the deadline, where words stand for others
-FIRST_ROUND, SECOND_ROUND = 0.4, 0.8  # of what is left; the rest is for reading the documents
+FIRST_ROUND, SECOND_ROUND = 0.6, 0.85  # of what is left; the rest is for reading the documents
 SPARE = 8  # results beyond a page, for those that turn out not to be there
 OF_THE_ORDER = frozenset({Reason.ORDER, Reason.CHANGED})  # doubts that leave the total as it is
 UNREADABLE = 3  # documents of one peer that nobody has: it made them up
@@ -113,7 +113,8 @@ class Searcher:
         rng: random.Random,
         sign: Sign = no_signature,
     ) -> None:
-        """`read` gives documents whose signatures were verified, None for those that nobody has; `sign` makes the
+        """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
+        cannot tell; `sign` makes the
         signature of a main text, as the crawler does."""
         self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
         self._local, self._suggester = local, Suggester()
@@ -228,7 +229,7 @@ class Searcher:
         text = texts.get(DocumentId(hit.id))
         if text is None:
             page.stale = True
-            page.unreadable[peer] += 1
+            page.unreadable[peer] += DocumentId(hit.id) in texts
             if page.unreadable[peer] >= UNREADABLE:
                 self._note(page, peer, "documents that nobody has")
         elif text.version == hit.version:

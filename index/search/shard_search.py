@@ -126,7 +126,7 @@ class ShardSearch:
         factor, size = max_proximity(query), min(depth, max(k + 2, LISTED))
         most = upper_bound(query, self.statistics) / factor
         while True:
-            scale = Scale(scorer.weights, scorer.average, top.least)
+            scale = Scale(scorer.weights, scorer.average, top.least, _useful(query, needed), is_loose=True)
             found = self.files.engine.candidates(asked, wanted, self.slot_bits, scale, size)
             bounds = [min(each, most) for each in (*found.bounds, found.bound)]
             is_changed, read = _read(self.files, top, found.numbers, bounds, needed)
@@ -138,7 +138,10 @@ class ShardSearch:
                 size = min(WIDER * size, depth)
             needed = top.needed(bounds[read])
             left_out = max(left_out, needed.others)
-            asked = replace(query, root=_narrowed(query, needed, sorted(top.closed)))
+            closed = sorted(
+                map(name_of_host, top.closed)
+            )  # they must not stand before all others with thousands of pages
+            asked = replace(query, root=all_of([query.root], list(map(SiteFilter, closed))))
         hits = top.hits()
         hosts = list(dict.fromkeys(hit.host for hit in hits))[:MAX_HOSTS] if per_host else []
         return ShardHits(hits, complete and not left_out, max(bound, left_out), hosts)
@@ -173,15 +176,14 @@ class ShardSearch:
         return sum(counts.get(slot, 0) for slot in self.slots)
 
 
-def _narrowed(query: Query, needed: Needed, closed: Sequence[bytes]) -> QueryNode:
-    """The root without what is of no use: documents that do not have what is needed, and those of closed hosts, which
-    must not stand before all others with thousands of pages."""
-    wanted, leaves = [query.root], query.leaves
+def _useful(query: Query, needed: Needed) -> tuple[QueryNode, ...]:
+    """What is asked of documents where not all can be of use any more."""
+    leaves, nodes = query.leaves, list[QueryNode]()
     if len(needed.any_of) < len(leaves):
-        wanted.append(any_of([leaves[number] for number in needed.any_of]))
+        nodes.append(any_of([leaves[number] for number in needed.any_of]))
     if needed.least_count > 1:
-        wanted.append(at_least(needed.least_count, list(leaves)))
-    return all_of(wanted, [SiteFilter(name_of_host(host)) for host in closed])
+        nodes.append(at_least(needed.least_count, list(leaves)))
+    return tuple(nodes)
 
 
 def _read(

@@ -5,22 +5,24 @@ Pure: text in, text and offsets out. White space is closed up; an ellipsis stand
 
 import re
 import unicodedata
-from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from heapq import merge
 from itertools import islice
 
 from index.query.leaf import Leaf, forms_of
-from index.text.analyzer import may_hold, tokens
+from index.text.analyzer import is_unspaced, may_hold, simplified, tokens
+from index.text.scripts import BETWEEN_RUNS, ODD_RUN
 from index.text.stem_classes import ENGLISH
 
 LOOKED_CHARS = 60_000  # of a body: what stands later is rarely what a page is about
 MAX_MARKS = 400  # places that are compared
 MAX_PLACES = 1000  # of each beginning of a term
-PREFIX = 3  # letters of a term that are looked for first
+PREFIX, ENDING = 3, 3  # letters of a term that are looked for first, at least; all but so many of a long one
 MAX_WORD = 40  # characters; longer ones do not come again
 _SPACE = re.compile(r"\s+")
+_OTHER_SCRIPTS = "\u0530"  # before it are Latin, Greek and Cyrillic letters: stems begin as their words do
 _EDGE = 24  # characters before the first highlight of a window that begins inside a sentence
 _SENTENCE_END = re.compile(r"[.!?][\"')\u201d\u2019]*(?=\s)|[\u3002\uff01\uff1f]\u201d?|\n")
 _NO_PROSE = re.compile(r"[{}()\[\];=<>|\\/_$#*\n\t]")
@@ -69,28 +71,53 @@ def _cut_out(body: str, wanted: frozenset[str], chars: int, stem_class: int) -> 
     then with most of them, then the first."""
     looked = body[:LOOKED_CHARS]
     marks: list[Mark] = []
-    if all(map(str.isascii, wanted)):
-        marks = list(islice(_marks(looked, wanted, stem_class), MAX_MARKS))
+    runs = frozenset(filter(is_unspaced, wanted))
+    words = wanted - runs
+    if all(term[0] < _OTHER_SCRIPTS for term in words):
+        found = merge(_run_marks(looked, runs), _word_marks(looked, words, stem_class))
+        marks = list(islice(found, MAX_MARKS))
     # Other scripts are folded in more ways, and an irregular form may begin otherwise than its stem.
-    if not marks and may_hold(looked, wanted, stem_class):
+    is_sure = not words and not ODD_RUN.search(looked)
+    if not marks and not is_sure and may_hold(looked, wanted, stem_class):
         marks = list(islice(_marks_of(looked, wanted, stem_class), MAX_MARKS))
     start, end = _widen(body, _best_start(body, marks, chars), chars)
     inside = [(a, b) for a, b, _ in marks if a >= start and b <= end]
     return _close_up(body, start, end, _join(inside))
 
 
-def _marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
-    """Wanted terms with their places. Only what holds the first letters of one is cut into terms."""
-    done = 0
-    for place in _places(_plain(text), frozenset(term[:PREFIX] for term in wanted)):
+def _run_marks(text: str, wanted: frozenset[str]) -> list[Mark]:
+    """Wanted pairs of characters with their places, and characters that stand alone: nearly always they stand in a
+    text as they are."""
+    if not wanted:
+        return []
+    plain = simplified(text)
+    found = ((place, place + len(term), term) for term in wanted for place in _places(plain, (term,)))
+    return sorted(mark for mark in found if len(mark[2]) > 1 or not _is_inside_run(plain, mark[0]))
+
+
+def _is_inside_run(text: str, place: int) -> bool:
+    return is_unspaced(text[place - 1 : place]) or is_unspaced(text[place + 1 : place + 2])
+
+
+def _word_marks(text: str, wanted: frozenset[str], stem_class: int) -> Iterator[Mark]:
+    """Wanted words with their places. Only what holds the first letters of one is cut into terms."""
+    if not wanted:
+        return
+    done, text = 0, text.replace("\n", " ").replace("\t", " ")
+    for place in _places(_plain(text), {_plain(term)[: max(PREFIX, len(term) - ENDING)] for term in wanted}):
         if place < done:
             continue
-        begin = max(text.rfind(" ", done, place), text.rfind("\n", done, place), done - 1) + 1
-        space = _SPACE.search(text, place)
-        end, done = (space.start(), space.start() + 1) if space else (len(text), len(text))
-        piece = text[begin:end]
-        for start, stop, term in (_in_word if len(piece) <= MAX_WORD else _marks_of)(piece, wanted, stem_class):
-            yield begin + start, begin + stop, term
+        begin = text.rfind(" ", done, place) + 1 or done
+        end = text.find(" ", place)
+        piece = text[begin:] if end < 0 else text[begin:end]
+        done = begin + len(piece) + 1
+        if len(piece) <= MAX_WORD:
+            for start, stop, term in _in_word(piece, wanted, stem_class):
+                yield begin + start, begin + stop, term
+        else:
+            for part in BETWEEN_RUNS.finditer(piece):
+                for start, stop, term in _marks_of(part[0], wanted, stem_class):
+                    yield begin + part.start() + start, begin + part.start() + stop, term
 
 
 @lru_cache(1 << 13)  # of all queries together: a page repeats its words, and results repeat each other's
@@ -103,7 +130,7 @@ def _marks_of(piece: str, wanted: frozenset[str], stem_class: int) -> Iterator[M
         yield token.start, token.end, token.term
 
 
-def _places(low: str, prefixes: Set[str]) -> list[int]:
+def _places(low: str, prefixes: Iterable[str]) -> list[int]:
     places: list[int] = []
     for prefix in prefixes:
         at = low.find(prefix)
@@ -124,19 +151,21 @@ def _plain(text: str) -> str:
 
 
 def _best_start(body: str, marks: Sequence[Mark], chars: int) -> int:
-    best, best_start, last = (0, 0), 0, 0
-    inside: Counter[str] = Counter()
+    best, best_start, last, different, total = (0, 0), 0, 0, 0, 0
+    inside: dict[str, int] = {}
     for start, _, term in marks:
         begin = max(start - _EDGE, 0)
         while last < len(marks) and marks[last][1] <= begin + chars:
-            inside[marks[last][2]] += 1
-            last += 1
-        different = sum(count > 0 for count in inside.values())
-        if (different + 1, inside.total()) > best:
-            value = (different + _is_prose(body[begin : begin + chars]), inside.total())
+            met = marks[last][2]
+            different += not inside.get(met)
+            inside[met] = inside.get(met, 0) + 1
+            last, total = last + 1, total + 1
+        if (different + 1, total) > best:
+            value = (different + _is_prose(body[begin : begin + chars]), total)
             if value > best:
                 best, best_start = value, start
-        inside[term] -= 1  # the next window begins after this mark
+        inside[term] = inside.get(term, 0) - 1  # the next window begins after this mark
+        different, total = different - (not inside[term]), total - 1
     return _begin(body, best_start, chars)
 
 

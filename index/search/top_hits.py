@@ -9,6 +9,7 @@ from collections.abc import Iterable, Mapping
 from index.engine.forward_table import ForwardRow
 from index.query.leaf_finder import LeafFinder
 from index.query.parser import Query
+from index.query.query_tree import demands_a_leaf
 from index.query.scoring import Needed, Scorer, closeness, is_foreign, is_known_front, is_latin, max_proximity
 from index.search.messages import HitRow
 from index.text.forward_index import by_field, decode_forward, host_in, within_fields
@@ -24,7 +25,7 @@ class TopHits:
     def __init__(self, query: Query, scorer: Scorer, k: int, floor: float, per_host: int) -> None:
         self._query, self._scorer, self._k, self._floor, self._per_host = query, scorer, k, floor, per_host
         self._most, self._finder = max_proximity(query), LeafFinder(query.leaves)
-        self._is_latin = is_latin(query)
+        self._is_latin, self._demands_a_leaf = is_latin(query), demands_a_leaf(query)
         self._seen: set[int] = set()
         self._heap: list[_Entry] = []  # the worst first: lowest score, then highest id
         self._of: dict[bytes, list[_Entry]] = {}  # each host's best, the worst first
@@ -102,7 +103,10 @@ class TopHits:
         covered, closest = self._scorer.factors(tuple([place >= 0 for place in found]))
         if bound * covered * closest < least:
             return None
-        places = list(map(within_fields, self._finder.positions(forward, found)))
+        everywhere = self._finder.positions(forward, found)
+        if self._demands_a_leaf and not any(everywhere):  # a word of a phrase, and not the phrase
+            return None
+        places = list(map(within_fields, everywhere))
         tfs = tuple(map(by_field, places))
         is_front, is_other = is_known_front(forward, self._query), is_foreign(forward, self._is_latin)
         alone = self._scorer.before_proximity(tfs, forward.lengths, is_front, is_other)

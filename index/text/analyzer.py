@@ -139,7 +139,7 @@ class ChunkMemo(dict[bytes, _Terms]):
         if not chunk.isascii():
             chunk = as_of_unicode_14(chunk)
             if _MAY_HOLD_RUNS.search(chunk):
-                parts = RUN_OR_REST.findall(_simplified(chunk))
+                parts = RUN_OR_REST.findall(simplified(chunk))
                 if (len(parts) > 1 or UNSPACED_RUN.match(chunk)) and not _JOINED_TO_RUN.search(chunk):
                     return self._cut_runs(parts)
         if _MAY_JOIN.search(chunk):
@@ -207,6 +207,9 @@ def tokens(
         here, joined = memo.known(chunk.encode().lower())
         if wanted is not None and wanted.isdisjoint(here) and wanted.isdisjoint(joined):
             limit -= len(here) + len(joined)
+        elif len(here) == 1 and not joined and chunk.isalnum() and limit > 0:
+            limit -= 1
+            yield Token(here[0], found.start(), found.end())
         else:
             for token in sorted(_tokens(chunk, found.start(), stem_class), key=_start_of):
                 if limit <= 0:
@@ -312,15 +315,16 @@ def _words_of(raw: str) -> tuple[str, ...]:
 def _run(raw: str) -> tuple[str, ...]:
     """The bigrams of a run of unspaced script."""
     if PLAIN_RUN.fullmatch(raw):
-        return _bigrams(_simplified(raw))
+        return _bigrams(simplified(raw))
     return tuple(word for part in TOKEN.findall(lower(raw)) for word in _cut(part)) or (raw[:1],)
 
 
 def _cut(part: str) -> tuple[str, ...]:
-    return _bigrams(_simplified(part)) if is_unspaced(part) else (part[:MAX_TERM_CHARS],)
+    return _bigrams(simplified(part)) if is_unspaced(part) else (part[:MAX_TERM_CHARS],)
 
 
-def _simplified(text: str) -> str:
+def simplified(text: str) -> str:
+    """Return a text with the simplified one in place of each traditional Han character."""
     return text.translate(_HAN) if _TRADITIONAL.search(text) else text
 
 

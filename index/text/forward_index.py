@@ -20,7 +20,6 @@ import struct
 from array import array
 from bisect import bisect_left
 from collections import defaultdict
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import chain
 from typing import NamedTuple
@@ -69,8 +68,7 @@ class FieldTerms(NamedTuple):
     boilerplate: list[str]
 
 
-@dataclass(frozen=True, slots=True)
-class ForwardRecord:
+class ForwardRecord(NamedTuple):
     """Reads a forward record: decodes what a query asks for, nothing else."""
 
     digest: bytes  # 16 bytes, equal for documents with equal title, body and boilerplate
@@ -81,14 +79,14 @@ class ForwardRecord:
     scripts: int  # of its language, see `writing`; 0 unknown
     day: int  # that it is dated, see `page_date`; 0 unknown
     lengths: Counts
-    _many: int  # terms that stand more than once
-    _table: int  # bytes
-    _low: bytes
-    _rest: bytes
+    many: int  # terms that stand more than once
+    table: int  # bytes of the term table
+    low: bytes  # of each position
+    rest: bytes  # what is compressed, see the layout
 
     def find(self, needle: bytes) -> int:
         """Return where a term (see `needle_of`) stands in the table, below 0 where the document does not have it."""
-        return self._rest.find(needle, 0, self._table)
+        return self.rest.find(needle, 0, self.table)
 
     def positions(self, term: str) -> array[int]:
         """Return where a term stands, ascending, in the one space of positions; empty where it does not."""
@@ -98,13 +96,12 @@ class ForwardRecord:
         """Return where the term stands that `find` found there."""
         if found < 0:
             return _NOTHING
-        rest, low = self._rest, self._low
-        number, after = rest.count(b"\0", 0, found), self._table + 2 * self._many
-        high = after + 2
-        if number >= self._many:
-            place = rest[after] + (rest[after + 1] << 8) + number - self._many
+        *_, many, table, low, rest = self
+        number, high = rest.count(b"\0", 0, found), table + 2 * many + 2
+        if number >= many:
+            place = rest[high - 2] + (rest[high - 1] << 8) + number - many
             return array("H", (low[place] | rest[high + place] << 8,))
-        first, last = _PAIR.unpack_from(rest, self._table + 2 * number)
+        first, last = _PAIR.unpack_from(rest, table + 2 * number)
         return array("H", [a | b << 8 for a, b in zip(low[first:last], rest[high + first : high + last], strict=True)])
 
 
@@ -161,8 +158,9 @@ def encode_forward(text: Text, fields: FieldTerms) -> bytes:
 
 def decode_forward(record: bytes) -> ForwardRecord:
     """Return the reader of a record that `encode_forward` made."""
-    digest, host, signature, *about = _HEAD.unpack_from(record)
-    stem_class, is_front, scripts, day, *lengths, count, many, table = about
+    digest, host, signature, stem_class, is_front, scripts, day, *lengths, count, many, table = _HEAD.unpack_from(
+        record
+    )
     signed = signature if signature != _UNSIGNED else b""
     begin = _HEAD.size + count
     low, rest = record[_HEAD.size : begin], decompress(record[begin:])

@@ -71,9 +71,11 @@ ASCII_TOKEN = re.compile(  # of ASCII the same
     "|[A-Za-z0-9]+(?:'(?:[sStTdDmM]|[rR][eE]|[vV][eE]|[lL][lL])(?![A-Za-z0-9]))?"
 )
 UNSPACED_RUN = re.compile(f"[{UNSPACED}]+")
+BETWEEN_RUNS = re.compile(f"[^{UNSPACED}]+")
 FIRST_UNSPACED = "\u0e01"
 _PLAIN = "\u3041-\u3094\u30a1-\u30fa\u30fc\u4e00-\u9fff\uac00-\ud7a3"  # Kana, Han and Hangul that no folding changes
 PLAIN_RUN = re.compile(f"[{_PLAIN}]+")
+ODD_RUN = re.compile(f"(?![{_PLAIN}])[{UNSPACED}\u3200-\u33ff]")  # what may be folded to other characters
 # All of a text; `TOKEN` finds the same in its parts. Plain runs are found faster.
 RUN_OR_REST = re.compile(f"[{_PLAIN}]++(?![{UNSPACED}])|[{UNSPACED}]+|[^{UNSPACED}]+")
 

@@ -19,6 +19,7 @@ from node.crawling.level_keeper import LevelKeeper
 from node.crawling.slot_agreement import SlotAgreement
 from node.crawling.slot_levels import SlotLevels
 from node.crawling.why_idle import crawl_reason
+from node.crawling.work_left import WorkLeft, work_left
 from store import StoreConfig
 
 AGAIN_S = 10.0  # until what the machine refused to read is tried again
@@ -60,6 +61,8 @@ class NodeCore:
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")
             tasks.create_task(self._announcer.run(), name="announcer")
             tasks.create_task(self.fetching.pause.run(), name="fetch-pause")
+            tasks.create_task(self._patiently(self.store.denial_sweep.run), name="denial-sweep")
+            tasks.create_task(self._patiently(self.store.site_removals.run), name="site-removals")
             tasks.create_task(self._patiently(self.store.host_records.run), name="host-records")
             tasks.create_task(self._patiently(self.sites.sharder.run), name="site-sharder")
             tasks.create_task(self._patiently(self.sites.mirror_finder.run), name="mirror-finder")
@@ -96,8 +99,16 @@ class NodeCore:
             fetched=crawl.fetched,
             failed=crawl.failed,
             documents=documents,
-            is_settled=self.levels.is_settled(),
+            is_settled=self.is_settled(),
         )
+
+    def work_left(self) -> WorkLeft:
+        """Return what is left to be fetched in the network, as far as this node hears."""
+        return work_left(self._overlay.view, sum(self.crawl.crawler.due().values()))
+
+    def is_settled(self) -> bool:
+        """Tell whether nothing is left to be fetched, and all copies are alike and indexed."""
+        return self.work_left().is_none and self.levels.are_alike()
 
     def crawl_reason(self) -> str:
         """Say in one line why the crawler does what it does."""

@@ -13,7 +13,6 @@ from dht import (
     Network,
     OverlayService,
     decode_signed,
-    document_id,
     parse_document,
     slot_of,
     unknown_parts,
@@ -24,7 +23,7 @@ from node.app.node_core import NodeCore
 from node.app.node_status import NodeStatus
 from node.app.strategy_preview import StrategyPreview
 from node.jobs.job_progress import Followed
-from store import Document, Kind, Record, decode_document
+from store import Document, Record, decode_document
 
 Json = dict[str, Any]
 
@@ -88,7 +87,7 @@ class NodeService:
     async def document(self, urls: Sequence[str], *, local: bool = False) -> list[Json | None]:
         names = [known_url(url) for url in urls]
         if local:
-            found = [self._core.store.records.find(Kind.DOCUMENT, document_id(url), content=False) for url in names]
+            found = [self._core.store.lookup.here(url) for url in names]
         else:
             stored = await self._core.store.lookup.records(names, content=False)
             found = [stored.get(url) for url in names]
@@ -113,6 +112,9 @@ class NodeService:
         dry_run: bool = False,
     ) -> Json:
         return await self._core.jobs.submission.crawl(urls, sitemaps, depth, scope, dry_run)
+
+    async def remove(self, url: str) -> Json:
+        return await self._core.jobs.removals.remove(url)
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
         return await self._core.jobs.progress.answer(asked)

@@ -53,7 +53,8 @@ class NodeStatus:
             },
             "documents": self._core.index.local.documents,
             "search": self._search(),
-            "settled": self._core.levels.is_settled(),
+            "settled": self._core.is_settled(),
+            "alike": self._core.levels.are_alike(),
             "under_replicated": kept.under_replicated,
             "owed": kept.owed,
             "crawl": self._crawl(),
@@ -99,11 +100,13 @@ class NodeStatus:
 
     def _crawl(self) -> Json:
         crawl, refusals = self._core.crawl.crawler.status(), self._core.fetching.refusals
+        left = self._core.work_left()
         return {
             "state": crawl.state,
             "reason": self._core.crawl_reason() if self._overlay.takes_part else self._client_reason(),
             "frontier": crawl.waiting,
-            "due": self._due(),
+            "due": left.due,
+            "unheld": left.unheld,
             "open": crawl.open,
             "fetched": crawl.fetched,
             "failed": crawl.failed,
@@ -112,12 +115,6 @@ class NodeStatus:
             "refuse": {"entries": len(refusals), "told": len(refusals.public_hashes) // 4},
             "per_s": round(crawl.per_s, 2),
         }
-
-    def _due(self) -> int:
-        """Count the URLs that are due here, and at live peers as their heartbeats say."""
-        view = self._overlay.view
-        heartbeats = (view.heartbeat(peer) for peer in view.live() if peer != view.node_id)
-        return sum(self._core.crawl.crawler.due().values()) + sum(each.due for each in heartbeats if each is not None)
 
     def _client_reason(self) -> str:
         worker = self._core.fetching.client_worker

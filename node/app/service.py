@@ -65,6 +65,10 @@ class Service(Protocol):
         known}], behind, following, dry_run}; `known` says what is known of a seed, "" where it is new, `behind` how
         many addresses behind known seeds are handed in, too, and `following` that more may be found."""
 
+    async def remove(self, url: str) -> Json:
+        """Have all URLs removed that begin so, where a file at their site says that its owner wants it: {site, prefix,
+        proofs}. Raises NotProved."""
+
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
         """Return what became of URLs, in order: {url, state, reason, found: [{url, depth, scope}]} each."""
 

@@ -11,7 +11,8 @@ from typing import Any
 
 import msgspec
 
-from dht import BadStrategy, Rule, Strategy, check_bounds
+from crawl import BadUrl, canonical_url
+from dht import BadStrategy, Rule, Strategy, check_bounds, split_url
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -143,9 +144,9 @@ def parse_rule(text: str) -> Rule:
 
 
 def host_rule(action: str, text: str) -> Rule:
-    """Read HOST (deny), HOST=NODEID (prefer) or HOST=DEPTH (spread)."""
+    """Read HOST or URL-PREFIX (deny), HOST=NODEID (prefer) or HOST=DEPTH (spread)."""
     if action == "deny":
-        return Rule(action="deny", host=_host("--deny", text))
+        return _prefix_rule(text) if "://" in text else Rule(action="deny", host=_host("--deny", text))
     host, equals, value = text.partition("=")
     if not equals:
         what = "NODEID" if action == "prefer" else "D"
@@ -171,6 +172,16 @@ def proposed_bits(now: int, members: int) -> int:
     while bits < MAX_BITS and (1 << bits) < SLOTS_EACH[0] * members:
         bits += 1
     return bits
+
+
+def _prefix_rule(text: str) -> Rule:
+    """Read a rule that denies all URLs that begin alike, by whichever of the two schemes."""
+    try:
+        parts = split_url(canonical_url(text))
+    except BadUrl as error:
+        raise BadStrategy("--deny", f"{text[:200]!r}: {error}", "write HOST or https://HOST/BEGINNING") from None
+    beginning = re.escape(f"{parts.site}{parts.path}{'?' if parts.query else ''}{parts.query}")
+    return Rule(action="deny", host=parts.host, pattern=f"^https?://{beginning}")
 
 
 def _host(option: str, text: str) -> str:

@@ -27,7 +27,7 @@ from dht import (
 from index import unknown_rules
 from node.app.strategy_impact import HostEffect, Json, KnownContents, SlotContents, changes_json, moved
 from node.app.wiring import StoreParts
-from node.crawling.frontier_sync import visit_of
+from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, SlotReport, SlotReportReply
 
 PEERS_ASKED = 32  # for what lies in slots that this node has not
@@ -92,6 +92,8 @@ class StrategyPreview:
             yield f"all nodes build an index for analyzer {after.analyzer} before this is in force: leave them the time"
         if self._overlay.view.node_id.hex() in after.blocked:
             yield "this very node would be blocked"
+        if gone := set(after.blocked) - set(before.blocked):
+            yield f"what {len(gone)} newly blocked nodes wrote is dropped, and those pages are fetched anew by others"
 
     # What moves
 

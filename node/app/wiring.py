@@ -17,6 +17,7 @@ from crawl import (
 from dht import SiteShards
 from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
+from node.crawling.denial_sweep import DenialSweep
 from node.crawling.fetch_pause import FetchPause
 from node.crawling.frontier_sync import FrontierSync
 from node.crawling.ingest import Ingest
@@ -40,8 +41,10 @@ from node.sites.host_book import HostBook
 from node.sites.host_record_writer import HostRecordWriter
 from node.sites.host_records import HostRecords
 from node.sites.mirror_finder import MirrorFinder
+from node.sites.removal_request import RemovalRequests
+from node.sites.site_removals import SiteRemovals
 from node.sites.site_sharder import SiteSharder
-from store import Replicator, StoreConfig
+from store import REMOVED, Replicator, StoreConfig
 
 
 class StoreParts:
@@ -64,7 +67,9 @@ class StoreParts:
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)
-        self.lookup = UrlLookup(self.replicator, self.shards, self.host_records.learn)
+        self.denial_sweep = sweep = DenialSweep(env.overlay, env.store, env.identity, env.clock)
+        self.site_removals = SiteRemovals(env.store, env.clock)
+        self.lookup = UrlLookup(env.store, self.replicator, self.shards, self.host_records.learn, sweep.is_vanishing)
 
 
 class FetchParts:
@@ -73,7 +78,7 @@ class FetchParts:
     def __init__(
         self, config: CrawlConfig, env: NodeEnvironment, shards: SiteShards, pause: FetchPause, control: CrawlControl
     ) -> None:
-        self.decide = StrategyPolicy(lambda: env.overlay.view.strategy).decide
+        self._by_rules, self._denial = StrategyPolicy(lambda: env.overlay.view.strategy).decide, env.store.denial
         self.refusals = refusals = OperatorBlocklist(config.refuse)
         env.overlay.refuse(refusals.public_hashes)
         self.pause = pause
@@ -101,6 +106,12 @@ class FetchParts:
         )
         self.client_worker = ClientWorker(env.overlay, self.order_server.carry, env.new_rng(), pause.operator_reason)
 
+    def decide(self, url: str) -> CrawlDecision:
+        """Return what the strategy says of a canonical URL, and its site's owner as far as it is heard here."""
+        decision = self._by_rules(url)
+        is_removed = decision.allowed and self._denial.is_removed(url)
+        return replace(decision, allowed=False, reason=REMOVED) if is_removed else decision
+
     def decide_here(self, url: str) -> CrawlDecision:
         """Return what the strategy says, and whether this node's operator lets nobody fetch it for the slot's sake."""
         decision = self.decide(url)
@@ -126,7 +137,15 @@ class CrawlParts:
         )
         self.crawler = Crawler(config, ports, control, env.clock, env.new_rng(), env.seen_path, env.faults)
         self.frontier_sync = FrontierSync(
-            self.crawler, env.store, env.overlay, store.shards, store.host_book, store.host_records.hear
+            self.crawler,
+            env.store,
+            env.overlay,
+            store.shards,
+            store.host_book,
+            store.host_records.hear,
+            lambda url: fetching.decide(url).allowed,
+            store.denial_sweep,
+            env.clock,
         )
 
 
@@ -159,6 +178,7 @@ class JobParts:
         overlay, lookup, clock = env.overlay, store.lookup, env.clock
         decide, refusals = fetching.decide, fetching.refusals
         self.seed_publisher = SeedPublisher(store.ingest.discover, overlay, decide, clock, env.new_rng())
+        self.removals = RemovalRequests(env.fetcher, self.seed_publisher, lookup, store.shards)
         self.listing = SitemapListing(overlay, lookup, crawler.listed)
         self.progress = JobProgress(lookup, self.listing, decide, clock)
         self.resubmission = Resubmission(self.progress.answer, self.seed_publisher.publish, clock)

@@ -20,7 +20,7 @@ A web search engine that nobody owns: crawler, store, index and peer of one netw
 _CODES = "Exit codes: 0 ok, 1 failed, 2 usage, 78 bad configuration. Reading verbs take --json."
 
 _RULES = (  # options of `strategy draft` that become rules of the crawl, in the order of the command line
-    ("deny", "HOST", 'a host that nobody crawls; "*.HOST" for it and all below'),
+    ("deny", "HOST", 'a host, or URL prefix, that nobody crawls or keeps; "*.HOST" for it and all below'),
     ("prefer", "HOST=NODEID", "a host that one node crawls where it is a live owner"),
     ("spread", "HOST=D", "a big site that lies in 2^D places"),
     ("rule", "JSON", "any rule"),
@@ -132,6 +132,10 @@ def _add_asking(verbs: Verbs) -> None:
     _place(_verb(verbs, "status", "query_node:status", "print the state of the node"), url=True, json=True)
     _place(_verb(verbs, "peers", "query_node:peers", "print the members of the network"), url=True, json=True)
     _add_crawl(verbs)
+    example = "dse-node remove https://example.org/private/"
+    remove = _verb(verbs, "remove", "query_node:remove", "have pages of your own site removed everywhere", example)
+    remove.add_argument("prefix", metavar="URL-PREFIX", help="all that begins so; a file at the site must name it")
+    _place(remove, url=True, json=True)
     pause = _verb(verbs, "pause", "query_node:pause", "stop this node's fetching", "dse-node pause 2h")
     pause.add_argument("duration", nargs="?", default="", metavar="DURATION", help="such as 30m or 2h; else for good")
     _place(pause, url=True)
@@ -170,7 +174,7 @@ def _add_networks(verbs: Verbs) -> None:
     new.add_argument("--replicas", type=Between(1, 16), metavar="N", help="copies of every page (default 3)")
     new.add_argument("--slot-bits", type=Between(4, 16), metavar="N", help="2^N parts of the key space (default 8)")
     new.add_argument("--min-acks", type=Between(1, 16), metavar="N", help="copies that a write waits for (default 2)")
-    about = "for strangers: identities cost work, newcomers wait for votes"
+    about = "for strangers: identities cost work, newcomers wait for votes; says what that costs and does not stop"
     new.add_argument("--open", action="store_true", help=about)
     about = "that work, 2^N hashes (default 0; open 20)"
     new.add_argument("--puzzle-bits", type=Between(0, 28), metavar="N", help=about)

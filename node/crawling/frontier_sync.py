@@ -1,17 +1,21 @@
 """Keeps the crawler's frontier true: to the leases that this node holds, and to the visits in those slots.
 
 The frontier is a view. A slot gained is rebuilt from its replica, URL by URL; from the moment it is gained the
-store's change log says what was found or visited, whoever wrote it. A slot lost is dropped.
+store's change log says what was found or visited, whoever wrote it. A slot lost is dropped. When pages were swept off
+the disk, because the strategy took them back, or may come back, all slots are rebuilt.
 """
 
 import asyncio
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from itertools import islice
+from math import inf
 from typing import Protocol
 
-from crawl import Crawler, Visit, decode_visit
-from dht import Overlay, SiteShards, Slot, shards, slot_of, slot_range
+from crawl import Crawler, Visit
+from dht import Clock, Overlay, SiteShards, Slot, document_id, shards, slot_of, slot_range
+from node.crawling.due_anew import SETTLED_S, as_due, is_other
+from node.crawling.store_change_feed import visit_of
 from store import Kind, Record, RecordStore
 
 LEASES_EVERY_S = 1.0  # between two looks at leases: they run out by the clock, which wakes nobody
@@ -30,6 +34,21 @@ class MovedSites(Protocol):
         """Return the sites that came to lie elsewhere since this was last asked."""
 
 
+class Swept(Protocol):
+    """What was swept off this node's disk, which the frontier has yet to follow."""
+
+    @property
+    def done(self) -> str:
+        """What marks the strategy's denials whose sweep ended last."""
+
+    @property
+    def has_sites(self) -> bool:
+        """Whether removals changed since `take_sites`."""
+
+    def take_sites(self) -> frozenset[str]:
+        """Return the sites whose owners remove something else than when this was last asked."""
+
+
 class FrontierSync:
     """Follows leases, visits and host records on behalf of one crawler."""
 
@@ -41,8 +60,14 @@ class FrontierSync:
         places: SiteShards,
         moved_sites: MovedSites,
         hear: Callable[[Record], None],
+        is_allowed: Callable[[str], bool],
+        sweep: Swept,
+        clock: Clock,
     ) -> None:
-        """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves."""
+        """`hear` is told of each host record that is kept here, or comes in; `moved_sites` says what that moves.
+        `is_allowed`: by the strategy's rules and the sites' owners; `sweep`: what was swept off the disk."""
+        self._is_allowed, self._sweep, self._clock = is_allowed, sweep, clock
+        self._mark_swept = sweep.done
         self._crawler, self._store, self._overlay, self._places = crawler, store, overlay, places
         self._moved_sites, self._hear, self._log = moved_sites, hear, store.log
         self._kept_hosts = store.scan(Kind.HOST, bytes(20), b"\xff" * 20)
@@ -50,6 +75,7 @@ class FrontierSync:
         self._held: dict[Slot, int] = {}
         self._slot_bits = overlay.view.strategy.slot_bits
         self._filling: dict[Slot, Iterator[Record]] = {}
+        self._sure_until = 0.0  # what is filled now and was visited by then has its page here, if there is one
         self._sequence = 0
 
     @property
@@ -77,6 +103,8 @@ class FrontierSync:
         for record in hosts:
             self._hear(record)
         self._follow_moves()
+        for site in sorted(self._sweep.take_sites()):
+            self._crawler.review(site, lambda visit: is_other(visit, is_allowed=self._is_allowed))
         if self._leases_changed():
             self._follow_leases()
         else:
@@ -85,11 +113,16 @@ class FrontierSync:
         return bool(hosts or self._filling) or self._log.sequence > self._sequence
 
     def _has_changed(self) -> bool:
-        return self._log.sequence > self._sequence or self._leases_changed() or self._moved_sites.has_moved
+        return (
+            self._log.sequence > self._sequence
+            or self._leases_changed()
+            or self._moved_sites.has_moved
+            or self._sweep.has_sites
+        )
 
     def _leases_changed(self) -> bool:
         view = self._overlay.view
-        return view.leases() != self._held or self._is_replaced()
+        return view.leases() != self._held or self._is_replaced() or self._sweep.done != self._mark_swept
 
     def _is_replaced(self) -> bool:
         """Whether URLs lie in other slots than they did: the strategy has other slots, or rules that spread sites."""
@@ -106,8 +139,10 @@ class FrontierSync:
 
     def _follow_leases(self) -> None:
         leases, slot_bits = self._overlay.view.leases(), self._overlay.view.strategy.slot_bits
-        is_replaced = self._is_replaced()
-        kept = {} if is_replaced else leases
+        is_replaced, is_swept = self._is_replaced(), self._sweep.done != self._mark_swept
+        kept = {} if is_replaced or is_swept else leases
+        self._sure_until = inf if is_swept else self._clock().wall - SETTLED_S
+        self._mark_swept = self._sweep.done
         for slot in [s for s, epoch in self._held.items() if kept.get(s) != epoch]:
             self._release(slot)
         if is_replaced:
@@ -129,10 +164,15 @@ class FrontierSync:
         for slot in list(self._filling):
             batch = list(islice(self._filling[slot], BATCH))
             for record in batch:
-                self._observe(slot, record, self._crawler.recall)
+                self._observe(slot, record, self._recall)
             if len(batch) == BATCH:
                 return
             del self._filling[slot]
+
+    def _recall(self, slot: Slot, visit: Visit) -> None:
+        is_sure = visit.history.fingerprint and visit.visited_at <= self._sure_until
+        has_page = not is_sure or self._store.find_version(Kind.DOCUMENT, document_id(visit.url)) is not None
+        self._crawler.recall(slot, as_due(visit, has_page=has_page, is_allowed=self._is_allowed))
 
     def _follow_store(self) -> None:
         newest = self._log.sequence
@@ -160,8 +200,3 @@ class FrontierSync:
             tell(slot, visit)
         else:
             self._places.doubt(visit.url, record.key)
-
-
-def visit_of(record: Record) -> Visit:
-    """Return the visit in a VISIT record."""
-    return decode_visit(record.body)

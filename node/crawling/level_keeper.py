@@ -61,7 +61,7 @@ class LevelKeeper:
                     tasks.create_task(self._push(peer, digests), name=f"push-digests-{peer.hex()[:8]}")
                 await asyncio.sleep(PUSH_EVERY_S)
 
-    def is_settled(self) -> bool:
+    def are_alike(self) -> bool:
         """Tell whether all live owners of this node's slots hold and have indexed the same, and nobody owes a live peer
         anything, as they said last."""
         view = self._overlay.view
@@ -70,7 +70,7 @@ class LevelKeeper:
         shared = {slot: [peer for peer in view.owners(slot) if view.is_live(peer)] for slot in view.owned()}
         own = {slot: team for slot, team in shared.items() if view.node_id in team}  # not where it stands in
         wholes = {slot: self._whole(slot) for slot in own}
-        return all(wholes.values()) and self._levels.is_settled(wholes, own, view.node_id)
+        return all(wholes.values()) and self._levels.are_alike(wholes, own, view.node_id)
 
     async def refresh(self) -> None:
         """Find out what changed in the store and the index since the last refresh."""

@@ -127,7 +127,7 @@ class SlotLevels:
                 return True
         return False
 
-    def is_settled(self, wholes: Mapping[Slot, bytes], teams: Mapping[Slot, Sequence[NodeId]], me: NodeId) -> bool:
+    def are_alike(self, wholes: Mapping[Slot, bytes], teams: Mapping[Slot, Sequence[NodeId]], me: NodeId) -> bool:
         """Tell whether all live holders of these slots said last that they hold the same as this node, and owe nothing
         to live peers."""
         return all(

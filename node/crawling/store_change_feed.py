@@ -5,6 +5,8 @@ A cursor is the store's incarnation and a sequence number; one of another incarn
 
 from collections.abc import Sequence
 
+from crawl import Visit, decode_visit
+from dht import DocumentId
 from index import DocumentChange, Text
 from node.crawling.record_rules import RecordRules
 from store import Document, Kind, Record, RecordChange, RecordCheck, RecordStore, decode_document
@@ -29,12 +31,24 @@ class StoreChangeFeed:
         changed = self._log.changes(self.sequence(cursor), limit)
         if not changed:
             return [], cursor
-        documents = [self._read(change) for change in changed if change.kind == Kind.DOCUMENT]
-        return documents, self._cursor(changed[-1].sequence)
+        touched = dict.fromkeys(change.id for change in changed if self._is_of_a_page(change))
+        return [self._read(id) for id in touched], self._cursor(changed[-1].sequence)
 
-    def _read(self, change: RecordChange) -> DocumentChange:
-        record = None if change.removed else self._store.find(change.kind, change.id, content=False)
-        return DocumentChange(change.id, text_of(record), record.version.at_ms / 1000 if record else 0.0)
+    def _is_of_a_page(self, change: RecordChange) -> bool:
+        """Whether a change may alter what the index holds: a visit does where it hides a page, or shows it again."""
+        if change.kind != Kind.VISIT:
+            return change.kind == Kind.DOCUMENT
+        visit = None if change.removed else self._find(Kind.VISIT, change.id)
+        return visit is not None and visit_of(visit).barred_at != 0
+
+    def _read(self, id: DocumentId) -> DocumentChange:
+        record = self._find(Kind.DOCUMENT, id)
+        if record is None or is_hidden(self._find(Kind.VISIT, id)):
+            return DocumentChange(id, None, 0.0)
+        return DocumentChange(id, text_of(record), record.version.at_ms / 1000)
+
+    def _find(self, kind: Kind, id: DocumentId) -> Record | None:
+        return self._store.find(kind, id, content=False, proven=False)
 
     def lag(self, cursor: bytes) -> int:
         """Return how many changes there are after the cursor, of any kind."""
@@ -50,6 +64,16 @@ class StoreChangeFeed:
 
     def _cursor(self, sequence: int) -> bytes:
         return self._log.incarnation + sequence.to_bytes(8, "big")
+
+
+def is_hidden(visit: Record | None) -> bool:
+    """Tell whether the visit of a page says that it must not be shown, because its site disallows it by now."""
+    return visit is not None and visit_of(visit).is_hidden
+
+
+def visit_of(record: Record) -> Visit:
+    """Return the visit in a VISIT record."""
+    return decode_visit(record.body)
 
 
 def text_of(record: Record | None) -> Text | None:

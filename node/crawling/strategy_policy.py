@@ -11,6 +11,7 @@ from crawl import CrawlDecision
 from dht import CrawlRules, Strategy, split_url
 from dht import RuleDecision as Said
 
+RULE = "rule "  # begins the reason of what a rule denies
 REMEMBERED_HOSTS = 4096  # as many as the rules remember: their name and 0.1 kB each
 
 
@@ -46,5 +47,5 @@ class StrategyPolicy:
 
 def _decision(said: Said, strategy: Strategy) -> CrawlDecision:
     most_s = max(strategy.max_delay_s, said.min_delay_s)
-    denied = f"rule {said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
+    denied = f"{RULE}{said.rule} of strategy {strategy.version}" if said.action == "deny" else ""
     return CrawlDecision(not denied, denied, said.min_delay_s, said.max_depth, most_s, said.peer)

@@ -5,9 +5,8 @@ from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 from crawl import Visit
 from dht import DocumentId, Key, SiteShards, document_id, site_of
 from index import Text
-from node.crawling.frontier_sync import visit_of
-from node.crawling.store_change_feed import text_of
-from store import Document, Kind, Record, Replicator, decode_document
+from node.crawling.store_change_feed import is_hidden, text_of, visit_of
+from store import Document, Kind, Record, RecordStore, Replicator, decode_document
 
 Learn = Callable[[Iterable[str]], Awaitable[object]]
 """Reads the host records of sites, where they were not read lately."""
@@ -16,8 +15,17 @@ Learn = Callable[[Iterable[str]], Awaitable[object]]
 class UrlLookup:
     """Reads records of canonical URLs, here or from a ready replica; what nobody has, or answers for, is missing."""
 
-    def __init__(self, replicator: Replicator, places: SiteShards, learn: Learn) -> None:
-        self._replicator, self._places, self._learn = replicator, places, learn
+    def __init__(
+        self,
+        store: RecordStore,
+        replicator: Replicator,
+        places: SiteShards,
+        learn: Learn,
+        is_vanishing: Callable[[], bool],
+    ) -> None:
+        """`is_vanishing`: whether pages are taken back just now, which some indexes still have."""
+        self._store, self._replicator, self._places, self._learn = store, replicator, places, learn
+        self._is_vanishing = is_vanishing
 
     async def place(self, url: str) -> Key:
         """Return where the records of a URL live, by its site's host record as the network has it now."""
@@ -37,19 +45,34 @@ class UrlLookup:
         """Return the documents that are stored, as records, by URL."""
         return await self._read(Kind.DOCUMENT, urls, content)
 
+    def here(self, url: str) -> Record | None:
+        """Return the document of a URL that lies on this node, as a record without its content; None where there is
+        none or it must not be shown."""
+        id, find = document_id(url), self._store.find
+        record = find(Kind.DOCUMENT, id, content=False)
+        return None if is_hidden(find(Kind.VISIT, id, content=False, proven=False)) else record
+
     async def texts(self, wanted: Sequence[tuple[DocumentId, Key]]) -> Mapping[DocumentId, Text | None]:
-        """Read signed documents by id and place, as the searcher shows them; None where nobody has one."""
-        records = await self._replicator.read_many([(Kind.DOCUMENT, id, key) for id, key in wanted])
-        return {id: text_of(records.get((Kind.DOCUMENT, id))) for id, _ in wanted}
+        """Read signed documents by id and place, as the searcher shows them; None where nobody has one, nothing where
+        it may just have been taken back."""
+        both = [(kind, id, key) for kind in (Kind.DOCUMENT, Kind.VISIT) for id, key in wanted]
+        records, unsure = await self._replicator.read_sure(both)
+        shown = [id for id, _ in wanted if not is_hidden(records.get((Kind.VISIT, id)))]
+        texts = {id: text_of(records.get((Kind.DOCUMENT, id))) for id in shown}
+        is_told = {id: not self._is_vanishing() and (Kind.DOCUMENT, id) not in unsure for id in texts}
+        return {id: text for id, text in texts.items() if text or is_told[id]}
 
     async def _read(self, kind: Kind, urls: Sequence[str], content: bool) -> Mapping[str, Record]:
         """Read from their places now, else from those where they lay before; whoever asks for a URL learns where it
-        lies."""
+        lies. A document that its site's rules disallow by now is not shown."""
         await self._learn({site_of(url) for url in urls})
-        found, places = dict[str, Record](), {url: self._places.keys_of(url) for url in urls}
+        hidden, found, places = set[str](), dict[str, Record](), {url: self._places.keys_of(url) for url in urls}
         for turn in range(max(map(len, places.values()), default=0)):
             left = {url: keys[turn] for url, keys in places.items() if url not in found and turn < len(keys)}
-            wanted = [(kind, document_id(url), key) for url, key in left.items()]
+            wanted = [
+                (k, document_id(url), key) for k in dict.fromkeys((kind, Kind.VISIT)) for url, key in left.items()
+            ]
             records = await self._replicator.read_many(wanted, content=content)
             found |= {url: r for url in left if (r := records.get((kind, document_id(url)))) is not None}
-        return found
+            hidden |= {url for url in left if is_hidden(records.get((Kind.VISIT, document_id(url))))}
+        return found if kind == Kind.VISIT else {url: r for url, r in found.items() if url not in hidden}

@@ -22,6 +22,7 @@ log = logging.getLogger(__name__)
 MAX_POLLS = 64  # kept open at once, one a client
 MAX_ROOM = 8  # orders that one client takes at once
 POLL_S = 25.0  # a poll without an order ends after this; well below what servers and NATs keep an idle connection for
+NO_LEASE_S = 10.0  # for which a client asks others: who holds no lease has nothing to be fetched
 REST_S = 600.0  # for a client that took an order and did not bring it, and for one that finds no place here
 MAX_RESTING = 1024  # clients; as many that lied are remembered, until this node starts again
 MAX_REASON_CHARS = 400
@@ -80,7 +81,7 @@ class ClientDispatch:
     would."""
 
     def __init__(self, overlay: Overlay, clock: Clock, on_room: Callable[[int], None]) -> None:
-        self._clock, self._on_room = clock, on_room
+        self._overlay, self._clock, self._on_room = overlay, clock, on_room
         self._polls: OrderedDict[NodeId, _Poll] = OrderedDict()  # the one that waits for longest first
         self._out: dict[int, _OpenOrder] = {}
         self._resting: OrderedDict[NodeId, float] = OrderedDict()  # until steady seconds
@@ -151,6 +152,8 @@ class ClientDispatch:
             return OrderBatch(rest_s=REST_S)
         if before := self._polls.pop(client, None):
             before.ended.set()  # the client asked anew: it does not listen there any more
+        if not self._overlay.view.leases():
+            return OrderBatch(rest_s=NO_LEASE_S)
         if len(self._polls) >= MAX_POLLS:
             return OrderBatch(rest_s=REST_S)
         self._polls[client] = waiting = _Poll(poll.room)

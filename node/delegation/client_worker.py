@@ -18,6 +18,7 @@ log = logging.getLogger(__name__)
 AT_ONCE = 3  # nodes polled
 POLL_WITHIN_S = POLL_S + 15.0
 BRING_WITHIN_S = 60.0  # a page of 8 MiB over a slow line
+ADMITTED_S = 60.0  # who takes part has become a member by then, or works as a client
 IDLE_S = 5.0  # before looking again, where there is nobody to ask or somebody failed
 
 Carry = Callable[[NodeId, FetchOrder], Awaitable[FetchAnswer]]
@@ -32,13 +33,16 @@ class ClientWorker:
         self._overlay, self._carry, self._rng, self._pause_reason = overlay, carry, rng, pause_reason
         self._asked: set[NodeId] = set()
         self._rest_until: dict[NodeId, float] = {}
+        self._member_at = 0.0  # when this node was, or expected to be, a member last
         self.carried = 0
 
     @property
     def is_client(self) -> bool:
-        """Tell whether this node takes no part but by asking."""
-        view = self._overlay.view
-        return view.node_id not in view.members()
+        """Tell whether this node takes no part but by asking; who waits to be admitted is none for a minute."""
+        view, now = self._overlay.view, asyncio.get_running_loop().time()
+        if view.node_id in view.members():
+            self._member_at = now
+        return not self._overlay.takes_part or now - self._member_at >= ADMITTED_S
 
     @property
     def polled(self) -> int:
@@ -47,6 +51,7 @@ class ClientWorker:
 
     async def run(self) -> None:
         """Poll until cancelled, while this node is a client."""
+        self._member_at = asyncio.get_running_loop().time()
         async with asyncio.TaskGroup() as tasks:
             for number in range(AT_ONCE):
                 tasks.create_task(self._follow(), name=f"polls-{number}")

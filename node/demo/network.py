@@ -40,6 +40,8 @@ def write_network(
         rules=(*(Rule(host=host) for host in sorted(hosts)), Rule(action="deny")),
         min_delay_s=delay_s,
         max_delay_s=10.0,
+        admission="attested",
+        grants_from=1,
         declared_prefixes=("127.0.0.0/8", "::1/128"),
     )
     bootstrap = [address for node in nodes[:2] for address in node.bootstrap]

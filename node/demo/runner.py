@@ -98,9 +98,7 @@ class Demo:
             self.check_processes()
             statuses = await self.client.statuses(self.alive())
             useful = useful or self.tell_when_useful(statuses)
-            quiet = all(
-                s and s["settled"] and s["crawl"]["frontier"] == 0 and s["crawl"]["open"] == 0 for s in statuses
-            )
+            quiet = all(s and s["alike"] and s["crawl"]["frontier"] == 0 and s["crawl"]["open"] == 0 for s in statuses)
             slots = [s["slots"] for s in statuses if s]
             held = sum(s["leased"] for s in slots) >= max((s["all"] for s in slots), default=1)
             settled = settled + 1 if quiet and held and sum(s["documents"] for s in statuses if s) else 0

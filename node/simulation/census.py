@@ -51,6 +51,8 @@ def take_census(nodes: Iterable[SimNode]) -> Census:
                     held[record.id].add(node.name)
         for record in newest.values():
             census.holders[kind, _enter(census, record)] = held[record.id]
+    for url in [url for url in census.texts if url in census.visits and census.visits[url].is_hidden]:
+        del census.texts[url]
     return census
 
 
@@ -123,4 +125,4 @@ def is_idle(nodes: Sequence[SimNode]) -> bool:
 
 def is_settled(nodes: Sequence[SimNode]) -> bool:
     """Tell whether every node says that its teams hold and have indexed the same."""
-    return all(node.node_core.levels.is_settled() for node in nodes)
+    return all(node.node_core.levels.are_alike() for node in nodes)

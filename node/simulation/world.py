@@ -16,7 +16,7 @@ import msgspec
 
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
+from dht import Address, Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
 from index import NEWEST_RULES
 from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
@@ -44,7 +44,8 @@ class WorldPlan:
     min_acks: int = 2
     loss: float = 0.0
     zipf: bool = False  # the hosts' sizes
-    admission: str = "open"  # as in the strategy
+    admission: str = "attested"  # as in the strategy
+    grants_from: int = 1  # as in the strategy
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +85,10 @@ class World:
     async def add_with(self, families: tuple[Family, ...]) -> SimNode:
         """Start a node whose machine has these families of address alone; it listens in both, as all do."""
         return await self._add(families=families)
+
+    async def add_at(self, *hosts: str) -> list[SimNode]:
+        """Start a node at each of some IPv4 addresses, all at once."""
+        return [await self._add(0.0, addresses=(Address(host, PORT),)) for host in hosts]
 
     async def add_auto(self, families: tuple[Family, ...]) -> SimNode:
         """Start a node that has to find out whether it is reached."""
@@ -181,11 +186,12 @@ class World:
         is_bare: bool = False,
         stable: bool = True,
         twin_of: SimNode | None = None,
+        addresses: tuple[Address, ...] = (),
     ) -> SimNode:
         number = len(self.nodes)
         rng = Random(f"node {self.plan.seed} {number}")
         name, skew_s = f"n{number}", rng.uniform(-SKEW_S, SKEW_S)
-        addresses = addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
+        addresses = addresses or addresses_of(number, families or FAMILIES[number % len(FAMILIES)])
         folder = self._folder / name
         if twin_of is None:
             folder.mkdir()
@@ -220,6 +226,7 @@ class World:
             analyzer=NEWEST_RULES.analyzer.number,
             ranking=NEWEST_RULES.ranking.number,
             admission=plan.admission,
+            grants_from=plan.grants_from,
         )
         contacts = [f"{addresses_of(n, (4,))[0].host}:{PORT}" for n in range(BOOTSTRAP_NODES)]
         contacts += [

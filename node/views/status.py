@@ -33,7 +33,8 @@ class StatusView:
     leased: int
     documents: int
     network_documents: int
-    is_settled: bool
+    is_settled: bool  # nothing is due, and all copies are alike
+    are_alike: bool
     under_replicated: int
     crawl_state: str
     crawl_reason: str
@@ -42,6 +43,7 @@ class StatusView:
     balance: str  # how work is shared, in one line
     frontier: int
     due: int  # addresses that are due at all live nodes, as far as this one has heard
+    unheld: int  # slots of its own that nobody crawls just now
     fetched: int
     per_s: float
     strategy_version: int
@@ -80,6 +82,7 @@ _COUNTS = {  # field of the view → where the answer has it
     "refuse_told": "crawl.refuse.told",
     "frontier": "crawl.frontier",
     "due": "crawl.due",
+    "unheld": "crawl.unheld",
     "fetched": "crawl.fetched",
     "strategy_version": "strategy.version",
     "disk_used": "disk.used",
@@ -104,6 +107,7 @@ def view_of(status: Json) -> StatusView:
         away=max(0, nodes - (0 if is_client else 1) - live),
         refused_packets=sum(count(refused, reason) for reason in refused),
         is_settled=status.get("settled") is True,
+        are_alike=status.get("alike") is True,
         crawl_state=plain(crawl.get("state", "")),
         crawl_reason=plain(crawl.get("reason", "") or ""),
         balance=balance_line(status.get("balance")),

@@ -31,6 +31,11 @@ def span(seconds: float) -> str:
     return f"{max(0.0, seconds):.0f} s"
 
 
+def admission_words(admission: object) -> str:
+    """Say who is a member, by the strategy's field of that name."""
+    return "whom other members have reached" if admission == "attested" else "whoever says so"
+
+
 def rule_words(rule: Json) -> str:
     """Write a rule in one line: deny *.example.org · pattern /x/ · at most 3 links deep."""
     if rule.get("action") == "unknown":
@@ -122,7 +127,7 @@ def _host_lines(hosts: Json) -> Iterator[tuple[str, str]]:
     about = f"of {count(hosts, 'urls'):,} addresses looked at, in the {count(hosts, 'slots_looked_at')} slots here"
     urls, pages, many = (count(hosts, f"denied_{what}") for what in ("urls", "documents", "hosts"))
     if urls:
-        yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages kept ({about})"
+        yield "denied", f"{_some(many, 'host')}: {urls:,} known addresses, {pages:,} pages, which are dropped ({about})"
         for entry in tables(hosts, "denied")[:MAX_LINES]:
             words = f"{entry.get('urls')} addresses, {entry.get('documents')} pages, by rule {entry.get('rule')}"
             yield "", plain(f"{entry.get('host')}: {words}", 300)

@@ -33,6 +33,12 @@ class CrawlOrder(msgspec.Struct, forbid_unknown_fields=True):
     dry_run: bool = False
 
 
+class RemovalOrder(msgspec.Struct, forbid_unknown_fields=True):
+    """The body of POST /api/v1/remove: how the URLs begin that shall go."""
+
+    url: Annotated[str, msgspec.Meta(max_length=MAX_URL)]
+
+
 class ProgressRequest(msgspec.Struct, forbid_unknown_fields=True):
     """The body of POST /api/v1/crawl/progress."""
 
@@ -138,6 +144,10 @@ class Api:
             order.urls, depth=order.depth, scope=order.scope, sitemaps=order.sitemaps, dry_run=order.dry_run
         )
         return json_response(found)
+
+    async def remove(self, request: web.Request) -> web.Response:
+        """Answer POST /api/v1/remove."""
+        return json_response(await self._service.remove((await _body(request, RemovalOrder)).url))
 
     async def progress(self, request: web.Request) -> web.Response:
         """Answer POST /api/v1/crawl/progress."""

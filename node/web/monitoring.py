@@ -59,7 +59,11 @@ class _StatusFigures(Collector):
 
 def _gauges(status: StatusView) -> Iterable[tuple[str, str, float]]:
     yield "dse_documents", "Documents kept here", status.documents
-    yield "dse_settled", "1 when all live owners have stored and indexed the same", float(status.is_settled)
+    yield (
+        "dse_settled",
+        "1 when nothing is due and all live owners have stored and indexed the same",
+        float(status.is_settled),
+    )
     yield "dse_under_replicated", "Own slots with fewer live copies than the strategy asks", status.under_replicated
     yield "dse_crawl_frontier", "URLs waiting in the slots that this node crawls", status.frontier
     yield "dse_crawl_per_second", "Pages fetched a second, lately", status.per_s

@@ -114,6 +114,11 @@ ROUTES: tuple[HttpRoute, ...] = (
     _get("/document", "document", _DOCUMENTS, "Documents", _URLS, _LOCAL),
     _post("/crawl", "crawl", "Hand URLs to their owners", "Crawled", "CrawlOrder"),
     _post(
+        "/remove",
+        "remove",
+        "Have URLs removed that a file at their site names",
+    ),
+    _post(
         "/crawl/progress",
         "progress",
         "What became of URLs that were handed in, and what they led to",

@@ -221,10 +221,17 @@ TEXTS: dict[str, tuple[str, str]] = {
         "拥有 {owned}，可应答 {ready}，正在抓取 {leased}",
     ),
     "status.settled": ("Index", "索引"),
-    "status.settled.yes": ("settled: all copies are indexed alike", "已稳定：所有副本的索引一致"),
+    "status.settled.yes": (
+        "settled: all copies are indexed alike, and no address waits to be fetched",
+        "已稳定：所有副本的索引一致，没有待抓取的网址",
+    ),
     "status.settled.due": (
-        ", while {due} addresses of the network wait to be fetched",
-        "，全网尚有 {due} 个网址待抓取",
+        "all copies are indexed alike, while {due} addresses of the network wait to be fetched",
+        "所有副本的索引一致，全网尚有 {due} 个网址待抓取",
+    ),
+    "status.settled.unheld": (
+        "all copies are indexed alike, while nobody crawls {unheld} slots just now",
+        "所有副本的索引一致，目前有 {unheld} 个分区无人抓取",
     ),
     "status.settled.no": ("still catching up", "仍在追赶"),
     "status.replicas": ("Slots with too few copies just now", "当前副本不足的分区"),

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 
 from dht import DocumentId
-from store.disk import cell_sums, frame_table, row_table, site_table
+from store.disk import cell_sums, frame_table, grant_table, row_table, site_table
 from store.disk.catalog_reader import CatalogReader
 from store.disk.file_system import Disk, SqliteErrors
 from store.disk.row_table import CatalogRow
@@ -56,6 +56,7 @@ class Catalog:
                 (verdict,) = self.writer.execute("PRAGMA quick_check(1)").fetchone()
                 if verdict != "ok":
                     raise StoreCorrupt(self._path, str(verdict), "it is rebuilt from the segments")
+            self.writer.execute(grant_table.SCHEMA)  # older programs know nothing of it
             self.sequence: int = int(self.note("sequence") or 0)  # of the last committed change
             self._next = self.sequence
 
@@ -155,6 +156,11 @@ class Catalog:
         """Sum the bytes of live records by segment."""
         with self._errors:
             return frame_table.live_bytes(self.writer)
+
+    def grant_bytes(self) -> dict[int, int]:
+        """Sum about how many bytes grants take, by segment."""
+        with self._errors:
+            return grant_table.bytes_of(self.writer)
 
     def checkpoint(self) -> None:
         """Make the index itself durable; a segment may be deleted only after the rows that left it are."""

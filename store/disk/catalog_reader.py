@@ -52,10 +52,20 @@ class CatalogReader:
         with self._errors:
             yield from row_table.between(self.database, first, last, kind)
 
+    def walk(self, first: bytes, last: bytes) -> Iterator[CatalogRow]:
+        """Yield the live rows of a key range, whatever their kind, in the order of `scan`."""
+        with self._errors:
+            yield from row_table.between(self.database, first, last)
+
     def rows(self, first: bytes, last: bytes) -> list[CatalogRow]:
         """Return all live rows of a key range, whatever their kind; there may be very many."""
         with self._errors:
             return list(row_table.between(self.database, first, last))
+
+    def versions(self) -> Iterator[tuple[int, int]]:
+        """Yield epoch and at_ms of every live row that was written under a lease."""
+        with self._errors:
+            yield from self.database.execute("SELECT epoch, at_ms FROM records WHERE epoch > 0")
 
     def big_sites(self, kind: Kind, first: bytes, last: bytes, least: int) -> list[tuple[bytes, int]]:
         """Count the live rows of each site (and shard) in a key range, leaving out those with fewer than `least`.

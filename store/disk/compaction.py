@@ -2,13 +2,16 @@
 
 A sealed segment whose live share fell below the configured one has its live frames copied to the newest segment; then
 the index is made durable and the file deleted. A crash in between leaves both copies, of which the index knows one.
+Where something is to be erased, every segment that holds anything dead is rewritten, the newest of them, too.
 """
 
 from collections import deque
+from collections.abc import Mapping
 
 from store.config import StoreConfig
 from store.disk.ledger import Ledger
 from store.disk.row_table import CatalogRow
+from store.disk.segments import MAGIC
 from store.disk.unreadable_records import UnreadableRecords
 from store.errors import StoreCorrupt
 
@@ -22,6 +25,7 @@ class Compaction:
         """`unreadable`: who is told of what turns out damaged, and judges it."""
         self._ledger, self._below, self._unreadable = ledger, config.compact_below, unreadable
         self._segment = 0  # being rewritten, 0 for none
+        self._upto = 0  # the segment up to which nothing dead may stay
         self._rows: deque[CatalogRow] = deque()
 
     def step(self) -> bool:
@@ -44,11 +48,30 @@ class Compaction:
             self._segment = 0
         return True
 
+    @property
+    def is_erasing(self) -> bool:
+        """Whether segments are rewritten for what must not stay, which may be all there are."""
+        return self._upto > 0
+
     def _choose(self) -> bool:
         segments, live = self._ledger.segments, self._ledger.catalog.live_bytes()
-        shares = [(live.get(n, 0) / max(1, segments.size(n)), n) for n in segments.numbers[:-1]]
+        grants = self._ledger.catalog.grant_bytes()  # they stay, too, but are no reason to keep what must not
+        shares = [((live.get(n, 0) + grants.get(n, 0)) / max(1, segments.size(n)), n) for n in segments.numbers[:-1]]
         share, segment = min(shares, default=(1.0, 0))
-        if share >= self._below:
+        if share >= self._below and not (segment := self._tainted(live)):
             return False
         self._segment, self._rows = segment, deque(self._ledger.catalog.rows_in(segment))
         return True
+
+    def _tainted(self, live: Mapping[int, int]) -> int:
+        """Return a segment in which something dead must not stay, 0 where there is none."""
+        ledger, self._upto = self._ledger, self._ledger.erase_upto
+        for n in [n for n in ledger.segments.numbers if n <= self._upto]:
+            if live.get(n, 0) < ledger.segments.size(n) - len(MAGIC):
+                if n == ledger.segments.newest:
+                    ledger.seal()
+                return n
+        if self._upto:
+            ledger.erased()
+            self._upto = 0
+        return 0

@@ -14,10 +14,12 @@ from itertools import groupby
 
 import msgspec
 
-from dht import DocumentId, MachineRefuses
+from dht import DocumentId, MachineRefuses, SignedGrant, decode_grant, encode_grant
 from store.config import StoreConfig
+from store.disk import grant_table
 from store.disk.catalog import Catalog
 from store.disk.file_system import Disk
+from store.disk.grant_table import EndedGrant
 from store.disk.quota import Quota
 from store.disk.record_group import decode_group, encode_group, parts_of
 from store.disk.row_table import CatalogRow
@@ -104,6 +106,19 @@ class Ledger:
             return self.segments.encode(FrameType.GROUP, encode_group(records), b"")
         return self.segments.encode(FrameType.RECORD, encode_head(records[0]), records[0].content or b"")
 
+    def keep_grants(self, grants: Sequence[SignedGrant], *, check: bool = True) -> None:
+        """Make grants durable, before the records that name them. Raises MachineRefuses, having changed nothing."""
+        head = msgspec.msgpack.encode([encode_grant(grant) for grant in grants])
+        (place,) = self._append([self.segments.encode(FrameType.GRANTS, head, b"")], check=check)
+        with self.catalog.transaction():
+            grant_table.add(self.catalog.writer, grants, place.segment)
+            self._cover()
+
+    def drop_grants(self, grants: Sequence[EndedGrant]) -> None:
+        """Take grants out of the index."""
+        with self.catalog.transaction():
+            grant_table.drop(self.catalog.writer, grants)
+
     def drop(self, first: bytes, last: bytes, rows: Sequence[CatalogRow], today: int) -> None:
         """Drop the records of a key range, of which `rows` are the live ones."""
         head = msgspec.msgpack.encode((first, last, today))
@@ -111,10 +126,29 @@ class Ledger:
         for start in range(0, len(rows), _STEP):
             self.remove(rows[start : start + _STEP], today)
 
-    def remove(self, rows: Sequence[CatalogRow], today: int) -> None:
-        """Take rows out of the index; their frames are dead until compaction."""
+    def remove(self, rows: Sequence[CatalogRow], today: int, *, erased: bool = False) -> None:
+        """Take rows out of the index; their frames are dead until compaction, which spares no segment of today where
+        they are to be `erased`: former versions of them may lie in any."""
         with self.catalog.transaction():
             self.catalog.remove(rows, today)
+            if erased:
+                self.catalog.write_note("erase_upto", self.segments.newest)
+            self._cover()
+
+    @property
+    def erase_upto(self) -> int:
+        """The segment up to which nothing dead may stay, 0 for none."""
+        return _int(self.catalog.note("erase_upto"))
+
+    def erased(self) -> None:
+        """Note that nothing dead is left where none may stay."""
+        with self.catalog.transaction():
+            self.catalog.write_note("erase_upto", 0)
+
+    def seal(self) -> None:
+        """Begin a new segment, so that the newest one may be rewritten. Raises MachineRefuses."""
+        self.segments.append([], is_new=True)
+        with self.catalog.transaction():
             self._cover()
 
     def forget_tombstones(self, before_day: int) -> None:
@@ -169,7 +203,10 @@ class Ledger:
         return found
 
     def delete_segment(self, segment: int) -> None:
-        """Forget a sealed segment that holds nothing alive any more, once the index says so durably."""
+        """Forget a sealed segment that holds no live record any more, once the index says so durably; its grants are
+        written anew."""
+        if grants := grant_table.in_segment(self.catalog.writer, segment):
+            self.keep_grants(grants, check=False)
         self.catalog.checkpoint()
         self.segments.delete(segment)
 
@@ -256,6 +293,10 @@ class Ledger:
                 rows = {}
                 self._replay_drop(frame)
                 continue
+            if frame.type == FrameType.GRANTS:
+                with self.catalog.transaction():
+                    grant_table.add(self.catalog.writer, _grants_of(frame), frame.place.segment)
+                continue
             for row in _rows_of(frame):
                 other = rows.get((row.kind, row.id))
                 if other is None or _follows(row.version, row.key, other):
@@ -301,6 +342,10 @@ def _rows_of(frame: Frame) -> list[CatalogRow]:
         return [_row(decode_head(frame.head), frame.place)]
     group = decode_group(frame.head)
     return [_row(r, frame.place.of(n, len(group))) for n, r in enumerate(group.records(proven=False))]
+
+
+def _grants_of(frame: Frame) -> list[SignedGrant]:
+    return [decode_grant(body) for body in msgspec.msgpack.decode(frame.head, type=list[bytes])]
 
 
 def _int(value: bytes | int | None) -> int:

@@ -55,7 +55,7 @@ _decoder = msgspec.msgpack.Decoder(_GroupColumns)
 
 def fits(record: Record) -> bool:
     """Tell whether a record may lie in a group: it is small, has no content, and all else follows from its body."""
-    if record.content or record.content_digest != NOTHING or len(record.body) > MAX_BODY_BYTES:
+    if record.proof.key or record.content or record.content_digest != NOTHING or len(record.body) > MAX_BODY_BYTES:
         return False
     try:
         url = url_of(record)

@@ -16,6 +16,7 @@ from store.disk.row_table import CatalogRow
 from store.disk.segments import Segments
 from store.disk.unreadable_records import UnreadableRecords
 from store.errors import StoreCorrupt
+from store.record.denial import RecordDenial
 from store.record.package import decode_head
 from store.record.record import Kind, Record, Version, digest_of
 
@@ -23,16 +24,30 @@ _GROUPS_KEPT = 64  # groups read last, some 20 kB each
 
 
 class RecordReader:
-    """Finds records by name and by key range."""
+    """Finds records by name and by key range; what `denial` takes back is hidden until it is swept off the disk."""
 
     def __init__(
         self, catalog: CatalogReader, segments: Segments, recent: RecentRecords, unreadable: UnreadableRecords
     ) -> None:
         self._catalog, self._segments, self._recent, self._unreadable = catalog, segments, recent, unreadable
+        self.denial = RecordDenial()
         self._groups: dict[tuple[int, ...], RecordGroup] = {}  # by segment and offset
 
     def find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
-        """Return the newest version, None where there is none or it cannot be read; see `RecordStore.find`."""
+        """Return the newest version, None where there is none, or it is hidden or cannot be read; see
+        `RecordStore.find`."""
+        return self._shown(self._find(kind, id, content=content, proven=proven or self.denial.judges_authors))
+
+    def denied(self, row: CatalogRow) -> Record | None:
+        """Return the record of a row where it is taken back, None where it is not or cannot be read."""
+        record = self._find(row.kind, row.id, content=False, proven=True)
+        return record if record is not None and self.denial.reason(record) else None
+
+    def _shown(self, record: Record | None) -> Record | None:
+        is_hidden = self.denial.is_any and record is not None and self.denial.reason(record)
+        return None if is_hidden else record
+
+    def _find(self, kind: Kind, id: DocumentId, *, content: bool, proven: bool) -> Record | None:
         if not content and (recent := self._recent.find(kind, id)) is not None:
             return recent
         for _ in range(3):  # compaction may move the frame between the two steps
@@ -54,11 +69,11 @@ class RecordReader:
         for row in self._catalog.scan(kind, first_key, last_key):
             record = None
             with suppress(StoreCorrupt, MachineRefuses):  # `find` sees it, too
-                record = self._load(row, content=content, proven=False)
+                record = self._load(row, content=content, proven=self.denial.judges_authors)
             if record is None:
-                record = self.find(row.kind, row.id, content=content, proven=True)
-            if record is not None:
-                yield record
+                record = self._find(row.kind, row.id, content=content, proven=True)
+            if (shown := self._shown(record)) is not None:
+                yield shown
 
     def _load(self, row: CatalogRow, *, content: bool, proven: bool) -> Record | None:
         """Read what a row leads to; None where compaction has taken its segment away meanwhile. Raises StoreCorrupt or

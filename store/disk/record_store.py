@@ -8,6 +8,7 @@ log (`ChangeLog`).
 import asyncio
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import islice
 from pathlib import Path
 from sqlite3 import Connection
 from typing import Any, TypeVar
@@ -19,6 +20,7 @@ from store.disk.cell_sums import CELL_BITS, RangeSummary
 from store.disk.change_log import ChangeLog
 from store.disk.compaction import Compaction
 from store.disk.file_system import Disk, FolderDisk
+from store.disk.known_grants import KnownGrants
 from store.disk.ledger import Ledger
 from store.disk.recent_records import RecentRecords
 from store.disk.record_reader import RecordReader
@@ -27,11 +29,14 @@ from store.disk.segments import REMEDY
 from store.disk.unreadable_records import UnreadableRecords
 from store.disk.write_queue import WriteQueue
 from store.errors import StoreCorrupt
+from store.record.denial import NO_PAGES, RecordDenial
 from store.record.record import Kind, Record, ShortVersion
 from store.record.time_flaw import DAY_S, time_flaw
 
 _RECENT_BYTES = 16 << 20  # of bodies kept for followers: the index looks every ten seconds at the latest
 _EXPIRED_AT_ONCE = 512  # records in one transaction
+_ERASING_REST_S = 0.4  # after a step of 4 MB: 20 GiB in 35 minutes
+_JUDGED_AT_ONCE = 128  # read in one go, some 10 ms
 T = TypeVar("T")
 
 
@@ -51,6 +56,7 @@ class RecordStore:
         self._records = RecordReader(ledger.catalog.reader, ledger.segments, self._recent, self._unreadable)
         self.log = ChangeLog(ledger.catalog, ledger.incarnation)
         self._queue = WriteQueue(ledger, self._recent, faults, self.log.notify)
+        self.grants = KnownGrants(ledger.catalog, ledger, self._queue)
         self._range_thread = ThreadPoolExecutor(1, thread_name_prefix="store-ranges")
 
     @classmethod
@@ -78,6 +84,11 @@ class RecordStore:
         except MachineRefuses as error:
             return f"{error.reason}; {error.remedy}"
         return f"{reason}; raise store.quota_bytes or free some space" if reason else ""
+
+    @property
+    def denial(self) -> RecordDenial:
+        """What the strategy takes back; whoever follows strategies tells it. It is hidden from reads at once."""
+        return self._records.denial
 
     def is_unreadable(self, key: bytes) -> bool:
         """Tell whether records of a key lay here and cannot be read, so that "not here" says nothing."""
@@ -126,11 +137,17 @@ class RecordStore:
     async def put(self, records: Sequence[Record]) -> int:
         """Keep the newer ones of records with their contents; durable when it returns how many were new.
 
-        Older and equal versions, expired ones and outcomes from the future are passed over (`refusals` says why).
+        Older and equal versions, expired ones and outcomes from the future are passed over (`refusals` says why), and
+        what is taken back.
         Raises MachineRefuses (nothing changed) or StoreCorrupt.
         """
         reasons = self.refusals(records)
-        news = [r for r, reason in zip(records, reasons, strict=True) if not (reason or self._has_just(r))]
+        denial = self.denial
+        news = [
+            r
+            for r, reason in zip(records, reasons, strict=True)
+            if not (reason or self._has_just(r) or (denial.is_any and denial.reason(r)))
+        ]
         count = await self._queue.put(news) if news else 0
         self._unreadable.came(news)
         return count
@@ -184,15 +201,24 @@ class RecordStore:
         """Return the slots in which anything lies."""
         return {cell >> (CELL_BITS - slot_bits) for cell in self._catalog.reader.occupied()}
 
-    async def forget(self, records: Sequence[Record]) -> None:
-        """Take records out that others hold now at another place, unless they changed meanwhile."""
+    def denied(self, first_key: bytes, last_key: bytes, *, outcomes: bool = False) -> Iterator[list[Record]]:
+        """Yield the records of a key range that are taken back, without contents, some rows' worth at a time; that may
+        be none. Those of pages, or else `outcomes` of visits, which only their authors may take back."""
+        rows = self._catalog.reader.walk(first_key, last_key)
+        while part := list(islice(rows, _JUDGED_AT_ONCE)):
+            judged = [row for row in part if (_is_outcome(row) if outcomes else row.kind not in NO_PAGES)]
+            yield [record for row in judged if (record := self._records.denied(row)) is not None]
+
+    async def forget(self, records: Sequence[Record], *, erased: bool = False) -> None:
+        """Take records out that others hold now at another place, unless they changed meanwhile. Where they are to be
+        `erased`, `compact` rewrites the segments that they lie in, however much of those is alive."""
         names, today = [(r.kind, r.id) for r in records], self.today
 
         def remove() -> None:
             rows = zip(records, self._catalog.rows_of(names), strict=True)
             same = [row for r, row in rows if row is not None and (row.version, row.key) == (r.version.short, r.key)]
             if same:
-                self._ledger.remove(same, today)
+                self._ledger.remove(same, today, erased=erased)
                 self._recent.clear()
 
         if records:
@@ -226,10 +252,16 @@ class RecordStore:
         await self._queue.run(lambda: self._ledger.forget_tombstones(today - self._config.tombstone_days))
         return total
 
+    async def sweep_grants(self, before_s: int) -> None:
+        """Forget grants that ended before a Unix second and that no record here names; it looks at all records."""
+        await self.grants.drop(await self.read_ranges(lambda catalog: self.grants.unnamed(catalog, before_s)))
+
     async def compact(self) -> None:
-        """Rewrite segments of which little is alive, until none is left."""
+        """Rewrite segments of which little is alive, until none is left, and slowly those in which something is to be
+        erased."""
         while await self._queue.run(self._compaction.step):
-            pass
+            if self._compaction.is_erasing:
+                await asyncio.sleep(_ERASING_REST_S)
 
     def query(self, statement: str, values: Sequence[object] = ()) -> list[Any]:
         """Read tables that ride in the index's file, on the event loop. Raises StoreCorrupt or MachineRefuses."""
@@ -247,6 +279,10 @@ class RecordStore:
     def _has_just(self, record: Record) -> bool:
         held = self._recent.find(record.kind, record.id)
         return held is not None and _covers(held.version.short, held.key, record)
+
+
+def _is_outcome(row: CatalogRow) -> bool:
+    return row.kind == Kind.VISIT and row.version.epoch > 0
 
 
 def _covers(held: ShortVersion, key: bytes, record: Record) -> bool:

@@ -29,7 +29,7 @@ MAX_PART_BYTES = MAX_RECORD_BYTES + 4096
 REMEDY = "it is fetched again from the slot's other owners; check the disk"
 _HEADER = struct.Struct(">IIIII")  # CRC of the rest of the header and the head, CRC of the content, lengths, flags
 _CHECKED = struct.Struct(">IIII")  # the part of the header that the first CRC covers
-_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x03][\x00-\x03])")
+_LIKE_HEADER = re.compile(rb"(?=[\s\S]{8}\x00[\s\S]{3}\x00[\s\S]{3}\x00\x00[\x01-\x04][\x00-\x03])")
 _LOOK_BYTES = 1 << 20  # read at once while looking for a header
 _HEAD_SQUEEZED, _CONTENT_SQUEEZED, _TYPE_SHIFT = 1, 2, 8
 PROBE, PROBE_BYTES = "probe", 65_536  # a file that asks whether the disk takes anything again
@@ -43,6 +43,7 @@ class FrameType(IntEnum):
     RECORD = 1
     DROP = 2  # head: first and last key of a range, and the day; every earlier record in it was given away
     GROUP = 3  # head: many small records, see `store/disk/record_group.py`
+    GRANTS = 4  # head: a list of grants, see `store/disk/grant_table.py`
 
 
 class SegmentPlace(NamedTuple):
@@ -114,13 +115,13 @@ class Segments:
         crc = crc32(small_head, crc32(checked))
         return b"".join((crc.to_bytes(4, "big"), checked, small_head, small_content)), _HEADER.size + len(small_head)
 
-    def append(self, frames: Sequence[tuple[bytes, int]]) -> list[SegmentPlace]:
-        """Write encoded frames to the newest segment and sync it: they are durable when this returns.
+    def append(self, frames: Sequence[tuple[bytes, int]], *, is_new: bool = False) -> list[SegmentPlace]:
+        """Write encoded frames to the newest segment, or a new one, and sync it: they are durable when this returns.
 
         Raises MachineRefuses after cutting off what was written, at once or before the next try.
         """
         self.mend()
-        if not self.numbers or self.size(self.newest) >= self._segment_bytes:
+        if is_new or not self.numbers or self.size(self.newest) >= self._segment_bytes:
             self.numbers.append(self.newest + 1)
         name, start = _name(self.newest), self.size(self.newest)
         try:

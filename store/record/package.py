@@ -1,7 +1,8 @@
 """Packages: the records of one flush, signed together, each with its own proof.
 
 Pure: values and bytes. A leaf covers kind, id, key, version and expiry day; the version's digest covers body and
-content, so a record proves itself with its content withheld, and keeps its author's proof wherever it travels.
+content, so a record proves itself with its content withheld, and keeps its author's proof wherever it travels, to
+another place of its site, too: then it says under which key it was signed.
 On the wire a package is a zstd frame of a msgpack array of records; `open_package` bounds count, bytes, path depth
 and every field, and turns whatever it is given into records or BadReplica, nothing else.
 Source: Li Wei 2006 (many small objects per package); Merkle 1987 (one signature, many proofs).
@@ -47,8 +48,8 @@ class Signer(Protocol):
         """Sign a message for one purpose, its domain; 64 bytes."""
 
 
-class _Wire(msgspec.Struct, frozen=True, array_like=True):
-    """A record on the wire and, without its content, on disk."""
+class _Unmoved(msgspec.Struct, frozen=True, array_like=True):
+    """A record on the wire and, without its content, on disk, where it was written."""
 
     kind: Kind
     id: _Id
@@ -64,6 +65,12 @@ class _Wire(msgspec.Struct, frozen=True, array_like=True):
     index: Annotated[int, Meta(ge=0, lt=MAX_RECORDS)]
     path: Annotated[tuple[_Hash, ...], Meta(max_length=MAX_DEPTH)]
     content: bytes | None = None
+
+
+class _Wire(_Unmoved, frozen=True, array_like=True):
+    """A record on the wire and on disk. `signed_key`: what its author signed, where that is another key."""
+
+    signed_key: Annotated[bytes, Meta(max_length=20)] = b""
 
 
 class _Headed(msgspec.Struct, array_like=True):
@@ -136,7 +143,7 @@ def open_package(data: bytes) -> list[Record]:
 
 def size_of(record: Record) -> int:
     """Return the most bytes that a record takes in a package before compression."""
-    return len(record.body) + len(record.content or b"") + 32 * len(record.proof.path) + 320
+    return len(record.body) + len(record.content or b"") + 32 * len(record.proof.path) + 344
 
 
 def encode_head(record: Record) -> bytes:
@@ -149,17 +156,18 @@ def decode_head(data: bytes) -> Record:
     return _from_wire(_record.decode(data))
 
 
-def _to_wire(r: Record, content: bytes | None) -> _Wire:
-    return _Wire(
+def _to_wire(r: Record, content: bytes | None) -> _Unmoved:
+    fields = (
         r.kind, r.id, r.key, r.version.epoch, r.version.at_ms, r.version.digest, r.expires_day, r.body,
         r.content_digest, r.proof.author, r.proof.signature, r.proof.index, r.proof.path, content,
     )  # fmt: skip
+    return _Wire(*fields, r.proof.key) if r.proof.key else _Unmoved(*fields)
 
 
 def _from_wire(w: _Wire) -> Record:
     return Record(
         w.kind, DocumentId(w.id), Key(w.key), Version(w.epoch, w.at_ms, w.digest), w.expires_day, w.body, w.content,
-        w.content_digest, Proof(w.author, w.signature, w.index, w.path),
+        w.content_digest, Proof(w.author, w.signature, w.index, w.path, w.signed_key),
     )  # fmt: skip
 
 
@@ -175,7 +183,7 @@ def _forged(r: Record, trees: dict[tuple[bytes, bytes, int], Proven]) -> str:
     seal = (proof.author, proof.signature, len(proof.path))
     if (proven := trees.get(seal)) is None:
         proven = trees[seal] = Proven()
-    leaf_hash = leaf_of(r.kind, r.id, r.key, r.version, r.expires_day)
+    leaf_hash = leaf_of(r.kind, r.id, Key(r.signed_key), r.version, r.expires_day)
     is_proved = proven.proves(leaf_hash, proof.index, proof.path, partial(_is_signed, proof))
     return "" if is_proved else "signature does not verify"
 

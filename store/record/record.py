@@ -70,6 +70,7 @@ class Proof(msgspec.Struct, frozen=True):
     signature: bytes  # 64 bytes, over the domain-separated root
     index: int  # the record's place in its package
     path: tuple[bytes, ...]  # 32-byte siblings, leaf to root
+    key: bytes = b""  # that its author signed, where the record was moved to another place of its site since
 
 
 class Draft(msgspec.Struct, frozen=True):
@@ -101,6 +102,11 @@ class Record(msgspec.Struct, frozen=True):
     content: bytes | None
     content_digest: bytes  # SHA-256 of the content, 32 bytes
     proof: Proof
+
+    @property
+    def signed_key(self) -> bytes:
+        """The key under which its author wrote it: another one where its site was spread further since."""
+        return self.proof.key or self.key
 
     def without_content(self) -> "Record":
         """Return this version with its content withheld."""

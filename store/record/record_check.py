@@ -1,8 +1,8 @@
 """Says what is wrong with records before any of them is kept: one check for every door.
 
 What peers push, what is pulled from them and what this node writes itself all pass here, so that the first node which
-sees a record refuses it. Judged are its form and its place, what its body says, and its author's proof. How canonical
-URLs and visits look the store is told (`BodyRules`).
+sees a record refuses it. Judged are its form and its place, what its body says, its author's proof, and whether the
+strategy takes it back (`denial.py`). How canonical URLs and visits look the store is told (`BodyRules`).
 
 Pure: records in, reasons out; whatever a stranger wrote, nothing is raised.
 """
@@ -13,6 +13,7 @@ from hashlib import sha256
 from typing import NamedTuple, Protocol
 
 from dht import DocumentId, Key, SiteShards, document_id, placement_key
+from store.record.denial import RecordDenial
 from store.record.document import decode_document, document_flaw
 from store.record.host_record import decode_host, host_flaw
 from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_RECORD_BYTES, depth_of, forgeries, url_in, url_of
@@ -44,20 +45,21 @@ class NoBodyRules:
 
 
 class Flaw(NamedTuple):
-    """Says what is wrong with a record, "" where nothing is, and whether its author wrote it so and signed it: else
-    whoever brought it lies."""
+    """Says what is wrong with a record, "" where nothing is, and whether its author wrote it so and signed it, or the
+    strategy takes it back: else whoever brought it lies."""
 
     reason: str
     is_authors: bool = False
+    is_denied: bool = False
 
 
 class RecordCheck:
     """Judges records and drafts by the rules of one node."""
 
-    def __init__(self, rules: BodyRules, places: SiteShards | None = None) -> None:
+    def __init__(self, rules: BodyRules, places: SiteShards | None = None, denial: RecordDenial | None = None) -> None:
         """Where a record lies elsewhere than this node would place it, its site's record is read soon; without
-        `places`, no site is spread."""
-        self._rules, self._places = rules, places
+        `places`, no site is spread. Without `denial`, nothing is taken back."""
+        self._rules, self._places, self._denial = rules, places, denial or RecordDenial()
 
     def flaws(self, records: Sequence[Record]) -> list[Flaw]:
         """Say what is wrong with each record. A signature is checked once per package root."""
@@ -67,8 +69,14 @@ class RecordCheck:
     def _judge(self, record: Record, forgery: str) -> Flaw:
         if reason := forgery or _mixed_up(record):
             return Flaw(reason)
-        reason = self.said_flaw(record) or self._displaced(record)
+        if reason := self._denial.reason(record):
+            return Flaw(reason, is_denied=True)
+        reason = self.said_flaw(record) or _signed_elsewhere(record) or self._displaced(record)
         return Flaw(reason, is_authors=bool(reason))
+
+    def is_taken_back(self, draft: Draft) -> bool:
+        """Tell whether nobody would keep a draft, because the strategy denies its page."""
+        return bool(self._denial.page_reason(draft))
 
     def said_flaw(self, record: Record) -> str:
         """Say why a record must not be kept, or shown, whoever signed it; "" where it may."""
@@ -154,6 +162,13 @@ def _mixed_up(record: Record) -> str:
         return "content does not fit its digest"
     fits = digest_of(record.body, record.content_digest) == record.version.digest
     return "" if fits else "body and content do not fit the version's digest"
+
+
+def _signed_elsewhere(record: Record) -> str:
+    """Why the key that its author signed is none of its site's, "" where it is one."""
+    key, is_host = record.proof.key, record.kind == Kind.HOST
+    fits = not key or (not is_host and key != record.key and depth_of(url_of(record), key) >= 0)
+    return "" if fits else "the key that was signed is none of its site's places"
 
 
 def _too_big(size: int) -> str:

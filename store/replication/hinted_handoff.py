@@ -5,7 +5,7 @@ fit, is given up here, and the caller has the slot reconciled instead. It lives 
 it: a node reconciles all its slots after a start, so what was lost is delivered all the same, only later.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from sqlite3 import Connection
 
@@ -78,7 +78,8 @@ class HintedHandoff:
         for kind, id, key, at_ms, body in self._store.query(query, (peer, limit)):
             copy = OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms)
             record = open_package(body)[0] if body else self._store.find(copy.kind, copy.id)
-            found.append((copy, record))
+            is_denied = record is not None and self._store.denial.reason(record)
+            found.append((copy, None if is_denied else record))
         return found
 
     async def delivered(self, owed_copies: Sequence[OwedCopy]) -> None:
@@ -89,6 +90,21 @@ class HintedHandoff:
 
         if owed_copies:
             self._count(await self._store.change(write))
+
+    async def strike_denied(self) -> None:
+        """Strike out the records kept for peers that the strategy takes back. Raises MachineRefuses."""
+        if not self._store.denial.is_any:
+            return
+        for peer in self.counts():
+            owed_copies = self._bodies_of(peer)
+            await self.delivered([copy for copy, record in owed_copies if self._store.denial.reason(record)])
+
+    def _bodies_of(self, peer: NodeId) -> Iterator[tuple[OwedCopy, Record]]:
+        query = "SELECT kind, id, key, at_ms FROM owed WHERE peer = ? AND body IS NOT NULL"
+        for kind, id, key, at_ms in self._store.query(query, (peer,)):
+            one = "SELECT body FROM owed WHERE peer = ? AND kind = ? AND id = ? AND body IS NOT NULL"
+            for (body,) in self._store.query(one, (peer, kind, id)):
+                yield OwedCopy(peer, Kind(kind), DocumentId(id), Key(key), at_ms), open_package(body)[0]
 
     async def give_up_old(self, now: float) -> list[OwedCopy]:
         """Strike out some of what is owed for too long, and return it."""

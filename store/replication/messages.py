@@ -9,10 +9,10 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from dht import Message
-from store.record.package import MAX_PACKAGE_BYTES, MAX_RECORDS
+from dht import Message, SignedGrant
+from store.record.package import MAX_AT_MS, MAX_EPOCH, MAX_PACKAGE_BYTES, MAX_RECORDS
 from store.record.range_reconciliation import FORM, MAX_RANGES, Range
-from store.record.record import Kind
+from store.record.record import SHORT_BYTES, Kind
 
 MAX_WANTED = 256  # records asked for in one message
 # An answer stops after so many bytes of records, some seconds of a slow line when compressed, but holds at least one.
@@ -22,16 +22,19 @@ MAX_HINTED = 256  # owners for whom one package is kept
 
 _Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
 _Form = Annotated[int, Meta(ge=FORM, le=FORM)]
+_Grants = Annotated[tuple[SignedGrant, ...], Meta(max_length=MAX_RECORDS)]
 _Ranges = Annotated[tuple[Range, ...], Meta(max_length=MAX_RANGES)]
 
 
 class PutPackage(Message, frozen=True, array_like=True):
     """Asks to keep these records, with their contents; it is answered when all that were not refused are durable.
 
-    `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records."""
+    `hinted_for`: owners who do not answer the writer, and to whom the receiver, a candidate, brings the records.
+    `grants`: those that the records name, each once."""
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     hinted_for: Annotated[tuple[_Id, ...], Meta(max_length=MAX_HINTED)] = ()
+    grants: _Grants = ()
 
 
 class RefusedRecord(msgspec.Struct, frozen=True, array_like=True):
@@ -48,6 +51,14 @@ class PutReply(Message, frozen=True, array_like=True):
 
     refused: Annotated[tuple[RefusedRecord, ...], Meta(max_length=MAX_RECORDS)] = ()
     astray: Annotated[tuple[int, ...], Meta(max_length=MAX_RECORDS)] = ()
+
+
+class HeldVersion(msgspec.Struct, frozen=True, array_like=True):
+    """Stands for a version as `ShortVersion` does."""
+
+    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
+    at_ms: Annotated[int, Meta(ge=0, lt=MAX_AT_MS)]
+    digest: Annotated[bytes, Meta(min_length=SHORT_BYTES, max_length=SHORT_BYTES)]
 
 
 class Wanted(msgspec.Struct, frozen=True, array_like=True):
@@ -76,12 +87,25 @@ class FetchReply(Message, frozen=True, array_like=True):
     """Brings those of the wanted records that there are. `later`: indexes that did not fit, ask again.
 
     `unsure`: indexes not found here in a slot that this node is not ready for, so others may have them. Whatever else
-    is missing does not exist here.
+    is missing does not exist here. `grants`: those that the records name, each once, where contents were asked for.
     """
 
     package: Annotated[bytes, Meta(max_length=MAX_PACKAGE_BYTES + (64 << 10))]
     later: Annotated[tuple[int, ...], Meta(max_length=MAX_WANTED)] = ()
     unsure: Annotated[tuple[int, ...], Meta(max_length=MAX_WANTED)] = ()
+    grants: _Grants = ()
+
+
+class AskVersions(Message, frozen=True, array_like=True):
+    """Asks which versions of these records lie at the peer's."""
+
+    wanted: Annotated[tuple[Wanted, ...], Meta(max_length=MAX_RECORDS)]
+
+
+class VersionsReply(Message, frozen=True, array_like=True):
+    """Names the version of each record that was asked for, in order; None where there is none."""
+
+    versions: Annotated[tuple[HeldVersion | None, ...], Meta(max_length=MAX_RECORDS)]
 
 
 class ReconcileStep(Message, frozen=True, array_like=True):

@@ -30,6 +30,7 @@ from store.replication.messages import (
     Wanted,
 )
 from store.replication.proof_thread import ProofThread
+from store.replication.write_right import Ruling, WriteRight
 
 log = logging.getLogger(__name__)
 MAX_STEPS = 256  # exchanges in one session; a peer that goes on beyond is not answering
@@ -65,10 +66,11 @@ class PeerSync:
         proofs: ProofThread,
         refusals: RefusalCounts,
         host_writers: HostWriters,
+        right: WriteRight,
     ) -> None:
         self._overlay, self._store, self._config = overlay, store, config
         self._check, self._proofs, self._refusals = check, proofs, refusals
-        self._host_writers = host_writers
+        self._host_writers, self._right = host_writers, right
 
     async def reconcile(
         self,
@@ -126,8 +128,12 @@ class PeerSync:
             if len(later) == len(part):
                 raise BadReplica(f"answer of {peer.hex()}", "postpones everything")
             proved = await self.prove(peer, reply, part, content=True)
-            records = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
+            proved = [r for r in proved if not self._host_writers.objection(r, by_owner=True)]
+            rulings = await self._right.judge(peer, proved, reply.grants)
+            records = [r for r, ruling in zip(proved, rulings, strict=True) if not ruling.reason]
+            await self._right.keep(rulings)
             await self._store.put(records)
+            short |= self._unproved(peer, proved, rulings, slot_bits)
             for record in records:
                 if reason := self._store.refusals([record])[0]:
                     log.warning("replica not kept from=%s id=%s reason=%s", peer.hex(), record.id.hex(), reason)
@@ -144,7 +150,7 @@ class PeerSync:
         None where it took nothing of a whole batch, which ends the push: it is full, or takes no more for now."""
         refused = set[Slot]()
         for batch in batches(records, self._config):
-            message = PutPackage(pack(batch))
+            message = PutPackage(pack(batch), (), self._right.named_by(batch))
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
             await pacing(len(message.package))
             if len(reply.refused) >= len(batch):
@@ -160,6 +166,18 @@ class PeerSync:
         for record in refused:
             self._refusals.count(record.proof.author, peer)
         return good
+
+    def _unproved(
+        self, peer: NodeId, records: Sequence[Record], rulings: Sequence[Ruling], slot_bits: int
+    ) -> set[Slot]:
+        """Count what nothing proves, and return the slots of what may be proved later."""
+        refused = [(record, ruling) for record, ruling in zip(records, rulings, strict=True) if ruling.reason]
+        for record, ruling in refused:
+            if ruling.is_final:
+                self._refusals.count(record.proof.author, peer)
+        if refused:
+            log.info("records not taken from=%s count=%d first=%s", peer.hex(), len(refused), refused[0][1].reason)
+        return {slot_of(record.key, slot_bits) for record, ruling in refused if not ruling.is_final}
 
     def _ours(self, entries: Sequence[RangeEntry]) -> Iterable[Record]:
         return (r for e in entries if (r := self._store.find(e.kind, e.id)) is not None)
@@ -208,11 +226,13 @@ def checked(
     peer: NodeId, reply: FetchReply, asked: Sequence[Wanted], check: RecordCheck, *, content: bool
 ) -> tuple[list[Record], list[Record]]:
     """Return the records of an answer that may be kept, and those that say what none may; raises BadReplica where any
-    other was not asked for or does not prove itself."""
+    other was not asked for or does not prove itself. A peer may not know yet what the strategy takes back."""
     records = open_package(reply.package)
     names = {(w.kind, w.id) for w in asked}
     good, refused = list[Record](), list[Record]()
     for record, flaw in zip(records, check.flaws(records), strict=True):
+        if flaw.is_denied:
+            continue
         reason = "" if flaw.is_authors else flaw.reason
         if not reason and (record.kind, record.id) not in names:
             reason = "was not asked for"

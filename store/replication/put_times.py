@@ -1,4 +1,4 @@
-"""How long peers take to store a package, and so when one that has not answered is late.
+"""How long peers take to store a package, and so when one that has not answered is late; how long to gather the next.
 
 Pure: times in, times out. Source of the estimate: RFC 6298, section 2.
 """
@@ -13,6 +13,7 @@ LEAST_S, MOST_S = (
 )  # below the 5 s after which a put fails; peers that are slow always are no reason to copy more
 UNKNOWN_S = 0.5
 REMEMBERED = 1024  # peers; the one heard of first gives way
+LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
 
 
 class PutTimes:
@@ -33,3 +34,8 @@ class PutTimes:
         """Return after how many seconds without an answer the slowest of some peers is late."""
         usual = [mean + 4 * spread for mean, spread in (self._seen.get(peer, (UNKNOWN_S, 0.0)) for peer in peers)]
         return min(max([LEAST_S, *usual]), MOST_S)
+
+
+def gathering_s(flush_after_s: float, peers: int) -> float:
+    """Return the seconds from one package to the next that is not full, where the last one went to so many peers."""
+    return min(flush_after_s * max(1, peers), max(flush_after_s, LONGEST_GATHERING_S))

@@ -69,14 +69,15 @@ class ReplicaReader:
     async def _ask_around(
         self, open_: dict[Name, tuple[Wanted, list[NodeId]]], found: dict[Name, Record], content: bool
     ) -> None:
-        """Ask the first source of each, after a moment the second of what is still open, and so on."""
+        """Ask the first source of each, after a moment the next of what is still open, and so on: late ones last."""
         async with asyncio.TaskGroup() as tasks:
             asking: dict[asyncio.Task[None], NodeId] = {}
-            for turn in range(_ROUNDS):
+            for _ in range(_ROUNDS):
                 parts: dict[NodeId, list[Wanted]] = {}
                 for want, sources in open_.values():
-                    if turn < len(sources):
-                        parts.setdefault(sources[turn], []).append(want)
+                    sources.sort(key=self._late.is_late)  # some were found late in the turn before
+                    if sources:
+                        parts.setdefault(sources.pop(0), []).append(want)
                 for peer, wants in parts.items():
                     for start in range(0, len(wants), MAX_WANTED):
                         part = wants[start : start + MAX_WANTED]
@@ -118,13 +119,12 @@ class ReplicaReader:
             log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
 
     def _sources(self, key: bytes) -> list[NodeId]:
-        """Whom to ask for a key: ready replicas in random order, then live owners; who is late comes last."""
+        """Whom to ask for a key: ready replicas in random order, then live owners."""
         view = self._overlay.view
         slot = slot_of(key, view.strategy.slot_bits)
         ready = [p for p in view.ready(slot) if p != view.node_id]
         self._rng.shuffle(ready)
-        sources = ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
-        return sorted(sources, key=self._late.is_late)
+        return ready + [p for p in view.live_owners(slot) if p != view.node_id and p not in ready]
 
 
 async def _settled(asking: Collection[asyncio.Task[None]], open_: Collection[Name], most_s: float = inf) -> None:

@@ -10,6 +10,7 @@ from collections.abc import Sequence
 from dht import Clock, DocumentId, MachineRefuses, NodeId, Overlay, SiteShards, Slot, slot_of, slot_range
 from store.disk.record_store import RecordStore
 from store.errors import BadReplica
+from store.record.denial import NO_PAGES
 from store.record.package import open_package, pack, size_of, url_of
 from store.record.range_reconciliation import FORM, answer
 from store.record.record import Kind, Record
@@ -20,6 +21,7 @@ from store.replication.hinted_handoff import HintedHandoff
 from store.replication.peer_sync import items_between
 from store.replication.proof_thread import ProofThread
 from store.replication.replica_repair import ReplicaRepair
+from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
@@ -41,13 +43,15 @@ class ReplicaServer:
         clock: Clock,
         places: SiteShards,
         refusals: RefusalCounts,
+        right: WriteRight,
     ) -> None:
-        self._admission, self._places, self._refusals = admission, places, refusals
+        self._admission, self._places, self._refusals, self._right = admission, places, refusals, right
         self._store, self._overlay, self._proofs = store, overlay, proofs
         self._repair, self._check = repair, check
         self._clock, self._handoff = clock, handoff
         overlay.serve(messages.PutPackage, self.on_put)
         overlay.serve(messages.FetchRecords, self.on_fetch)
+        overlay.serve(messages.AskVersions, self.on_versions)
         overlay.serve(messages.ReconcileStep, self.on_step)
         overlay.serve(messages.SlotReport, self.on_report)
 
@@ -68,12 +72,19 @@ class ReplicaServer:
             reasons[n] = flaw.reason or refusal
             if flaw.is_authors or (refusal and not flaw.reason):
                 self._refusals.count(records[n].proof.author, peer)
+        news = [n for n in news if not reasons[n]]
+        rulings = await self._right.judge(peer, [records[n] for n in news], message.grants)
+        for n, ruling in zip(news, rulings, strict=True):
+            reasons[n] = ruling.reason
+            if ruling.reason and ruling.is_final:
+                self._refusals.count(records[n].proof.author, peer)
         good = [records[n] for n in news if not reasons[n]]
         if hinted_for:
             self._repair.left_here(
                 {self._slot(r.key) for r, reason in zip(records, reasons, strict=True) if not reason}
             )
         try:
+            await self._right.keep(rulings)
             await self._store.put(good)
             await self._keep_for(hinted_for, [r for r, reason in zip(records, reasons, strict=True) if not reason])
         except MachineRefuses:
@@ -102,7 +113,9 @@ class ReplicaServer:
         return tuple(n for n in taken if places.key_of(url_of(records[n])) != records[n].key)
 
     async def on_fetch(self, peer: NodeId, message: messages.FetchRecords) -> messages.FetchReply:
-        """Give what is here of the wanted records, as much as fits."""
+        """Give what is here of the wanted records, as much as fits. A page that is not may just have been taken back,
+        which the peer may not know yet."""
+        is_vanishing = self._store.denial.is_vanishing(self._clock().steady)
         records: list[Record] = []
         later, unsure, size = [], [], 0
         for n, want in enumerate(message.wanted):
@@ -111,14 +124,20 @@ class ReplicaServer:
                 continue
             record = self._store.find(want.kind, DocumentId(want.id), content=message.content)
             if record is None:
-                if not self._repair.is_ready(want.key):
+                if (is_vanishing and want.kind not in NO_PAGES) or not self._repair.is_ready(want.key):
                     unsure.append(n)
             elif records and size + size_of(record) > messages.FETCH_BYTES:
                 later.append(n)
             else:
                 records.append(record)
                 size += size_of(record)
-        return messages.FetchReply(pack(records), tuple(later), tuple(unsure))
+        grants = self._right.named_by(records) if message.content else ()
+        return messages.FetchReply(pack(records), tuple(later), tuple(unsure), grants)
+
+    async def on_versions(self, peer: NodeId, message: messages.AskVersions) -> messages.VersionsReply:
+        """Name the versions that lie here."""
+        versions = (self._store.find_version(want.kind, DocumentId(want.id)) for want in message.wanted)
+        return messages.VersionsReply(tuple(messages.HeldVersion(*v) if v is not None else None for v in versions))
 
     async def on_step(self, peer: NodeId, message: messages.ReconcileStep) -> messages.ReconcileReply:
         """Answer one message of a session; nothing is kept between them."""

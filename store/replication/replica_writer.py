@@ -12,54 +12,39 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable, Sequence, Set
-from dataclasses import dataclass, field
+from contextlib import suppress
 
-from dht import Clock, MachineRefuses, NodeId, Overlay, RemoteError, SiteShards, Slot, site_of, slot_of
+from msgspec.structs import replace
+
+from dht import (
+    Clock,
+    Key,
+    MachineRefuses,
+    NodeId,
+    Overlay,
+    RemoteError,
+    SignedGrant,
+    SiteShards,
+    Slot,
+    site_of,
+    slot_of,
+)
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.errors import BadDraft, TooFewCopies
+from store.errors import BadDraft, NotGranted, TooFewCopies
 from store.record.package import Signer, pack, sign_package, url_of
 from store.record.record import Draft, Record
 from store.record.record_check import RecordCheck
 from store.replication.hinted_handoff import HintedHandoff
 from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_HINTED, PutPackage, PutReply
-from store.replication.put_times import PutTimes
+from store.replication.pending_write import PendingWrite, WriteTicket
+from store.replication.put_times import PutTimes, gathering_s
+from store.replication.sent_grants import SentGrants
+from store.replication.write_right import WriteRight, needs_grant
 from store.replication.write_team import WriteTeam, is_safe, next_candidates, write_team
 
 log = logging.getLogger(__name__)
-LONGEST_GATHERING_S = 1.0  # a crawl's links wait twice on the way to who fetches them: here, and in the feed
-
-
-@dataclass(eq=False, slots=True)
-class _Ticket:
-    """One caller's drafts: how many are not safe yet, and what went wrong."""
-
-    left: int
-    done: asyncio.Future[None]
-    error: RemoteError | None = None
-
-
-@dataclass(eq=False, slots=True)
-class _Pending:
-    """One draft on its way."""
-
-    draft: Draft
-    ticket: _Ticket
-    since: float  # steady time
-    size: int
-    copies: set[NodeId] = field(default_factory=set)
-    asked: set[NodeId] = field(default_factory=set)  # to keep one for owners that do not answer
-    is_settled: bool = False
-
-    def settle(self, error: RemoteError | None = None) -> None:
-        """Tell the caller, the first time only, that the draft is safe or (`error`) is not."""
-        if not self.is_settled:
-            self.is_settled = True
-            self.ticket.left -= 1
-            self.ticket.error = self.ticket.error or error
-            if (not self.ticket.left or error) and not self.ticket.done.done():
-                self.ticket.done.set_result(None)
 
 
 class ReplicaWriter:
@@ -78,14 +63,16 @@ class ReplicaWriter:
         places: SiteShards,
         check: RecordCheck,
         late: LatePeers,
+        right: WriteRight,
     ) -> None:
         """`refused(slot, peer)` is told of copies that an owner lacks and that hinted hand-off cannot hold,
         `left_here(slots)` of slots of others whose copies this node keeps for them, `places` of sites that owners say
         lie elsewhere."""
         self._places, self._left_here, self._times, self._late = places, left_here, PutTimes(), late
+        self._sent, self._right = SentGrants(), right
         self._config, self._store, self._overlay, self._handoff = config, store, overlay, handoff
         self._signer, self._clock, self._refused, self._check = signer, clock, refused, check
-        self._queue: deque[_Pending] = deque()
+        self._queue: deque[PendingWrite] = deque()
         self._queued_bytes = 0
         self._flying = 0  # packages under way
         self._left_at = float("-inf")  # when the last one left, steady time
@@ -96,18 +83,37 @@ class ReplicaWriter:
         self._room = asyncio.Event()
 
     async def write(self, drafts: Sequence[Draft]) -> None:
-        """Return when every draft is safe with its owners; raises BadDraft, or TooFewCopies after a deadline."""
+        """Return when every draft is safe with its owners; raises BadDraft, NotGranted, or TooFewCopies after a
+        deadline. What the strategy takes back by now is passed over."""
         for draft in drafts:
             if flaw := self._check.draft_flaw(draft):
                 raise BadDraft(f"draft {draft.kind.name} {draft.id.hex()}", flaw)
+        drafts = [draft for draft in drafts if not self._check.is_taken_back(draft)]
         if not drafts:
             return
+        await self._enqueue([self._granted(draft) for draft in drafts])
+
+    async def move(self, record: Record, key: Key) -> None:
+        """Write a record to another place of its site, as `write` does; it keeps its author's proof where the network
+        wants one, and is signed anew elsewhere."""
+        epoch, at_ms, _ = record.version
+        moved = Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")
+        if self._check.is_taken_back(moved):
+            return
+        if not needs_grant(record.kind, epoch, self._overlay.view.strategy.grants_from):
+            await self._enqueue([(moved, None, None)])
+            return
+        signed_key = record.signed_key if record.signed_key != key else b""
+        same = replace(record, key=key, proof=replace(record.proof, key=signed_key))
+        await self._enqueue([(moved, next(iter(self._right.named_by([record])), None), same)])
+
+    async def _enqueue(self, drafts: Sequence[tuple[Draft, SignedGrant | None, Record | None]]) -> None:
         while self._held_bytes > self._config.max_waiting_bytes:
             self._room.clear()
             await self._room.wait()
-        ticket, since = _Ticket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
-        for draft in drafts:
-            pending = _Pending(draft, ticket, since, len(draft.body) + len(draft.content) + 1024)
+        ticket, since = WriteTicket(len(drafts), asyncio.get_running_loop().create_future()), self._clock().steady
+        for draft, grant, record in drafts:
+            pending = PendingWrite(draft, ticket, since, len(draft.body) + len(draft.content) + 1024, grant, record)
             self._queue.append(pending)
             self._queued_bytes += pending.size
             self._held_bytes += pending.size
@@ -121,6 +127,15 @@ class ReplicaWriter:
     def held_bytes(self) -> int:
         """The bytes of drafts queued or under way."""
         return self._held_bytes
+
+    def _granted(self, draft: Draft) -> tuple[Draft, SignedGrant | None, Record | None]:
+        """A draft with the grant that it is written under, whose epoch it has. Raises NotGranted."""
+        if not needs_grant(draft.kind, draft.epoch, self._overlay.view.strategy.grants_from):
+            return draft, None, None
+        grant = self._right.written_under(draft)
+        if grant is None:
+            raise NotGranted(slot_of(draft.key, self._slot_bits))
+        return replace(draft, epoch=grant.grant.epoch), grant, None
 
     async def run(self) -> None:
         """Flush packages for ever, a bounded number at once."""
@@ -151,8 +166,8 @@ class ReplicaWriter:
     def _is_full(self) -> bool:
         return len(self._queue) >= self._config.flush_records or self._queued_bytes >= self._config.flush_bytes
 
-    def _take(self) -> list[_Pending]:
-        batch: list[_Pending] = []
+    def _take(self) -> list[PendingWrite]:
+        batch: list[PendingWrite] = []
         size = 0
         while self._queue and len(batch) < self._config.flush_records:
             if batch and size + self._queue[0].size > self._config.flush_bytes:
@@ -162,12 +177,13 @@ class ReplicaWriter:
         self._queued_bytes -= size
         return batch
 
-    async def _flush(self, batch: list[_Pending]) -> None:
+    async def _flush(self, batch: list[PendingWrite]) -> None:
         """Sign a package and see it through."""
         try:
             async with asyncio.TaskGroup() as sends:
                 try:
-                    records = sign_package([p.draft for p in batch], self._signer)
+                    records = self._sign(batch)
+                    await self._keep_grants(batch)
                     await self._spread(batch, records, sends)
                 finally:  # the peers that have not answered yet hold up nobody else
                     self._flying -= 1
@@ -177,7 +193,18 @@ class ReplicaWriter:
             self._held_bytes -= sum(p.size for p in batch)
             self._room.set()
 
-    async def _spread(self, batch: list[_Pending], records: list[Record], sends: asyncio.TaskGroup) -> None:
+    def _sign(self, batch: list[PendingWrite]) -> list[Record]:
+        """The records of a batch, those that were not signed before under one signature."""
+        drafts = [p.draft for p in batch if p.record is None]
+        signed = iter(sign_package(drafts, self._signer) if drafts else ())
+        return [next(signed) if p.record is None else p.record for p in batch]
+
+    async def _keep_grants(self, batch: list[PendingWrite]) -> None:
+        """Keep what proves a package, for whoever gets its records later; at once it goes with them."""
+        with suppress(MachineRefuses):
+            await self._store.grants.keep(p.grant for p in batch if p.grant is not None)
+
+    async def _spread(self, batch: list[PendingWrite], records: list[Record], sends: asyncio.TaskGroup) -> None:
         """Send to live owners, again and again, and where they are late to the next candidates as well, until every
         record has its copies or time is up."""
         started, is_late = min(p.since for p in batch), False
@@ -202,7 +229,7 @@ class ReplicaWriter:
             is_late = True
 
     def _parts(
-        self, batch: list[_Pending], busy: set[NodeId], *, is_late: bool
+        self, batch: list[PendingWrite], busy: set[NodeId], *, is_late: bool
     ) -> dict[tuple[NodeId, bool], list[int]]:
         """Which drafts go to whom now; the peers marked True only keep them for owners that are late."""
         parts: dict[tuple[NodeId, bool], list[int]] = {}
@@ -218,7 +245,7 @@ class ReplicaWriter:
                     parts.setdefault((peer, True), []).append(n)
         return parts
 
-    async def _settle(self, batch: list[_Pending], under_way: dict[asyncio.Task[None], NodeId]) -> None:
+    async def _settle(self, batch: list[PendingWrite], under_way: dict[asyncio.Task[None], NodeId]) -> None:
         """Wait until all drafts are safe, nobody is left to answer, or who is left is late."""
         ends = self._clock().steady + self._times.patience_s(under_way.values())
         while under_way and not all(p.is_settled for p in batch) and (left := ends - self._clock().steady) > 0:
@@ -226,16 +253,17 @@ class ReplicaWriter:
             for task in done:
                 del under_way[task]
 
-    def _give_up(self, short: list[_Pending], waited_s: float) -> None:
+    def _give_up(self, short: list[PendingWrite], waited_s: float) -> None:
         for pending, team in zip(short, self._teams(short), strict=True):
             pending.settle(TooFewCopies(team.slot, len(pending.copies), team.needed, waited_s))
         log.warning("write short of copies records=%d waited_s=%.0f", len(short), waited_s)
 
-    async def _send(self, peer: NodeId, batch: list[_Pending], records: list[Record], *, is_hint: bool) -> None:
+    async def _send(self, peer: NodeId, batch: list[PendingWrite], records: list[Record], *, is_hint: bool) -> None:
         """Give one peer its part; whoever has enough copies then is told at once."""
         lacking = self._lacking(batch) if is_hint else ()
         is_here = peer == self._overlay.view.node_id
-        refused = await (self._keep(records, lacking) if is_here else self._ask(peer, records, lacking))
+        grants = tuple(dict.fromkeys(p.grant for p in batch if p.grant is not None))
+        refused = await (self._keep(records, lacking) if is_here else self._ask(peer, records, lacking, grants))
         taken = [pending for n, pending in enumerate(batch) if n not in refused]
         for pending in taken:
             pending.copies.add(peer)
@@ -244,7 +272,7 @@ class ReplicaWriter:
             if is_safe(self._overlay.view, team, pending.copies):
                 pending.settle()
 
-    def _lacking(self, batch: list[_Pending]) -> tuple[NodeId, ...]:
+    def _lacking(self, batch: list[PendingWrite]) -> tuple[NodeId, ...]:
         """The owners who have not taken all of these drafts; all owners where none lacks any."""
         view, owners, found = self._overlay.view, set[NodeId](), set[NodeId]()
         for pending, team in zip(batch, self._teams(batch), strict=True):
@@ -263,9 +291,12 @@ class ReplicaWriter:
             return set(range(len(records)))
         return {n for n, reason in enumerate(self._store.refusals(records)) if reason}
 
-    async def _ask(self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...]) -> set[int]:
+    async def _ask(
+        self, peer: NodeId, records: list[Record], lacking: tuple[NodeId, ...], grants: tuple[SignedGrant, ...]
+    ) -> set[int]:
         """What a peer did not take; everything where it does not answer."""
-        message, began = PutPackage(pack(records), lacking), self._clock().steady
+        message = PutPackage(pack(records), lacking, self._sent.lacking(peer, grants))
+        began = self._clock().steady
         try:
             reply = await self._overlay.ask(peer, message, PutReply, timeout_s=self._config.put_timeout_s)
         except RemoteError as error:
@@ -274,6 +305,10 @@ class ReplicaWriter:
         self._times.note(peer, self._clock().steady - began)
         self._late.note_answer(peer)
         self._wonder(records, reply.astray)
+        if reply.refused:
+            self._sent.forget(peer)
+        else:
+            self._sent.note(peer, grants)
         return {r.index for r in reply.refused}
 
     def _wonder(self, records: list[Record], astray: Sequence[int]) -> None:
@@ -281,7 +316,7 @@ class ReplicaWriter:
         for url in {url_of(records[n]) for n in astray if 0 <= n < len(records)}:
             self._places.hosts.doubt(site_of(url))
 
-    async def _owe(self, batch: list[_Pending], records: list[Record]) -> None:
+    async def _owe(self, batch: list[PendingWrite], records: list[Record]) -> None:
         """Remember for everybody who owns or serves a record's slot and lacks it that it should get it."""
         view, bits = self._overlay.view, self._slot_bits
         me, owners = view.node_id, dict[Slot, tuple[NodeId, ...]]()
@@ -298,7 +333,7 @@ class ReplicaWriter:
             for copy in await self._handoff.keep_for(peer, owed, is_here=is_here, now=self._clock().wall):
                 self._refused(slot_of(copy.key, self._slot_bits), peer)
 
-    def _teams(self, batch: Sequence[_Pending]) -> list[WriteTeam]:
+    def _teams(self, batch: Sequence[PendingWrite]) -> list[WriteTeam]:
         """The team of each record's slot as it is now; a package has few slots and many records."""
         bits, found = self._slot_bits, dict[Slot, WriteTeam]()
         slots = [slot_of(pending.draft.key, bits) for pending in batch]
@@ -310,8 +345,3 @@ class ReplicaWriter:
     @property
     def _slot_bits(self) -> int:
         return self._overlay.view.strategy.slot_bits
-
-
-def gathering_s(flush_after_s: float, peers: int) -> float:
-    """Return the seconds from one package to the next that is not full, where the last one went to so many peers."""
-    return min(flush_after_s * max(1, peers), max(flush_after_s, LONGEST_GATHERING_S))

@@ -29,6 +29,7 @@ from store.replication.replica_repair import ReplicaRepair
 from store.replication.replica_server import ReplicaServer
 from store.replication.replica_writer import ReplicaWriter
 from store.replication.shard_mover import ShardMover
+from store.replication.write_right import WriteRight
 
 log = logging.getLogger(__name__)
 
@@ -70,27 +71,38 @@ class Replicator:
         """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
         empty view at the start means "not heard yet" and not "alone". `rules` judge what the store cannot read; None:
         whatever that says will do."""
-        self._config, self._store, self._overlay = config, store, overlay
+        self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
+        self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._handoff = handoff = HintedHandoff(store, config)
-        check, proofs, late = RecordCheck(rules or NoBodyRules(), places), ProofThread(), LatePeers(clock)
+        check, proofs, late = RecordCheck(rules or NoBodyRules(), places, store.denial), ProofThread(), LatePeers(clock)
         self.refusals = RefusalCounts()  # of records that peers brought and that say what none may
         self.host_writers = HostWriters(overlay, places)
-        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers)
+        right = WriteRight(overlay, store.grants, proofs, config, clock)
+        sync = PeerSync(overlay, store, config, check, proofs, self.refusals, self.host_writers, right)
         self._repair = repair = ReplicaRepair(
             config, store, overlay, sync, handoff, clock, rng, expects_others=expects_others
         )
         self.ready_changed = repair.ready_changed  # set whenever `ready_slots` are others; whoever waits clears it
         self._writer = ReplicaWriter(
-            config, store, overlay, handoff, signer, clock, repair.not_kept, repair.left_here, places, check, late
+            config,
+            store,
+            overlay,
+            handoff,
+            signer,
+            clock,
+            repair.not_kept,
+            repair.left_here,
+            places,
+            check,
+            late,
+            right,
         )
         self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
-            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals
+            store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right
         )
-        self._shard_mover = ShardMover(
-            config, store, overlay, places, clock, self._writer.write, self._reader.read_many
-        )
+        self._shard_mover = ShardMover(config, store, overlay, places, clock, self._writer.move, self._reader.read_many)
 
     async def run(self) -> None:
         """Do everything that goes on by itself, until cancelled."""
@@ -175,10 +187,18 @@ class Replicator:
                 log.debug("debts not settled reason=%s", error)
             await asyncio.sleep(self._config.deliver_every_s)
 
+    async def _sweep(self) -> None:
+        """Forget, once a day, the grants that neither a record here nor one that is owed names."""
+        if self._swept_on != self._store.today:
+            self._swept_on = self._store.today
+            await self._store.sweep_grants(int(self._clock().wall - self._config.outbox_hours * 3600) - 86_400)
+
     async def _tend(self) -> None:
         while True:
             try:
                 await self._store.expire(self._store.today)
+                await self._handoff.strike_denied()
+                await self._sweep()
                 await self._store.compact()
             except MachineRefuses as error:
                 log.debug("store not tidied reason=%s", error)

@@ -2,7 +2,8 @@
 
 Every owner of an old place looks through what lies astray there. What the new place has in the same version is
 forgotten here; what it lacks is written there, by the first of the old place's ready owners. So one of the two places
-has each record at any moment. Who moves a record signs it anew, because its key is part of what is signed.
+has each record at any moment. Its key is part of what its author signed: it moves along, or, where no lease need be
+proved, whoever moves the record signs it anew.
 
 The work follows what must move. Where it may lie is known by site: a host record names one; a record that comes in late
 is noticed in the change log; only new rules of the strategy, which may mean any site, make a node look through all that
@@ -32,7 +33,7 @@ from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.errors import BadDraft
 from store.record.package import depth_of, size_of, url_of
-from store.record.record import Draft, Kind, Record
+from store.record.record import Kind, Record
 from store.replication.replica_reader import Records, Wants
 from store.replication.throttle import Throttle
 
@@ -46,7 +47,7 @@ FIRST, LAST = bytes(20), b"\xff" * 20
 MOVED = (Kind.DOCUMENT, Kind.VISIT)  # a visit goes after its document, so that a URL with an outcome has one
 
 ReadMany = Callable[[Wants], Awaitable[Records]]
-Write = Callable[[Sequence[Draft]], Awaitable[None]]
+Write = Callable[[Record, Key], Awaitable[None]]  # to another place of its site
 
 
 class ShardMover:
@@ -192,7 +193,7 @@ class ShardMover:
             record = self._store.find(bare.kind, bare.id)
             if record is None or record.version != bare.version or record.key != bare.key:
                 continue  # it changed meanwhile: the next look sees it
-            await self._write([_draft(record, keys[bare])])
+            await self._write(record, keys[bare])
             await asyncio.sleep(self._throttle.delay_s(self._clock().steady, size_of(record)))
 
     def _is_first(self, record: Record) -> bool:
@@ -202,9 +203,3 @@ class ShardMover:
         ready = view.ready(slot)
         order = [p for p in view.owners(slot) if p in ready] or list(ready) or [view.node_id]
         return order[0] == view.node_id
-
-
-def _draft(record: Record, key: Key) -> Draft:
-    """Make a draft of the same version at another place."""
-    epoch, at_ms, _ = record.version
-    return Draft(record.kind, record.id, key, epoch, at_ms, record.expires_day, record.body, record.content or b"")

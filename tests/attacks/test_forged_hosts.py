@@ -43,7 +43,7 @@ def test_a_site_is_not_another_one_because_somebody_says_so(how: AliasEvidence) 
         assert_complete(world)
         assert_polite(world)
 
-    simulate(scenario, WorldPlan(seed=3, hosts=3, pages=20))
+    simulate(scenario, WorldPlan(seed=3, hosts=3, pages=20, grants_from=0))
 
 
 @pytest.mark.parametrize("ahead_s", [pytest.param(0.0, marks=pytest.mark.prove), 80_000.0])
@@ -66,7 +66,7 @@ def test_nobody_moves_a_site_that_is_not_at_home_with_him(ahead_s: float) -> Non
         assert take_census(nodes).states() == world.web.outcomes()
         assert_polite(world)
 
-    simulate(scenario, WorldPlan(seed=5, hosts=3, pages=20))
+    simulate(scenario, WorldPlan(seed=5, hosts=3, pages=20, grants_from=0))
 
 
 def test_the_next_holder_vouches_for_what_the_last_one_said_of_a_site() -> None:
@@ -96,7 +96,7 @@ def test_the_next_holder_vouches_for_what_the_last_one_said_of_a_site() -> None:
         assert newcomer.node_core.store.host_book.depths(GAMMA)[0] == 2
         assert_complete(world)
 
-    simulate(scenario, WorldPlan(seed=6, hosts=3, pages=20))
+    simulate(scenario, WorldPlan(seed=6, hosts=3, pages=20, grants_from=0))
 
 
 def holds(node: SimNode, site: str) -> bool:

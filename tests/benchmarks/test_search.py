@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 
 from benchmarks.figures import row
+from benchmarks.search import analysing, speed
 from benchmarks.search import known_items as known_part
 from benchmarks.search import site_names as names_part
-from benchmarks.search import speed
 from benchmarks.search.__main__ import main
 from benchmarks.search.baselines import baselines
 from benchmarks.search.extent import Extent
@@ -196,6 +196,12 @@ def test_queries_are_timed(tmp_path: Path) -> None:
     found = {row.what: row.ours for row in speed.rows(extent)}
     assert found["speed over so many documents"] == 50
     assert 0 < found["typed query, CPU p50"] <= found["typed query, CPU p95"]
-    loaded = [what for what in found if any(word in what for word in ("clients", "remembered", "indexed /", "deleted"))]
-    assert len(loaded) == 5 and all(found[what] > 0 for what in loaded)
+    words = "clients", "remembered", "indexed /", "deleted", "second page"
+    loaded = [what for what in found if any(word in what for word in words)]
+    assert len(loaded) == 7 and all(found[what] > 0 for what in loaded)
     assert found["opening the index and the first query"] > 0 and found["forward records"] > 0
+
+
+def test_indexing_a_page_is_timed_by_both_analyzers(tmp_path: Path) -> None:
+    found = {row.what: row.ours for row in analysing.rows(Extent(web=web_of(tmp_path), quick=True))}
+    assert len(found) == 2 and all(value > 0 for value in found.values())

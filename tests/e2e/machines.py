@@ -126,7 +126,7 @@ class Machine:
 
     def is_quiet(self) -> bool:
         status = self.status()
-        return status["settled"] and status["crawl"]["frontier"] == 0 and status["crawl"]["open"] == 0
+        return status["alike"] and status["crawl"]["frontier"] == 0 and status["crawl"]["open"] == 0
 
 
 def start_all(machines: Sequence[Machine]) -> None:

@@ -1,4 +1,4 @@
-"""Five nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
+"""Nine nodes are upgraded from the version before, one by one, and taken back again, while people search and pages are
 crawled: no document is lost, no answer is an error or wrong, and all say the same in the end.
 
 No answer is partial meanwhile, since the newer version goes by the rules of search of the one before until a strategy
@@ -24,7 +24,7 @@ from machines import ROOT, Machine, Village, dse_node, linked, start_all, villag
 
 ONE_RULE = "6e25b91"  # the last commit that knew one analyzer and one ranking, 4 and 4
 OTHER_RULES = "3fe3335"  # the last commit of the line before versions had rules; analyzer 2 and ranking 1
-NODES = 5
+NODES = 9
 HOSTS = ("town.test", "shops.test", "parks.test")
 TITLES = [f"thing{letter}" for letter in "abcdefghijkl"]  # pages that differ in numbers alone would say the same
 WEB = {host: linked([f"{host[:4]}{title}" for title in TITLES], host, HOSTS[0]) for host in HOSTS}
@@ -146,7 +146,7 @@ def network_of(tmp_path: Path, program: Path, first_port: int, nodes: int) -> It
 
 @pytest.mark.prove
 @pytest.mark.parametrize("commit", [ONE_RULE, OTHER_RULES])
-def test_five_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path, commit: str) -> None:
+def test_nine_nodes_are_upgraded_and_taken_back_one_by_one(tmp_path: Path, commit: str) -> None:
     old = before(tmp_path / "before", commit)
     with network_of(tmp_path, old, 24500, NODES) as (town, machines):
         each = len(TITLES)

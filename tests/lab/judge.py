@@ -87,7 +87,7 @@ async def rested(hosts: Sequence[Host], within_s: float) -> float:
         nonlocal quiet
         found = Views(await statuses(hosts))
         alive = [s for s in found.by_name.values() if s]
-        at_rest = all(s["settled"] and not s["crawl"]["frontier"] and not s["crawl"]["open"] for s in alive)
+        at_rest = all(s["alike"] and not s["crawl"]["frontier"] and not s["crawl"]["open"] for s in alive)
         held = sum(s["slots"]["leased"] for s in alive) >= max((s["slots"]["all"] for s in alive), default=1)
         quiet = quiet + 1 if len(alive) == len(hosts) and at_rest and held else 0
         found.is_right = quiet == 3
@@ -118,7 +118,7 @@ def brief(status: Json | None) -> str:
     return (
         f"{status['role']}, hears {status['peers']['live']} of {status['members']} members, "
         f"slots {slots['ready']}/{slots['owned']} leased {slots['leased']}, {status['documents']} documents, "
-        f"to fetch {crawl['frontier']}+{crawl['open']}{', settled' if status['settled'] else ''}"
+        f"to fetch {crawl['frontier']}+{crawl['open']}{', alike' if status['alike'] else ''}"
     )
 
 

@@ -15,6 +15,7 @@ from dht import BadStrategy, InputError, Strategy
 from index import SearchRequest
 from node.app.service import Json
 from node.config.settings import NodeConfig
+from node.errors import NotProved
 from node.jobs.job_progress import Followed
 from node.web import CrawlerIdentity, WebServer
 
@@ -138,7 +139,8 @@ class FakeService:
             "members": 5,
             "slots": {"owned": 61, "ready": self.ready, "leased": 17},
             "documents": 812,
-            "settled": True,
+            "settled": False,
+            "alike": True,
             "faults": self.broken,
             "under_replicated": 0,
             "crawl": {
@@ -204,6 +206,11 @@ class FakeService:
         ]
         refused = [{"url": url, "reason": "not an http or https address"} for url in urls if not url.startswith("http")]
         return {"accepted": len(taken), "refused": refused, "seeds": seeds, "dry_run": dry_run}
+
+    async def remove(self, url: str) -> Json:
+        if "bad" in url:
+            raise NotProved(url, "no file names it", "put one there")
+        return {"site": "a.test", "prefix": "/private/", "proofs": [url]}
 
     async def progress(self, asked: Sequence[Followed]) -> list[Json]:
         """The first look finds everything waiting, the next one done; what has depth left leads to one page more."""

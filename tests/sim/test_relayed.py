@@ -1,4 +1,5 @@
-"""What a relay brings is done once where it changes something, however long it takes; what only reads is hedged."""
+"""What a relay brings is done once where it changes something, however long it takes; what only reads is hedged, and a
+relay that froze is waited for once."""
 
 import asyncio
 from typing import ClassVar
@@ -6,9 +7,11 @@ from typing import ClassVar
 import pytest
 
 from dht import Done, Message, NodeId
+from node.simulation.sim_node import SimNode
 from node.simulation.world import World, simulate
 
 TAKES_S = 3.0
+SOON_S = 0.3
 
 
 class Work(Message, frozen=True):
@@ -21,15 +24,24 @@ class Look(Message, frozen=True):
     in_packets: ClassVar[bool] = True
 
 
+class Glance(Message, frozen=True):
+    """Is answered at once."""
+
+    in_packets: ClassVar[bool] = True
+
+
+def strangers(nodes: list[SimNode]) -> tuple[SimNode, SimNode]:
+    """Two nodes without a common family."""
+    pairs = ((a, b) for a in nodes for b in nodes)
+    return next((a, b) for a, b in pairs if not {x.family for x in a.addresses} & {x.family for x in b.addresses})
+
+
 @pytest.mark.parametrize(("question", "times"), [(Work(), 1), (Look(), 2)])
 def test_slow_work_behind_a_relay_is_done_once(question: Message, times: int) -> None:
     async def scenario(world: World) -> None:
         nodes = await world.add(9)
         await world.pass_time(30.0)
-        pairs = ((a, b) for a in nodes for b in nodes)
-        asker, far = next(
-            (a, b) for a, b in pairs if not {x.family for x in a.addresses} & {x.family for x in b.addresses}
-        )
+        asker, far = strangers(nodes)
         began: list[NodeId] = []
 
         async def work(peer: NodeId, message: Message) -> Done:
@@ -40,5 +52,32 @@ def test_slow_work_behind_a_relay_is_done_once(question: Message, times: int) ->
         far.overlay.serve(type(question), work)
         await asker.overlay.ask(far.overlay.view.node_id, question, Done, timeout_s=10.0)
         assert len(began) == times
+
+    simulate(scenario)
+
+
+def test_a_relay_that_froze_holds_up_one_question_and_not_the_next() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(9)
+        await world.pass_time(30.0)
+        asker, far = strangers(nodes)
+
+        async def answer(peer: NodeId, message: Message) -> Done:
+            return Done()
+
+        async def took_s() -> float:
+            began = world.loop.time()
+            await asker.overlay.ask(far.overlay.view.node_id, Glance(), Done, timeout_s=10.0)
+            return world.loop.time() - began
+
+        far.overlay.serve(Glance, answer)
+        for relay in [node for node in nodes if len(node.addresses) > 1]:
+            world.sleep(relay)
+            if await took_s() > SOON_S:
+                break
+            world.wake(relay)
+        else:
+            pytest.fail("no relay was needed")
+        assert await took_s() < SOON_S
 
     simulate(scenario)

@@ -19,14 +19,15 @@ from dht import (
     Now,
     PeerTimeout,
     RemoteError,
+    SignedGrant,
     SiteShards,
     Slot,
     Strategy,
 )
-from store import MemoryDisk, RecordStore, Replicator, StoreConfig
+from store import Draft, MemoryDisk, RecordStore, Replicator, StoreConfig
 from store.disk.file_system import FolderDisk
 from store.record.record_check import BodyRules, NoBodyRules
-from tests.store.support import WALL
+from tests.store.support import WALL, grant
 
 CONFIG = StoreConfig(
     reserve_bytes=0, step_s=0.2, reconcile_every_s=20, view_settle_s=0.5, join_wait_s=3, deliver_every_s=0.5
@@ -91,7 +92,8 @@ class FakeOverlay:
         return ()
 
     def members(self) -> tuple[NodeId, ...]:
-        return tuple(sorted(n.id for n in self.net.list if n.id == self.node_id or self._seen(n).is_member))
+        known = (n for n in self.net.list if n.id not in self.net.strangers)
+        return tuple(sorted(n.id for n in known if n.id == self.node_id or self._seen(n).is_member))
 
     def contact(self, peer: NodeId) -> Contact | None:
         return None
@@ -143,6 +145,9 @@ class FakeOverlay:
 
     def leases(self) -> Mapping[Slot, int]:
         return {}
+
+    def grants(self, slot: Slot) -> tuple[SignedGrant, ...]:
+        return tuple(self.net.granted.get((self.node_id, slot), ()))
 
     async def ask(self, peer: NodeId, message: Message, answer: type[Any], *, timeout_s: float) -> Any:
         self.counted[type(message).__name__] = self.counted.get(type(message).__name__, 0) + 1
@@ -271,13 +276,23 @@ class Net:
         self.old: set[NodeId] = set()  # who has been here for long enough to decide; nobody: no such rule
         self.cut: set[NodeId] = set()  # on the other side of a partition
         self.holder: NodeId | None = None  # who holds the leases of all slots
+        self.granted: dict[tuple[NodeId, Slot], list[SignedGrant]] = {}  # what holders collected
+        self.strangers: set[NodeId] = set()  # who is a member no more, of whom nobody remembers that it was
         self.frozen: set[NodeId] = set()  # take what is sent and answer nothing; nobody has noticed
         self.strategy = Strategy(
-            network="00", version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas, min_acks=2,
-            slot_bits=slot_bits,
+            network="00" * 20, version=1, effective_at=0, expires_at=1 << 40, next_at=1 << 40, replicas=replicas,
+            min_acks=2, slot_bits=slot_bits,
         )  # fmt: skip
         self.list = [Node(self, Identity(bytes([n + 1]) * 32)) for n in range(count)]
         self.nodes = {n.id: n for n in self.list}
+
+    def grant(self, drafts: Iterable[Draft], holder: Identity, *voters: Identity) -> list[SignedGrant]:
+        """Have voters give a holder the grants under which it writes some drafts."""
+        bits = self.strategy.slot_bits
+        given = [grant(draft, holder, *voters, bits=bits) for draft in drafts]
+        for each in given:
+            self.granted.setdefault((holder.node_id, Slot(each.grant.slot)), []).append(each)
+        return given
 
     def lag_s(self, observer: NodeId, subject: NodeId) -> float:
         """How old news of one node is at another: fixed per pair, up to the network's lag."""

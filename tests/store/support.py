@@ -6,7 +6,9 @@ from dataclasses import dataclass
 
 import msgspec
 
-from dht import Identity, Now, document_id, placement_key
+from dht import Identity, Now, SignedGrant, document_id, node_id_of, placement_key, slot_of
+from dht.wire.grant import DOMAIN as GRANT_DOMAIN
+from dht.wire.grant import GRANT_S, Grant, granted_bytes
 from store import Document, Draft, Kind, Record, RecordStore, StoreConfig, encode_document
 from store.disk.file_system import Disk
 from store.record.package import sign_package
@@ -81,3 +83,21 @@ CHECK = RecordCheck(NoBodyRules(), AnyPlaces())  # type: ignore[arg-type]
 def flaws(made: Sequence[Record]) -> list[str]:
     """What is wrong with records, "" where nothing is; any URL and any visit will do."""
     return [flaw.reason for flaw in CHECK.flaws(made)]
+
+
+def grant(
+    of: Draft, *voters: Identity, bits: int = 4, team: Sequence[Identity] = (), network: bytes = bytes(20)
+) -> SignedGrant:
+    """The grant under which the first voter wrote a draft, signed by all of them; `team`: these and others."""
+    begin = of.at_ms // 1000
+    members = tuple(sorted(voter.node_id for voter in {*voters, *team}))
+    made = Grant(network, bits, slot_of(of.key, bits), of.epoch, voters[0].node_id, members, begin, begin + GRANT_S)
+    return SignedGrant(made, tuple((v.public_key, v.sign(GRANT_DOMAIN, granted_bytes(made))) for v in voters))
+
+
+def proofs(store: RecordStore, made: Sequence[Record]) -> tuple[SignedGrant, ...]:
+    """The grants here that some records may have been written under, each once."""
+    found = [
+        store.grants.covering(node_id_of(r.proof.author), r.signed_key, r.version.epoch, r.version.at_ms) for r in made
+    ]
+    return tuple(dict.fromkeys(grant for grants in found for grant in grants))

@@ -8,22 +8,35 @@ from pathlib import Path
 from typing import Any
 
 from bootstrap import load_network, new_network
-from dht import Identity, Strategy, parse_address, parse_document
+from dht import Identity, Need, Strategy, parse_address, parse_document
 from index import NEWEST_RULES
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import configuration, data_dir
 from node.errors import BadDataDir
 from node.views.safe_text import day
+from node.views.strategy import admission_words
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-
-
+ATTESTED = {
+    "admission": "attested",
+    "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
+    # older programs take everybody for a member, and so others for owners, and sign no grants
+    "needs": (Need("admission"), Need("grants")),
+}
 OPEN = {
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
     "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
 }
+JOINS = """\
+Whoever has the file becomes a member once members have reached its node at its own address (behind a router, by
+introduction). What says that it is a node and cannot be reached owns nothing and decides nothing."""
+STRANGERS = """\
+A stranger pays {price} for an identity, needs an address at which members reach it, and
+for a day decides nothing where older members are. This does not stop somebody who has many addresses, or machines
+in many networks, and waits: a day later such identities own parts of the key space and vote there, and can leave
+out, forge or hold back pages of these parts until they are found out and a strategy blocks them."""
 
 
 def new(arguments: Namespace) -> int:
@@ -52,6 +65,9 @@ def new(arguments: Namespace) -> int:
     print_facts(list(files.items()))
     print("\nGive the network file to everybody who shall join; it holds nothing secret.")
     print("Keep the publisher key to yourself and the offline key on another medium: either signs the next strategy.")
+    print(JOINS)
+    if arguments.open:
+        print("\n" + STRANGERS.format(price=f"2^{fields['puzzle_bits']} hashes"))
     return 0
 
 
@@ -101,6 +117,7 @@ def show(arguments: Namespace) -> int:
             *([("for site owners", network.info_url)] if network.info_url else []),
             ("copies", f"{strategy.replicas}, a write waits for {strategy.min_acks}"),
             ("slots", str(2**strategy.slot_bits)),
+            ("members", admission_words(strategy.admission)),
             ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
             ("first strategy", f"valid until {day(strategy.expires_at)}"),
         ]
@@ -120,8 +137,9 @@ def make_network(
     """Return the text of a new network's file, and the paths of the two keys that are written beside it, at
     STEM.publisher.key and STEM.offline.key.
 
-    Either key may sign the next strategy. Private and loopback addresses are refused in contacts unless a prefix
-    declares them: those of the bootstrap addresses are declared, all private ones where there is no first contact.
+    Either key may sign the next strategy. Members are whom members have reached, unless `fields` of the strategy say
+    otherwise. Private and loopback addresses are refused in contacts unless a prefix declares them: those of the
+    bootstrap addresses are declared, all private ones where there is no first contact.
     """
     files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
@@ -129,7 +147,7 @@ def make_network(
     chosen = dict(fields or {})
     chosen.setdefault("min_acks", min(2, chosen.get("replicas", 3)))
     analyzer, ranking = NEWEST_RULES.numbers
-    chosen = {"analyzer": analyzer, "ranking": ranking, **chosen}
+    chosen = {"analyzer": analyzer, "ranking": ranking, **ATTESTED, **chosen}
     strategy = Strategy(
         network="",
         version=1,

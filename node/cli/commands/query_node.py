@@ -1,4 +1,4 @@
-"""Does the verbs that ask the running node: search, status, peers, pause, resume."""
+"""Does the verbs that ask the running node: search, status, peers, remove, pause, resume."""
 
 import sys
 from argparse import Namespace
@@ -48,6 +48,16 @@ def status(arguments: Namespace) -> int:
     for warning in view.warnings:
         print(f"\nto look at: {warning}")
     return MACHINE_FAULT if view.has_faults else 0
+
+
+def remove(arguments: Namespace) -> int:
+    """Have pages removed that a file at their site names."""
+    body = client(arguments, needs_token=True).post("/api/v1/remove", {"url": arguments.prefix})
+    if arguments.json:
+        print_json(body)
+    else:
+        print(f"all of {plain(body['site'])} that begins with {plain(body['prefix'])} is hidden within minutes")
+    return 0
 
 
 def peers(arguments: Namespace) -> int:
@@ -150,9 +160,16 @@ def _refuses(view: StatusView) -> str:
     return f"{view.refuse_entries} {noun} of crawl.refuse, {view.refuse_told} of them told to peers"
 
 
-def _but_due(view: StatusView) -> str:
-    """Say that copies are alike though pages are still to come."""
-    return f", while {view.due:,} addresses of the network wait to be fetched" if view.due else ""
+def _index(view: StatusView) -> str:
+    """Say how far the index is: that copies are alike does not mean that no page is still to come."""
+    if view.is_settled:
+        return "settled: all copies are indexed alike, and no address waits to be fetched"
+    if not view.are_alike:
+        return "still catching up"
+    waits = f"{view.due:,} addresses of the network wait to be fetched"
+    return (
+        f"all copies are indexed alike, while {waits if view.due else f'nobody crawls {view.unheld:,} slots just now'}"
+    )
 
 
 def _facts(view: StatusView) -> list[tuple[str, str]]:
@@ -167,7 +184,7 @@ def _facts(view: StatusView) -> list[tuple[str, str]]:
         ("reached", view.reachable),
         ("pages", f"{view.documents:,} kept here"),
         ("slots", f"{view.owned} owned, {view.ready} ready to answer, {view.leased} being crawled"),
-        ("index", f"settled: all copies are indexed alike{_but_due(view)}" if view.is_settled else "still catching up"),
+        ("index", _index(view)),
         ("copies", f"too few of {view.under_replicated:,} slots just now" if view.under_replicated else "complete"),
         ("crawler", f"{view.crawl_state}{reason}"),
         ("refuses", _refuses(view)),

@@ -12,7 +12,7 @@ from node.cli.commands.drafts import read_file
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import client
 from node.views.safe_text import plain
-from node.views.strategy import instant, log_lines, rule_words, span
+from node.views.strategy import admission_words, instant, log_lines, rule_words, span
 
 Json = dict[str, Any]
 
@@ -68,6 +68,7 @@ def _facts(body: Json) -> list[tuple[str, str]]:
             "next",
             f"expected by {instant(body.get('next_at'))}, signed by {body.get('threshold', '-')} of: {', '.join(keys)}",
         ),
+        ("members", admission_words(body.get("admission"))),
         ("copies", f"{body.get('replicas', '-')}, a write waits for {body.get('min_acks', '-')}"),
         ("slots", str(2 ** body["slot_bits"]) if isinstance(body.get("slot_bits"), int) else "-"),
         ("politeness", f"{body.get('min_delay_s', '-')} to {body.get('max_delay_s', '-')} s between two requests"),

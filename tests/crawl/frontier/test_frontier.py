@@ -175,3 +175,16 @@ def test_nothing_is_waited_for_that_was_dropped() -> None:
     assert frontier.next_due(at(0)) == 60
     frontier.drop(Slot(1))
     assert frontier.next_due(at(0)) is None
+
+
+def test_a_review_makes_those_urls_due_that_it_is_about() -> None:
+    frontier, _ = new_frontier(100)
+    later = {"due_at": START + 1000.0, "state": VisitState.FETCHED, "visited_at": START}
+    for slot, host in ((Slot(0), 1), (Slot(0), 2), (Slot(1), 1)):
+        frontier.hold(slot, 1, [], at(0.0)) if frontier.epoch(slot) is None else None
+        for page in (1, 2):
+            frontier.observe(slot, visit(host, page + 10 * slot, **later), at(0.0))
+    frontier.review("http://h1.test/", Slot(0), lambda known: known.url.endswith("1"), at(1.0))
+    assert frontier.due_count(at(1.0)) == 1
+    frontier.review("http://h1.test/", None, lambda known: True, at(1.0))
+    assert frontier.due_count(at(1.0)) == 4 and len(frontier) == 6

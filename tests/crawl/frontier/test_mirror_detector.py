@@ -292,5 +292,5 @@ def test_memory_is_bounded() -> None:
         aliases.learn(page(f"{COPY}{n}", text_of(n)))
     assert len(aliases.sites) == 2_000
     known: Mapping[str, object] = aliases._origins[COPY].answers
-    assert len(known) <= 32 and all(len(o.linked) <= 64 for o in aliases._origins.values())
+    assert len(known) <= 32 and all(len(o.names.linked) <= 64 for o in aliases._origins.values())
     assert origin_of("https://a.example:8080/x?y") == "https://a.example:8080/"

@@ -9,6 +9,8 @@ from crawl.frontier.mirror_alias import REASON
 from crawl.pipeline.fetch_outcome import (
     KEEP_AGAIN_S,
     FollowUp,
+    allowed_again,
+    barred,
     failed,
     gone,
     is_outlived,
@@ -158,3 +160,33 @@ def test_a_stored_page_goes_when_its_site_has_none_any_more(
     assert is_outlived(stored, outcome) is outlived
     assert not is_outlived(replace(stored, history=History()), outcome), "nothing is stored"
     assert not is_outlived(replace(stored, is_sitemap=True), outcome)
+
+
+STORED = replace(VISIT, state=VisitState.FETCHED, visited_at=NOW - DAY_S, etag='"1"', history=History(fingerprint=OLD))
+
+
+def test_what_robots_disallow_is_hidden_where_it_is_stored_and_erased_a_week_later() -> None:
+    first = barred(STORED, NOW, CONFIG)
+    assert first.visit.is_hidden and first.follow_up == FollowUp.NOTHING
+    assert first.visit.due_at == NOW + DAY_S and first.visit.history.fingerprint == OLD
+    assert not is_outlived(STORED, first.visit)
+    later = barred(first.visit, NOW + 6.5 * DAY_S, CONFIG)
+    assert later.visit.barred_at == NOW and later.visit.due_at == NOW + 7 * DAY_S
+    assert later.follow_up == FollowUp.NOTHING and not is_outlived(first.visit, later.visit)
+    last = barred(later.visit, NOW + 7 * DAY_S, CONFIG)
+    assert last.follow_up == FollowUp.GONE and not last.visit.history.fingerprint and not last.visit.is_hidden
+
+
+def test_what_robots_allow_again_is_shown_without_a_request_and_indexes_are_told_for_good() -> None:
+    hidden = barred(STORED, NOW, CONFIG).visit
+    shown = allowed_again(hidden, NOW + DAY_S)
+    assert (shown.state, shown.due_at, shown.etag) == (VisitState.FETCHED, NOW + DAY_S, STORED.etag)
+    assert not shown.is_hidden and shown.barred_at == -NOW
+    stored, is_news = outcome_of_reading(shown, shown, NEW, NOW + 2 * DAY_S, CENSUS)
+    assert is_news and stored.barred_at == -NOW and gone(stored, "", NOW, CONFIG).barred_at == -NOW
+    assert barred(shown, NOW + 9 * DAY_S, CONFIG).visit.barred_at == NOW + 9 * DAY_S, "the week begins anew"
+
+
+def test_where_nothing_is_stored_there_is_nothing_to_hide() -> None:
+    assert barred(VISIT, NOW, CONFIG).visit.barred_at == 0.0
+    assert str(gone(VISIT, "", NOW, CONFIG).barred_at) == "0.0", "as it is written everywhere"

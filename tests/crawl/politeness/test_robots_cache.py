@@ -171,3 +171,13 @@ async def test_rules_are_not_asked_for_before_the_site_wants(script: Script, cac
     asked = await cache.ask(PAGE)
     assert isinstance(asked.access, RobotsUnreachable)
     assert asked.access.until == 601.0 + CONFIG.max_retry_s, "bounded"
+
+
+async def test_rules_are_news_where_they_differ_from_those_known_before(script: Script, cache: RobotsCache) -> None:
+    told = []
+    for status, body in ((200, "User-agent: *\nDisallow: /x"),) * 2 + ((503, ""), (200, ""), (404, "")):
+        script.say(HERE, status, body)
+        answer = await cache.ask(PAGE)
+        told.append((answer.is_news, answer.were_known))
+        script.now += 1001
+    assert told == [(True, False), (False, True), (False, True), (True, True), (False, True)]

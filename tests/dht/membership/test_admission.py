@@ -3,7 +3,14 @@
 from random import Random
 
 from dht.keys import NodeId
-from dht.membership.admission import MemberAdmission, MembershipClaim, mark_of, nearest_attesters
+from dht.membership.admission import (
+    NEAR_ATTESTERS,
+    MemberAdmission,
+    MembershipClaim,
+    days_in,
+    mark_of,
+)
+from dht.membership.attester_order import nearest_attesters
 from dht.wire.contact import Family
 
 BOTH, V4, V6 = frozenset[Family]((4, 6)), frozenset[Family]((4,)), frozenset[Family]((6,))
@@ -137,11 +144,11 @@ def test_a_bare_bootstrap_node_is_vouched_for_as_a_root_alone_and_its_names_coun
 
 
 def test_whatever_comes_first_the_same_are_admitted() -> None:
-    """Three roots and 40 others that name twelve of each other, in any order; the oracle starts from the roots."""
-    for seed in range(30):
+    """Three roots and 13 others that name some of each other, in any order; the oracle starts from the roots."""
+    for seed in range(60):
         rng = Random(seed)
-        peers = [NodeId(rng.randbytes(20)) for _ in range(40)]
-        names = {peer: rng.sample(peers, rng.randrange(13)) for peer in peers}
+        peers = [NodeId(rng.randbytes(20)) for _ in range(16)]
+        names = {peer: rng.sample(peers, rng.randrange(8)) for peer in peers}
         wanted = set(peers[:3])
         while more := [p for p in peers if p not in wanted and sum(p in names[a] for a in wanted) >= 3]:
             wanted.update(more)
@@ -153,6 +160,89 @@ def test_whatever_comes_first_the_same_are_admitted() -> None:
         for peer in rng.sample(peers, len(peers)):
             admission.hear(peer, claim(*names[peer]))
         assert admission.vouched == wanted
+
+
+def town(count: int, *, namers: int = 0, day: int = 0) -> tuple[MemberAdmission, NodeId, list[NodeId]]:
+    """A network, a newcomer, and the members by how near they are to its point; so many of the nearest name it."""
+    rng = Random(count)
+    newcomer, *members = (NodeId(rng.randbytes(20)) for _ in range(count + 1))
+    ranked = nearest_attesters(newcomer, members, count)
+    admission = attested(*members)
+    admission.hear(newcomer, claim())
+    for each in ranked[:namers]:
+        admission.hear(each, dated(newcomer, day))
+    return admission, newcomer, ranked
+
+
+def dated(peer: NodeId, day: int) -> MembershipClaim:
+    return claim(peer)._replace(days={mark_of(peer): day})
+
+
+def test_in_a_large_network_five_of_the_sixteen_nearest_admit_and_all_others_do_not() -> None:
+    admission, newcomer, ranked = town(100, namers=4)
+    assert admission.nearest_members(newcomer, BOTH) == ranked[:NEAR_ATTESTERS]
+    for each in ranked[NEAR_ATTESTERS:]:
+        assert admission.hear(each, claim(newcomer)) == []
+    assert admission.lacks(newcomer) == 1
+    assert admission.hear(ranked[NEAR_ATTESTERS - 1], claim(newcomer)) == [newcomer]
+    assert admission.lacks(newcomer) == 0
+
+
+def test_of_the_sixteen_nearest_are_those_alone_that_share_a_family() -> None:
+    admission, newcomer, ranked = town(100)
+    admission.hear(newcomer, claim(families=V6))
+    for each in ranked[::2]:
+        admission.hear(each, claim(families=V4))
+    assert admission.nearest_members(newcomer, V6) == ranked[1 : 2 * NEAR_ATTESTERS : 2]
+
+
+def test_a_member_is_as_old_as_the_fifth_name_says_whatever_others_say() -> None:
+    admission, newcomer, ranked = town(100, namers=6, day=20_000)
+    assert admission.first_day(newcomer) == 20_000
+    for liar in ranked[2 * NEAR_ATTESTERS :]:
+        admission.hear(liar, dated(newcomer, 1))
+    assert admission.first_day(newcomer) == 20_000, "those have no say"
+    for liar in ranked[6:10]:
+        admission.hear(liar, dated(newcomer, 1))
+    assert admission.first_day(newcomer) == 20_000, "four of the nearest make nobody older"
+    for liar in ranked[6 : 2 * NEAR_ATTESTERS]:
+        admission.hear(liar, dated(newcomer, 20_001))
+    assert admission.first_day(newcomer) == 20_000, "nor all others anybody younger"
+    admission.hear(ranked[0], claim(newcomer))
+    admission.hear(ranked[1], claim(newcomer))
+    assert admission.first_day(newcomer) == 20_001
+    for each in ranked:
+        admission.hear(each, claim(newcomer))
+    assert admission.first_day(newcomer) is None, "of older programs nobody learns an age"
+    assert admission.first_day(NodeId(b"?" * 20)) is None, "nor of whom nobody knows"
+
+
+def test_a_live_member_of_a_large_network_that_has_hardly_any_names_left_twice_is_dropped() -> None:
+    admission, newcomer, ranked = town(100, namers=6)
+    for each in ranked[2:6]:
+        admission.hear(each, claim())
+    admission.hear(ranked[50], claim(newcomer))
+    assert admission.is_member(newcomer) and admission.sweep(lambda peer: True) == []
+    assert admission.sweep(lambda peer: False) == [], "who sleeps cannot ask"
+    assert admission.sweep(lambda peer: True) == []
+    assert admission.sweep(lambda peer: True) == [newcomer] and not admission.is_member(newcomer)
+
+
+def test_in_a_small_network_one_name_keeps_a_member_for_good() -> None:
+    admission, newcomer, ranked = town(12, namers=3)
+    for each in ranked[1:3]:
+        admission.hear(each, claim())
+    assert admission.sweep(lambda peer: True) == admission.sweep(lambda peer: True) == []
+    assert admission.is_member(newcomer)
+
+
+def test_each_mark_goes_with_its_day() -> None:
+    marks = mark_of(A) + mark_of(B)
+    assert days_in(marks, (20_000).to_bytes(2, "big") + (20_001).to_bytes(2, "big")) == {
+        mark_of(A): 20_000,
+        mark_of(B): 20_001,
+    }
+    assert days_in(marks, b"") == {}
 
 
 def test_who_attests_follows_from_the_subject_alone() -> None:

@@ -88,7 +88,28 @@ def test_what_is_remembered_is_bounded():
     assert clocks.ahead_s(peer(9), START) == 0.0
 
 
-def test_peers_that_differ_from_us_are_counted_whatever_they_say_of_each_other():
-    clocks = clocks_of(3600.0, -86_400.0, 50.0, -3.0)
-    assert clocks.against_us(START, 60.0) == (2, 4)
-    assert PeerClocks().against_us(START, 60.0) == (0, 0)
+@pytest.mark.parametrize(
+    ("ahead_s", "sides", "are_against_us"),
+    [
+        ((), (1, 0, 0), False),
+        ((-3.0, 50.0), (3, 0, 0), False),
+        ((3600.0,), (1, 1, 1), True),
+        ((0.0, 3600.0), (2, 1, 1), False),
+        ((0.0, 3600.0, 3601.0), (2, 2, 2), True),
+        ((0.0, 3600.0, -3600.0, -90.0), (2, 3, 1), False),
+        ((3600.0, -86_400.0), (1, 2, 1), True),
+        ((0.0, 0.0, 3600.0, 3590.0), (3, 2, 2), False),
+        ((0.0, 3600.0, 3500.0, 3550.0), (2, 3, 3), True),
+    ],
+)
+def test_the_largest_group_of_clocks_that_agree_is_right(
+    ahead_s: tuple[float, ...], sides: tuple[int, int, int], are_against_us: bool
+):
+    found = clocks_of(*ahead_s).sides(START, 60.0)
+    assert (found, found.are_against_us) == (sides, are_against_us)
+
+
+def test_who_is_heard_no_more_does_not_speak_for_our_clock():
+    clocks = clocks_of(0.0, 0.0, 3600.0, 3600.0)
+    assert not clocks.sides(START, 60.0).are_against_us
+    assert clocks.sides(START, 60.0, {peer(0)}) == (2, 2, 2)

@@ -1,6 +1,6 @@
 from dht.clock import Now
 from dht.keys import NodeId
-from dht.membership.seniority import JOIN_S, Seniority
+from dht.membership.seniority import JOIN_S, Seniority, last_old_day
 
 OWN, A, B, C = (NodeId(bytes([n]) * 20) for n in range(4))
 DAY_S = 86_400.0
@@ -43,3 +43,18 @@ def test_a_peer_that_was_forgotten_begins_again_and_this_node_does_not() -> None
     ages.forget(A)
     ages.heard(A, DAY_S)
     assert seasoned(ages, 1.5 * DAY_S) == (OWN,)
+
+
+def test_to_everybody_the_newcomers_of_a_day_are_old_when_all_of_that_day_is_past_the_age() -> None:
+    assert last_old_day(Now(30 * DAY_S, 0.0), 7 * DAY_S, 0.0) == 22
+    assert last_old_day(Now(31 * DAY_S - 1, 0.0), 7 * DAY_S, 0.0) == 22, "it changes at midnight, for all at once"
+    assert last_old_day(Now(31 * DAY_S, 0.0), 7 * DAY_S, 0.0) == 23
+
+
+def test_who_came_before_the_network_was_as_old_as_that_is_as_old_as_the_network() -> None:
+    began_at = 10.5 * DAY_S
+    assert last_old_day(Now(17.4 * DAY_S, 0.0), 7 * DAY_S, began_at) is None
+    assert last_old_day(Now(17.5 * DAY_S, 0.0), 7 * DAY_S, began_at) == 17
+    assert last_old_day(Now(24.0 * DAY_S, 0.0), 7 * DAY_S, began_at) == 17
+    assert last_old_day(Now(27.0 * DAY_S, 0.0), 7 * DAY_S, began_at) == 19
+    assert last_old_day(Now(27.0 * DAY_S, 0.0), 0.0, began_at) is None, "no rule"

@@ -7,7 +7,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.keys import NodeId, Slot, distance, slot_start
-from dht.ownership.failure_domains import CROWD, NO_DOMAINS, FailureDomains, domains_of, owners_first, spread
+from dht.ownership.failure_domains import (
+    CROWD,
+    NO_DOMAINS,
+    YOUNG_MOST,
+    FailureDomains,
+    domains_of,
+    owners_first,
+    spread,
+)
 from dht.ownership.rendezvous import Placement
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
@@ -18,6 +26,9 @@ DOMAINS = st.builds(
     st.sampled_from(["", "", "ann", "bob", "cid"]),
     st.frozensets(st.sampled_from([b"a", b"b", b"c", b"d", b"e"]), max_size=2),
     st.booleans(),
+)
+YOUNG_OR_OLD = st.builds(
+    lambda domains, is_young: domains._replace(is_dual=False, is_young=is_young), DOMAINS, st.booleans()
 )
 
 
@@ -72,6 +83,51 @@ def test_a_gang_of_one_prefix_round_a_slot_gets_two_candidates_and_one_owner() -
     honest = sorted(IDS[:100], key=lambda m: distance(m, start))[:14]
     assert set(placement.ranking(Slot(7))) - set(gang) == set(honest)
     assert set(Placement(sorted(domains), 8, 3).ranking(Slot(7))) <= set(gang), "without the rule all were theirs"
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.lists(YOUNG_OR_OLD, min_size=1, max_size=12), st.integers(1, 5))
+def test_two_owners_are_young_only_where_each_old_candidate_is_kin_of_one(
+    found: list[FailureDomains], replicas: int
+) -> None:
+    domains = dict(zip(IDS, found, strict=False))
+    owners = owners_first(list(domains), replicas, domains)[:replicas]
+    assert len(owners) == min(replicas, len(domains))
+    if sum(domains[owner].is_young for owner in owners) > 1:
+        for other in domains.keys() - set(owners):
+            assert domains[other].is_young or any(kin(domains[other], domains[owner]) for owner in owners)
+
+
+def test_of_a_crowd_of_newcomers_four_are_candidates_and_one_is_an_owner_where_there_are_others() -> None:
+    start = slot_start(Slot(7), 8)
+    crowd = [NodeId(start[:18] + bytes([0, n])) for n in range(1, 13)]
+    domains = {m: FailureDomains(blocks=frozenset({m[:6]})) for m in IDS[:60]}
+    domains |= {m: FailureDomains(blocks=frozenset({m}), is_young=True) for m in crowd}
+    placement = Placement(sorted(domains), 8, 3, domains)
+    assert len(set(placement.ranking(Slot(7))) & set(crowd)) == YOUNG_MOST
+    assert len(set(placement.owners(Slot(7))) & set(crowd)) <= 1
+    old = {m: found._replace(is_young=False) for m, found in domains.items()}
+    assert set(crowd) < set(Placement(sorted(old), 8, 3, old).ranking(Slot(7))), "else nearly all were theirs"
+
+
+def test_where_all_are_young_the_same_own_as_where_nobody_is() -> None:
+    young = {m: FailureDomains("", frozenset({m[:6]}), is_young=True) for m in IDS[:60]}
+    old = {m: found._replace(is_young=False) for m, found in young.items()}
+    for slot in range(0, 256, 5):
+        placements = (Placement(sorted(young), 8, 3, domains) for domains in (young, old))
+        assert len({placement.owners(Slot(slot)) for placement in placements}) == 1
+
+
+def test_the_young_will_do_before_kin_will() -> None:
+    ranked = IDS[:4]
+    found = [
+        FailureDomains("ann"),
+        FailureDomains("bob", is_young=True),
+        FailureDomains("ann"),
+        FailureDomains("cid", is_young=True),
+    ]
+    domains = dict(zip(ranked, found, strict=True))
+    assert owners_first(ranked, 3, domains)[:3] == (ranked[0], ranked[1], ranked[3])
 
 
 def test_without_others_kin_will_do_and_without_declarations_nothing_changes() -> None:

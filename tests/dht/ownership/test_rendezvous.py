@@ -4,7 +4,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dht.keys import NodeId, Slot, distance, slot_start
-from dht.ownership.rendezvous import Placement, _weight
+from dht.ownership.rendezvous import Placement, weight
 
 POOL = [NodeId(random.Random(n).randbytes(20)) for n in range(300)]
 members_of = st.lists(st.sampled_from(POOL), min_size=1, max_size=80, unique=True).map(sorted)
@@ -13,7 +13,7 @@ members_of = st.lists(st.sampled_from(POOL), min_size=1, max_size=80, unique=Tru
 def slow_ranking(slot: int, bits: int, members: list[NodeId]) -> tuple[NodeId, ...]:
     start = slot_start(Slot(slot), bits)
     nearest = sorted(members, key=lambda m: distance(m, start))[:16]
-    return tuple(sorted(nearest, key=lambda m: _weight(m, start), reverse=True))
+    return tuple(sorted(nearest, key=lambda m: weight(m, start), reverse=True))
 
 
 @settings(max_examples=150, deadline=None)

@@ -9,13 +9,17 @@ import pytest
 from dht.clock import Now
 from dht.identity.node_key import Identity
 from dht.keys import NodeId, Slot
+from dht.membership.admission import mark_of
+from dht.membership.attester_order import nearest_attesters
 from dht.membership.member_table import MemberTable
+from dht.ownership.failure_domains import YOUNG_MOST
 from dht.ownership.rendezvous import NEAREST, Placement
 from dht.ownership.view import OverlayView
 from dht.slot_set import encode_slots
 from dht.strategy.document import Strategy
+from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint
-from dht.wire.heartbeat import Heartbeat, pack_endpoint, read_heartbeat
+from dht.wire.heartbeat import MOST_ATTESTED, Heartbeat, pack_endpoint, read_heartbeat
 
 BITS = 4
 SLOTS = [Slot(n) for n in range(1 << BITS)]
@@ -134,3 +138,36 @@ def test_in_a_large_network_only_the_neighbourhood_s_slots_are_gone_through() ->
     assert not view.is_live(far.node_id)
     assert view.teams() is teams, "a death elsewhere does not concern it"
     assert all(far.node_id not in view.live_owners(slot) for slot in SLOTS)
+
+
+def test_who_came_lately_by_the_word_of_its_attesters_owns_a_slot_beside_older_ones_alone() -> None:
+    clock, day, own = SimpleNamespace(steady=0.0), 11, NODES[0].node_id  # 1970-01-12
+    rules = msgspec.structs.replace(STRATEGY, min_age_s=86_400, admission="attested", declared_prefixes=())
+    strategies = SimpleNamespace(current=lambda now: rules, former_bits=lambda now: (), began_at=0)
+    members, young = MemberTable(own), {node.node_id for node in NODES[20:]}
+    members.trust([node.node_id for node in NODES[1:]])
+    members.follow(True, AddressPolicy())
+    view = view_of(own, members, clock, strategies)
+    ids = [node.node_id for node in NODES]
+
+    def say(sequence: int, first_days: dict[NodeId, int]) -> None:
+        for place, node in enumerate(NODES[1:], 1):
+            named = [p for p in first_days if node.node_id in nearest_attesters(p, ids, MOST_ATTESTED // 2)][
+                :MOST_ATTESTED
+            ]
+            days = b"".join(first_days[p].to_bytes(2, "big") for p in named)
+            beat = Heartbeat(
+                node.public_key, sequence, 1e6, 1e6 + 3600, (pack_endpoint(Endpoint(f"8.8.{place}.8", 1, 1)),)
+            )
+            beat = msgspec.structs.replace(beat, attests=b"".join(map(mark_of, named)), attested_days=days)
+            members.add(read_heartbeat(b"", beat), Now(1e6 + clock.steady, clock.steady), direct=True)
+
+    say(1, {peer: day if peer in young else day - 2 for peer in ids})
+    aged = {peer for peer in ids if members.admission.first_day(peer) == day - 2}
+    assert len(aged) >= 10 and not aged & young
+    owners = [set(view.owners(slot)) for slot in SLOTS]
+    assert max(len(each - aged) for each in owners) == 1
+    assert all(len(set(view.candidates(slot)) - aged) <= max(YOUNG_MOST, NEAREST - len(aged)) for slot in SLOTS)
+    clock.steady = 2.0
+    say(2, dict.fromkeys(ids, day - 2))
+    assert [set(view.owners(slot)) for slot in SLOTS] != owners, "all are as old now"

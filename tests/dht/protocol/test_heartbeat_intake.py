@@ -46,3 +46,21 @@ def test_former_members_are_tried_when_their_heartbeats_have_expired() -> None:
     assert late.members.members(at(day)) == (late.node_id,)
     assert THERE in [target for n in range(3) for _, target in late.poll(at(day + n))]
     assert not late.refused
+
+
+def test_a_newcomer_whose_clock_is_late_learns_it_from_what_its_only_contact_passes_on() -> None:
+    a, b, c = core(1, HERE), core(2, THERE), core(3, ELSEWHERE)
+    late = Now(at(0).wall - 3600, at(0).steady)
+    for other in (b, c):
+        other.poll(at(0))
+        a._intake.learn(late, other.own.raw, b.own.public_key)
+    assert "3605 s behind those of its peers" in a.clocks.warnings(late)[0]
+    assert not a.members.members(late)[1:], "they are of the future, and not taken"
+
+
+def test_a_heartbeat_that_was_passed_on_late_says_nothing_of_clocks() -> None:
+    a, b, c = core(1, HERE), core(2, THERE), core(3, ELSEWHERE)
+    for other in (b, c):
+        other.poll(at(0))
+        a._intake.learn(at(3600), other.own.raw, None)
+    assert not a.clocks.warnings(at(3600))

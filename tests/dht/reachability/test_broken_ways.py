@@ -1,7 +1,7 @@
 """A relay is asked first only where it has proved that the direct way is what fails."""
 
 from dht.keys import NodeId
-from dht.reachability.broken_ways import AGAIN_MOST_S, AGAIN_S, FAILING_S, LIMIT, BrokenWays
+from dht.reachability.broken_ways import AGAIN_MOST_S, AGAIN_S, FAILING_S, LIMIT, SILENT_S, BrokenWays
 
 PEER = NodeId(b"p" * 20)
 
@@ -36,6 +36,14 @@ def test_a_relay_that_was_not_needed_proves_nothing():
     ways = BrokenWays()
     ways.relayed(PEER, 0.0)
     assert not ways.is_broken(PEER, 0.0)
+
+
+def test_a_relay_that_let_somebody_wait_is_silent_for_a_while_or_until_it_answers():
+    ways = BrokenWays()
+    ways.silent(PEER, 0.0)
+    assert ways.is_silent(PEER, SILENT_S - 1) and not ways.is_silent(PEER, SILENT_S)
+    ways.answered(PEER)
+    assert not ways.is_silent(PEER, 1.0)
 
 
 def test_what_is_remembered_is_bounded():

@@ -81,3 +81,25 @@ def test_documents_with_the_common_word_alone_are_not_read_one_by_one(
         if files.engine.__class__.__name__ == "TantivyEngine":  # others give candidates in no order
             print(words, k, read)
             assert read <= most
+
+
+def test_a_phrase_is_found_where_its_words_stand_together_and_nowhere_else(files: IndexFiles) -> None:
+    chance, texts = random.Random(2), []
+    for number in range(600):
+        said = ["red fox"] * (number % 9 == 0) + ["fox red"] * (number % 13 == 0) + ["quartz"] * (number % 7 == 0)
+        words = [*said, *(f"w{chance.randrange(300)}" for _ in range(chance.randint(5, 40)))]
+        chance.shuffle(words)
+        made = corpus.text(chance, f"http://h{number}.example/{number}")
+        title = " ".join(words[:3]) if number % 5 == 0 else ""
+        menu = "red fox" if number % 50 == 1 else ""
+        plain = replace(made, title=title, headings=(), body=" ".join(words), language="en", boilerplate=menu)
+        texts.append(plain)
+    files.apply([DocumentChange(text.id, text) for text in texts], b"")
+    oracle = SearchOracle(texts)
+    for words, k in (('"red fox"', 19), ('"red fox"', 500), ('"red fox" quartz', 30), ('"fox red" w7 w8', 12)):
+        query, sought = parse_query(words), oracle.search(words)
+        for leaf in query.leaves:  # as the first round does
+            files.engine.counts(leaf, BITS)
+        found = ShardSearch(files, query, sought.statistics, SLOTS, BITS, DEPTH).best(query, k, 0.0, 0)
+        wanted = sought.hits[:k]
+        assert [(hit.id, hit.score) for hit in found.hits] == [(hit.text.id, hit.scored.score) for hit in wanted], words

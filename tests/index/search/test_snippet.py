@@ -30,6 +30,14 @@ def test_joins_neighbouring_bigrams_to_one_highlight() -> None:
     assert text == "他在北京大学读书。" * 3
 
 
+def test_words_and_characters_among_chinese_are_marked_where_they_stand() -> None:
+    text, marks = snippet(
+        "第7章 Debian套件管理系統的基礎。用Debian 安裝系統，十分簡單：分 三 部。", "debian 系统 三 分"
+    )
+    assert marks == ["Debian", "系統", "Debian", "系統", "分", "三"]
+    assert text.startswith("第7章")
+
+
 def test_without_a_match_it_is_the_beginning() -> None:
     text, marks = snippet("Start here. " + FILLER, "absent")
     assert text.startswith("Start here.")
@@ -70,6 +78,11 @@ def test_a_snippet_begins_and_ends_with_a_sentence_where_that_is_near() -> None:
     text, marks = snippet(FILLER + ". " + body, "parser query", 130)
     assert text == "…The parser reads a query and never fails. It says how it was read.…"
     assert marks == ["parser", "query"]
+
+
+def test_greek_and_russian_words_are_marked_with_and_without_their_accents() -> None:
+    assert snippet("Η νέα έκδοση, οι ΝΕΕΣ εκδόσεις", "νέα έκδοση")[1] == ["νέα", "έκδοση", "ΝΕΕΣ", "εκδόσεις"]
+    assert snippet("Ещё установка, потом об установке", "установка")[1] == ["установка", "установке"]
 
 
 def test_words_with_diacritics_are_marked_among_plain_ones() -> None:

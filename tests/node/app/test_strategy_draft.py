@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dht import BadStrategy, Rule, Strategy, check_bounds
+from dht import BadStrategy, CrawlRules, Rule, Strategy, check_bounds
 from node.app.strategy_draft import (
     DAY_S,
     DraftRequest,
@@ -104,12 +104,19 @@ def test_a_rule_that_is_none_is_refused_with_an_example(text: str) -> None:
 
 @pytest.mark.parametrize(
     ("action", "text"),
-    [("deny", "http://a/"), ("deny", ""), ("prefer", "a.test"), ("spread", "a.test=x"), ("spread", "a")],
+    [("deny", "http://"), ("deny", "a/b"), ("deny", ""), ("prefer", "a.test"), ("spread", "a.test=x"), ("spread", "a")],
 )
 def test_a_host_option_that_is_none_is_refused(action: str, text: str) -> None:
     with pytest.raises(BadStrategy) as refused:
         host_rule(action, text)
     assert refused.value.field == f"--{action}"
+
+
+def test_a_prefix_is_denied_by_either_scheme_and_nothing_beside_it() -> None:
+    rules = CrawlRules(drafted(DraftRequest({}, rules=[host_rule("deny", "https://A.test:8443/x.y/?q=")])))
+    denied = ["https://a.test:8443/x.y/?q=1", "http://a.test:8443/x.y/?q="]
+    others = ["https://a.test/x.y/?q=1", "https://a.test:8443/xzy/?q=1", "http://b.test/https://a.test:8443/x.y/?q="]
+    assert [rules.decide(url).action for url in denied + others] == ["deny"] * 2 + ["owners"] * 3
 
 
 def test_durations() -> None:

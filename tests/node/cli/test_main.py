@@ -113,6 +113,24 @@ def test_the_first_node_of_a_network_is_its_founder_and_no_other(tmp_path: Path)
     assert main(["network", "begin", "--data-dir", str(tmp_path / "nowhere")]) == 1
 
 
+def test_a_new_network_takes_none_but_whom_members_have_reached(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name, options in (("campus", ()), ("wide", ("--open",))):
+        file = tmp_path / f"{name}.toml"
+        assert main(["network", "new", name, "--out", str(file), *options]) == 0
+        told = capsys.readouterr().out
+        assert "becomes a member once members have reached its node" in told
+        assert ("This does not stop somebody who has many addresses" in told) == bool(options)
+        first = parse_document(load_network(file).first.document)
+        assert first.admission == "attested" and first.grants_from == 1
+        assert [need.feature for need in first.needs] == ["admission", "grants"]
+        assert main(["network", "show", str(file)]) == 0
+        assert "whom other members have reached" in capsys.readouterr().out
+    assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
+    assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "attested"
+
+
 def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     for name, options, bits in (("wide", [], 20), ("easy", ["--puzzle-bits", "12"], 12)):
         file = tmp_path / f"{name}.toml"
@@ -191,7 +209,7 @@ def test_status_and_peers(site: Any, capsys: pytest.CaptureFixture[str]) -> None
     out = capsys.readouterr().out
     assert "5 nodes in the network" in out
     assert "waiting for politeness at 3 sites" in out
-    assert "settled: all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
+    assert "all copies are indexed alike, while 500 addresses of the network wait to be fetched" in out
     assert "to look at: the next version is 3 days late" in out
     site.service.broken.append({"site": "store", "cause": "store: no space left", "remedy": "free some space"})
     assert main(["status", *url]) == main(["status", "--json", *url]) == 3, "scripts see that its machine has faults"

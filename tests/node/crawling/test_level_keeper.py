@@ -112,14 +112,14 @@ class Town:
 def test_equal_copies_are_level_and_settled_and_at_rest_little_is_said() -> None:
     async def scenario(a: Side, b: Side) -> None:
         assert (a.level(), b.level()) == ((3, 3), (3, 3))
-        assert a.keeper.is_settled()
+        assert a.keeper.are_alike()
         said = len(a.sent)
         await asyncio.sleep(5 * REFRESH_S)
         assert len(a.sent) - said == 5
         assert a.level() == (3, 3)
         b.owed = 1
         await asyncio.sleep(REFRESH_S + PUSH_EVERY_S)
-        assert not a.keeper.is_settled()
+        assert not a.keeper.are_alike()
 
     Town().live(scenario)
 
@@ -128,7 +128,7 @@ def test_a_copy_that_differs_is_said_within_seconds_and_is_unlike_after_a_while(
     async def scenario(a: Side, b: Side) -> None:
         b.documents[Slot(1)] = b"more"
         await asyncio.sleep(2 * PUSH_EVERY_S)
-        assert not a.keeper.is_settled()
+        assert not a.keeper.are_alike()
         await asyncio.sleep(UNLIKE_S + REFRESH_S)
         assert a.level() == (1, 3), "of its own copy alone it is sure"
         assert a.agreement.of([Slot(1), Slot(2)]).unlike == (1,)

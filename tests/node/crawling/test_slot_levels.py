@@ -80,14 +80,14 @@ def test_what_nobody_holds_here_and_who_is_gone_is_forgotten() -> None:
 def test_all_is_settled_when_all_live_owners_say_the_same_and_owe_nothing() -> None:
     levels, teams = SlotLevels(), {SLOT: OWNERS}
     hear(levels, 0.0, told())
-    assert not levels.is_settled({SLOT: WHOLE}, teams, ME)
+    assert not levels.are_alike({SLOT: WHOLE}, teams, ME)
     hear(levels, 0.0, told(), OTHER)
-    assert levels.is_settled({SLOT: WHOLE}, teams, ME)
-    assert not levels.is_settled({SLOT: b"else"}, teams, ME)
+    assert levels.are_alike({SLOT: WHOLE}, teams, ME)
+    assert not levels.are_alike({SLOT: b"else"}, teams, ME)
     hear(levels, 0.0, told(owed=1), OTHER)
-    assert not levels.is_settled({SLOT: WHOLE}, teams, ME)
+    assert not levels.are_alike({SLOT: WHOLE}, teams, ME)
     hear(levels, 0.0, told(whole=b""), OTHER)
-    assert not levels.is_settled({SLOT: b""}, teams, ME), "who changes just now is not settled"
+    assert not levels.are_alike({SLOT: b""}, teams, ME), "who changes just now is not settled"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,17 @@ from typing import Any
 
 import pytest
 
-from dht import BadMessage, Message, NodeId
-from node.delegation.client_dispatch import MAX_POLLS, POLL_S, REST_S, ClientDispatch, OrderBatch, OrderDone, PollOrders
+from dht import BadMessage, Message, NodeId, Slot
+from node.delegation.client_dispatch import (
+    MAX_POLLS,
+    NO_LEASE_S,
+    POLL_S,
+    REST_S,
+    ClientDispatch,
+    OrderBatch,
+    OrderDone,
+    PollOrders,
+)
 from node.delegation.fetch_order import ORDER_WITHIN_S, ClientAnswer, FetchAnswer, FetchOrder
 from node.simulation import SimLoop
 
@@ -22,7 +31,15 @@ class Desk:
     def __init__(self, loop: SimLoop) -> None:
         self.handlers: dict[type[Message], Callable[[NodeId, Any], Awaitable[Any]]] = {}
         self.rooms: list[int] = []
+        self.held = {Slot(1): 7}
         self.clients = ClientDispatch(self, loop.clock(), self.rooms.append)  # type: ignore[arg-type]
+
+    @property
+    def view(self) -> "Desk":
+        return self
+
+    def leases(self) -> dict[Slot, int]:
+        return self.held
 
     def serve(self, message: type[Message], handler: Callable[[NodeId, Any], Awaitable[Any]]) -> None:
         self.handlers[message] = handler
@@ -141,5 +158,15 @@ def test_a_client_that_lied_waits_in_vain_and_the_reason_is_told() -> None:
         assert await desk.poll(ONE) == OrderBatch(rest_s=REST_S)
         assert await desk.clients.carry(ORDER) is None
         assert desk.clients.distrusted == {ONE.hex(): "brought http://a.test/ with another text than the site's"}
+
+    scenario(told)
+
+
+def test_who_holds_no_lease_sends_clients_to_others_at_once() -> None:
+    async def told(desk: Desk, tasks: asyncio.TaskGroup) -> None:
+        desk.held = {}
+        async with asyncio.timeout(1.0):
+            assert await desk.poll(ONE) == OrderBatch(rest_s=NO_LEASE_S)
+        assert not desk.clients.waiting
 
     scenario(told)

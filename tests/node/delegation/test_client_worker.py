@@ -20,13 +20,17 @@ class Town:
     """Six members, of whom one has work and one is dead; each knows what it was asked."""
 
     def __init__(self, orders: list[FetchOrder]) -> None:
-        self.node_id, self.mine, self.orders = ME, False, orders
+        self.node_id, self.mine, self.waits, self.orders = ME, False, False, orders
         self.done: list[OrderDone] = []
         self.polls: list[tuple[float, NodeId]] = []
 
     @property
     def view(self) -> "Town":
         return self
+
+    @property
+    def takes_part(self) -> bool:
+        return self.mine or self.waits
 
     def members(self) -> list[NodeId]:
         return [*PEERS, ME] if self.mine else PEERS
@@ -101,3 +105,10 @@ def test_members_and_paused_clients_poll_nobody() -> None:
     paused = Town([])
     run(paused, 60.0, paused=True)
     assert not paused.polls
+
+
+def test_who_waits_to_be_admitted_works_as_a_client_after_a_minute() -> None:
+    town = Town([])
+    town.waits = True
+    run(town, 100.0)
+    assert town.polls and min(at for at, _ in town.polls) >= 60.0

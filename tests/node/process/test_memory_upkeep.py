@@ -1,10 +1,16 @@
 """What a process freed goes back to the system."""
 
+import asyncio
+import gc
 import platform
 import subprocess
 import sys
+import weakref
 
 import pytest
+
+from node.process.memory_upkeep import RARELY, keep_memory_small
+from node.simulation.loop import SimLoop
 
 # A process of its own: in one that has run long, new objects take free memory that is resident already.
 FREED_BETWEEN_KEPT = """
@@ -32,3 +38,30 @@ def test_pages_that_hold_nothing_go_back_though_others_between_them_are_in_use()
     full, freed, given_back = map(int, told.split())
     assert full > 80_000_000 and freed > 80_000_000, "the kept ones hold the heap apart"
     assert given_back < 20_000_000
+
+
+class Connection:
+    """Something that refers to itself, as what the loop calls back does."""
+
+    def __init__(self) -> None:
+        self.me = self
+
+
+def test_what_was_in_use_for_long_goes_within_minutes_of_its_end() -> None:
+    async def use() -> weakref.ref[Connection]:
+        async with asyncio.TaskGroup() as tasks:
+            upkeep = tasks.create_task(keep_memory_small())
+            connection = Connection()
+            await asyncio.sleep(300)
+            seen = weakref.ref(connection)
+            del connection
+            await asyncio.sleep(660)
+            upkeep.cancel()
+        return seen
+
+    thresholds = gc.get_threshold()
+    gc.set_threshold(*RARELY)
+    try:
+        assert SimLoop().run(use())() is None
+    finally:
+        gc.set_threshold(*thresholds)

@@ -279,7 +279,7 @@ def test_the_status_page_tells_state_warnings_and_members(site: Any) -> None:
     page = site.get("/status").text
     for part in (
         "60 ready to answer",
-        "settled: all copies are indexed alike, while 500 addresses of the network wait to be fetched",
+        "all copies are indexed alike, while 500 addresses of the network wait to be fetched",
         "waiting for politeness",
         "the next version is 3 days late",
         "512 MB of 10.0 GB",

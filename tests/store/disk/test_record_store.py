@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
 
-from dht import MachineRefuses, placement_key
+from dht import MachineRefuses, Rule, Strategy, placement_key
 from store import Draft, Kind, MemoryDisk, RecordStore, StoreConfig
 from store.disk.file_system import Disk
 from store.record.range_reconciliation import mark
@@ -258,4 +258,36 @@ async def test_looking_through_ranges_leaves_the_loop_free() -> None:
     await store.put(records(draft(1)))
     thread, rows = await store.read_ranges(lambda catalog: (threading.get_ident(), catalog.rows(FIRST, LAST)))
     assert thread != threading.get_ident() and len(rows) == 1
+    store.close()
+
+
+def lying(disk: Disk) -> bytes:
+    """All bytes of all segments."""
+    return b"".join(disk.read(name, 0, disk.size(name)) for name in disk.names() if name.startswith("segment"))
+
+
+async def test_what_is_taken_back_is_hidden_at_once_and_leaves_no_byte_behind(disk: Disk) -> None:
+    def there() -> list[int]:
+        return [n for n in range(40) if store.find(Kind.DOCUMENT, draft(n).id) is not None]
+
+    store = open_store(disk)
+    await store.put(records(*(draft(n) for n in range(40))))
+    await store.put(records(draft(3, at=5.0)))  # its former version lies there, too
+    rule = Rule(action="deny", host="host3.example")
+    store.denial.follow(Strategy(network="", version=2, effective_at=0, expires_at=2, next_at=1, rules=(rule,)), 0.0)
+    others = [n for n in range(40) if n % 7 != 3]
+    assert there() == others
+    assert await store.put(records(draft(10, at=9.0))) == 0
+    assert b"host3.example" in lying(disk) and b"3:5000:x" in lying(disk)
+    for part in store.denied(FIRST, LAST):
+        await store.forget(part, erased=True)
+    await store.compact()
+    assert b"host3.example" not in lying(disk) and b"3:5000:x" not in lying(disk)
+    store.denial.follow(Strategy(network="", version=3, effective_at=0, expires_at=2, next_at=1), 9.0)
+    assert there() == others
+    assert store.summary(FIRST, LAST).documents == len(others)
+    store.close()
+    store = open_store(disk)
+    assert there() == others
+    assert await store.put(records(draft(3, at=9.0))) == 1
     store.close()

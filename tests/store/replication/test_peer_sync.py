@@ -1,6 +1,7 @@
 """One conversation with a peer that lies."""
 
 import random
+from types import SimpleNamespace
 
 import pytest
 
@@ -13,6 +14,7 @@ from store.replication.host_writers import HostWriters
 from store.replication.messages import FetchRecords, FetchReply, ReconcileReply, ReconcileStep
 from store.replication.peer_sync import PeerSync
 from store.replication.proof_thread import ProofThread
+from store.replication.write_right import WriteRight
 from tests.store.support import CHECK, CONFIG, AnyPlaces, StillClock, draft, records
 
 BITS = 4
@@ -20,6 +22,8 @@ BITS = 4
 
 class Liar:
     """Answers every comparison with a list of all it has, whatever was asked."""
+
+    view = SimpleNamespace(strategy=SimpleNamespace(grants_from=0))
 
     def __init__(self, count: int) -> None:
         made = sorted(records(*(draft(n) for n in range(count))), key=lambda r: (r.key, r.id))
@@ -36,7 +40,8 @@ class Liar:
 @pytest.mark.parametrize("seed", range(3))
 async def test_a_peer_cannot_fill_slots_that_were_not_compared(seed: int) -> None:
     store, liar = RecordStore(MemoryDisk(), CONFIG, StillClock()), Liar(60)
-    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()))  # type: ignore[arg-type]
+    right = WriteRight(liar, store.grants, ProofThread(), CONFIG, StillClock())  # type: ignore[arg-type]
+    sync = PeerSync(liar, store, CONFIG, CHECK, ProofThread(), RefusalCounts(), HostWriters(liar, AnyPlaces()), right)  # type: ignore[arg-type]
     slots = sorted(random.Random(seed).sample([Slot(s) for s in range(1 << BITS)], 6))
     done = await sync.reconcile(b"p" * 20, slots, BITS, pull=True, push=())  # type: ignore[arg-type]
     mine = [r for r in liar.by_id.values() if slot_of(r.key, BITS) in slots]

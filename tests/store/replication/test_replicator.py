@@ -14,7 +14,7 @@ from store.errors import BadDraft
 from store.record.package import open_package, pack, sign_package
 from store.record.range_reconciliation import FORM, Range, RangeMode
 from store.replication.messages import FetchRecords, FetchReply, PutPackage, PutReply, ReconcileStep
-from store.replication.replica_writer import gathering_s
+from store.replication.put_times import gathering_s
 from tests.store.network import CONFIG, Net, Node, network
 from tests.store.support import draft, random_draft, records
 

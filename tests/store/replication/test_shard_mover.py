@@ -9,7 +9,7 @@ from store import Draft, Kind
 from store.record.package import depth_of, url_of
 from store.replication.shard_mover import ShardMover
 from tests.store.network import Net, Node, network
-from tests.store.support import draft, records, url
+from tests.store.support import draft, flaws, proofs, records, url
 
 BIG = site_of(url(0))  # host0.example: every seventh URL
 COUNT = 56
@@ -58,6 +58,7 @@ async def started(net: Net, drafts: list[Draft] = DRAFTS) -> None:
     for node in net.list:
         node.start()
     await net.all_ready()
+    net.grant(drafts, net.list[0].identity, net.list[1].identity)
     await net.list[0].replicator.write(drafts)
     await asyncio.sleep(3.0)
 
@@ -79,6 +80,35 @@ def test_a_site_that_is_spread_changes_its_slots_and_keeps_its_records() -> None
             for kind in (Kind.DOCUMENT, Kind.VISIT):
                 for record in node.store.scan(kind, bytes(20), b"\xff" * 20):
                     assert record.version == before[kind, record.id], "the same version as before the move"
+
+    network(4, story, slot_bits=4)
+
+
+def test_what_moves_keeps_its_authors_proof_where_leases_are_proved() -> None:
+    """Twice, and it is pulled afterwards by a node that lost its disk."""
+
+    async def story(net: Net) -> None:
+        net.set_strategy(grants_from=1)
+        await started(net, BIG_DRAFTS)
+        for depth in (2, 4):
+            for node in net.list:
+                spread(node, depth)
+            await moved(net, depth)
+        net.list[3].kill()
+        net.list[3].wipe()
+        net.list[3].start()
+        spread(net.list[3], 4)
+        await net.all_ready()
+        await moved(net, 4)
+        author, signed = net.list[0].identity.public_key, {(d.kind, d.id): d.key for d in BIG_DRAFTS}
+        for node in net.list:
+            for kind in (Kind.DOCUMENT, Kind.VISIT):
+                for bare in node.store.scan(kind, bytes(20), b"\xff" * 20):
+                    record = node.store.find(bare.kind, bare.id)
+                    assert record is not None and record.proof.author == author
+                    assert record.signed_key == signed[record.kind, record.id]
+                    assert flaws([record]) == [""]
+                    assert proofs(node.store, [record])
 
     network(4, story, slot_bits=4)
 

@@ -1,0 +1,132 @@
+"""Runs the benchmark of trust."""
+
+import sys
+from collections.abc import Iterator, Sequence
+from math import isnan
+
+from benchmarks.figures import Row, parser_for, row, show
+from benchmarks.trust import goals
+from benchmarks.trust.shares import (
+    MAJORITY,
+    MANY,
+    Share,
+    addresses,
+    days_to_own,
+    made_up,
+    share,
+    share_in,
+)
+from benchmarks.trust.theory import at_least
+from benchmarks.trust.town import Town
+from dht import Placement
+from dht.ownership.rendezvous import NEAREST
+from node.simulation.observations import REPLICAS, slot_bits_for
+
+WEEK = 7
+MIN_AGE_DAYS = 1  # as `network new --open` asks; without it 0
+AGES_DAYS = (0, MIN_AGE_DAYS, 7)
+SLOTS_A_TOWN = 4
+
+
+def main() -> int:
+    """Run the benchmark; return 0 whether goals are met or not."""
+    chosen = parser_for("what an attacker with one machine in a hundred gets").parse_args()
+    honest, counts, seeds = (300, (300, 1_000), (1,)) if chosen.quick else (1_000, (300, 10_000), (1, 2))
+    found = [each for count in counts for each in by_chance(honest, count, seeds)]
+    found += [*over_a_week(honest, counts[-1], seeds), *by_prefixes(honest, counts[-1], seeds)]
+    found += near_one_slot(honest, counts[-1], seeds)
+    show("trust", found, (), as_json=chosen.json)
+    return 0
+
+
+def by_chance(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what so many identities get that come at once: in an open network, without machines, and with some."""
+    machines, who = honest // 100, f"{count:,} identities at once"
+    yield from _shares(f"open network, {who}", [_open(honest, count, seed) for seed in seeds], honest, [count])
+    silent = [_joined(honest, count, seed, machines, are_reached=False) for seed in seeds]
+    what = f"attested, {who}, none of which answers: slots with an owner of theirs"
+    yield row(what, [found.owned for _, found in silent], "of all", goal=goals.UNREACHABLE)
+    towns = [Town(honest, seed) for seed in seeds]
+    for seed, town in zip(seeds, towns, strict=True):
+        town.join(made_up(count, seed), addresses(machines))
+        town.settle()
+    first = [(len(town.admitted), share_in(town, MIN_AGE_DAYS)) for town in towns]
+    who = f"attested, {who}, on {machines} machines"
+    yield row(f"{who}: admitted", [admitted for admitted, _ in first], "")
+    yield from _shares(f"{who}, that day", [found for _, found in first], honest, [n for n, _ in first])
+    for town in towns:
+        town.pass_days(WEEK)
+    later = [(len(town.admitted), share_in(town, MIN_AGE_DAYS)) for town in towns]
+    yield from _shares(f"{who}, a week later", [found for _, found in later], honest, [n for n, _ in later], goal=True)
+
+
+def over_a_week(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what they get that come evenly over a week."""
+    found = []
+    for seed in seeds:
+        town, pool = Town(honest, seed), made_up(count, seed)
+        for day in range(WEEK):
+            town.join(pool[day::WEEK], addresses(honest // 100))
+            town.settle()
+            town.today += 1
+        town.pass_days(MIN_AGE_DAYS + 1)
+        found.append((len(town.admitted), share_in(town, MIN_AGE_DAYS)))
+    who = f"attested, {count:,} identities over a week, on {honest // 100} machines"
+    yield row(f"{who}: admitted", [admitted for admitted, _ in found], "")
+    yield from _shares(f"{who}, then", [each for _, each in found], honest, [n for n, _ in found], goal=True)
+
+
+def by_prefixes(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield what more addresses buy, a week after: two in each /24, which are all that count."""
+    for prefixes in (honest // 100, honest // 20, honest // 10):
+        found = [_joined(honest, count // 10, seed, prefixes, each=2, days=WEEK) for seed in seeds]
+        who = f"attested, two addresses in each of {prefixes} /24s"
+        yield row(f"{who}: admitted", [admitted for admitted, _ in found], "")
+        yield from _shares(f"{who}, a week later", [each for _, each in found], honest, [n for n, _ in found])
+
+
+def near_one_slot(honest: int, count: int, seeds: Sequence[int]) -> Iterator[Row]:
+    """Yield how long it takes to own one slot, by the best of so many identities, and by how many /24s."""
+    towns = [Town(honest, seed) for seed in seeds]
+    for prefixes in (1, 2, 3):
+        days = [days_to_own(town, count, prefixes, AGES_DAYS) for town in towns for _ in range(SLOTS_A_TOWN)]
+        for age, found in zip(AGES_DAYS, zip(*days, strict=True), strict=True):
+            got = [each for each in found if not isnan(each)]
+            who = f"attested, min_age {age} d, the best of {count:,} identities in {prefixes} /24s"
+            yield row(f"{who}: one slot of its choice is theirs", [len(got) / len(found)], "of tries")
+            if got:
+                yield row(f"{who}: after", got, "days")
+
+
+def _open(honest: int, count: int, seed: int) -> Share:
+    town, bits = Town(honest, seed), slot_bits_for(honest)
+    attackers = made_up(count, seed)
+    return share(Placement(sorted((*town.honest, *attackers)), bits, REPLICAS), bits, set(attackers))
+
+
+def _joined(
+    honest: int, count: int, seed: int, prefixes: int, *, each: int = 1, days: int = 0, are_reached: bool = True
+) -> tuple[int, Share]:
+    """Return how many of those who join at once are admitted, and what they get."""
+    town = Town(honest, seed)
+    town.join(made_up(count, seed), addresses(prefixes, each), are_reached=are_reached)
+    town.settle()
+    town.pass_days(days)
+    return len(town.admitted), share_in(town, MIN_AGE_DAYS)
+
+
+def _shares(
+    who: str, found: Sequence[Share], honest: int, admitted: Sequence[int], *, goal: bool = False
+) -> Iterator[Row]:
+    """Yield both shares, beside what chance gives to so many members."""
+    bound = goals.MAJORITY if goal else None
+    theory = [at_least(MAJORITY, REPLICAS, n, honest + n) for n in admitted]
+    what = f"{who}: slots of which they are most owners"
+    yield row(what, [each.owned for each in found], "of all", goal=bound, peer=theory)
+    theory = [at_least(MANY, NEAREST, n, honest + n) for n in admitted]
+    what = f"{who}: slots of which they are more than four candidates"
+    yield row(what, [each.crowded for each in found], "of all", peer=theory)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,112 @@
+"""A grant: voters' signatures that say who may write in a slot, under which epoch, and from when until when.
+
+Pure: values only. What is written under a lease refers to a grant by what it says itself: its key lies in the slot, its
+author is the holder, its epoch is the grant's, and its instant lies between `not_before_s` and `until_s`. So a record
+proves that its author held the slot's lease, whoever brings it, however much later. A grant of a slot is one of the
+parts, too, into which the slot is split later.
+"""
+
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from dht.identity.node_key import node_id_of, verify
+from dht.keys import MAX_SLOT_BITS, NodeId, Slot, slot_of
+
+DOMAIN = b"dse-node grant 1"
+GRANT_S = 600  # how long one counts
+CLOCKS_S = 120  # by which clocks may differ
+LATE_S = 180  # what was begun under a lease is written within this after its end, clocks apart
+MAX_TEAM = 16  # as many as a slot has candidates
+MAX_EPOCH = 1 << 48
+MAX_GRANT_BYTES = 2560  # MAX_TEAM ids, keys and signatures, and the rest
+
+_Id = Annotated[bytes, Meta(min_length=20, max_length=20)]
+_Key = Annotated[bytes, Meta(min_length=32, max_length=32)]
+_Signature = Annotated[bytes, Meta(min_length=64, max_length=64)]
+_Instant = Annotated[int, Meta(ge=0, lt=1 << 40)]
+
+
+class Grant(msgspec.Struct, frozen=True, array_like=True):
+    """Says that `holder` may write in a slot from `not_before_s` until `until_s` (Unix seconds) under an epoch.
+
+    `team`: the live owners of the slot who voted, sorted."""
+
+    network: _Id
+    slot_bits: Annotated[int, Meta(ge=0, le=MAX_SLOT_BITS)]
+    slot: Annotated[int, Meta(ge=0, lt=1 << MAX_SLOT_BITS)]
+    epoch: Annotated[int, Meta(ge=0, lt=MAX_EPOCH)]
+    holder: _Id
+    team: Annotated[tuple[_Id, ...], Meta(min_length=1, max_length=MAX_TEAM)]
+    not_before_s: _Instant
+    until_s: _Instant
+
+    def covers(self, key: bytes, epoch: int, at_ms: int) -> bool:
+        """Tell whether a version of this key, epoch and instant (Unix milliseconds) was written under this grant."""
+        in_time = self.not_before_s - CLOCKS_S <= at_ms / 1000 <= self.until_s + LATE_S
+        return in_time and epoch == self.epoch and slot_of(key, self.slot_bits) == self.slot
+
+    def first_slot(self, slot_bits: int) -> Slot:
+        """Return the slot of 2**slot_bits in which the granted one begins: it has the same candidates."""
+        doublings = slot_bits - self.slot_bits
+        return Slot(self.slot << doublings if doublings >= 0 else self.slot >> -doublings)
+
+
+class SignedGrant(msgspec.Struct, frozen=True, array_like=True):
+    """A grant with voters' public keys and their signatures of it."""
+
+    grant: Grant
+    signatures: Annotated[tuple[tuple[_Key, _Signature], ...], Meta(max_length=MAX_TEAM)]
+
+    @property
+    def signers(self) -> frozenset[NodeId]:
+        """Those of the team whose signatures are said to be here; `grant_flaw` says whether they are."""
+        return frozenset(node_id_of(key) for key, _ in self.signatures) & frozenset(map(NodeId, self.grant.team))
+
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(SignedGrant)
+
+
+def signers_needed(owners: int) -> int:
+    """Return how many candidates of a slot with so many owners must have signed that somebody may write there: two, so
+    that nobody writes alone where others are. No strategy changes that, or what was granted before would not count."""
+    return min(2, max(1, owners))
+
+
+def granted_bytes(grant: Grant) -> bytes:
+    """Return what voters sign, in the domain `DOMAIN`."""
+    return _encoder.encode(grant)
+
+
+def encode_grant(signed: SignedGrant) -> bytes:
+    """Encode a grant with its signatures."""
+    return _encoder.encode(signed)
+
+
+def decode_grant(data: bytes) -> SignedGrant:
+    """Decode what `encode_grant` made; raises ValueError."""
+    if len(data) > MAX_GRANT_BYTES:
+        raise ValueError(f"a grant of {len(data)} bytes, {MAX_GRANT_BYTES} allowed")
+    return _decoder.decode(data)
+
+
+def is_signed(grant: Grant, key: bytes, signature: bytes) -> bool:
+    """Tell whether the holder of a public key is in the grant's team and signed it."""
+    return node_id_of(key) in grant.team and verify(DOMAIN, key, granted_bytes(grant), signature)
+
+
+def grant_flaw(signed: SignedGrant, network: bytes) -> str:
+    """Say why a grant proves nothing in a network (20 bytes), "" where a majority of its team gave it."""
+    grant = signed.grant
+    if grant.network != network:
+        return "it is one of another network"
+    if grant.slot >> grant.slot_bits or not 0 < grant.until_s - grant.not_before_s <= GRANT_S:
+        return f"slot {grant.slot} of 2**{grant.slot_bits}, for {grant.until_s - grant.not_before_s} s"
+    if list(grant.team) != sorted({*grant.team}) or grant.holder not in grant.team:
+        return "its team is not sorted, or its holder not of it"
+    needed, keys = len(grant.team) // 2 + 1, {key for key, _ in signed.signatures}
+    if len(keys) < max(needed, len(signed.signatures)):
+        return f"{len(keys)} of {len(grant.team)} signed it, {needed} needed"
+    return "" if all(is_signed(grant, *signature) for signature in signed.signatures) else "a signature does not verify"

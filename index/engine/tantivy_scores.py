@@ -1,0 +1,118 @@
+"""What tantivy is asked to score: every leaf in the text, and what it earns beside.
+
+Where any leaf is enough the query is flat and all of it are terms: only so does tantivy pass over whatever cannot come
+among the best. So a reward, which is a constant, is asked for as a term, too: in a field in which all documents have as
+many terms, one occurrence scores the same everywhere, and more score more. And a phrase is asked for by its rarest
+word, where most documents with that word hold the phrase: it stands there as often as the phrase at least.
+"""
+
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any
+
+import tantivy
+from tantivy import Occur
+
+from index.engine.protocol import Scale
+from index.engine.tantivy_documents import EVERY
+from index.engine.tantivy_matches import Matches
+from index.engine.tantivy_queries import silent
+from index.engine.tantivy_terms import Asked, AskedTerms
+from index.query.leaf import Leaf
+from index.query.parser import Query, QueryGroup
+from index.query.query_tree import demanded, is_any_of
+from index.query.ranking_rules import FRONT_FIELD, RankingRules
+from index.query.rewards import shares, words_in
+from index.query.scoring import K1, B
+
+Counted = Callable[[Leaf], int | None]  # how many documents hold a leaf, where that is known
+OFTEN = 4  # times as many documents as hold a phrase may hold its rarest word, that it is asked for instead
+
+
+class ScoredQueries:
+    """Writes the queries that score, of one commit."""
+
+    def __init__(self, searcher: tantivy.Searcher, schema: tantivy.Schema, asked: AskedTerms, matches: Matches) -> None:
+        self._searcher, self._schema, self._asked, self._matches = searcher, schema, asked, matches
+        self._documents = searcher.doc_freq("every", EVERY)  # those deleted lately too, as tantivy counts them
+        self._lengths: dict[str, tuple[float, float]] = {}  # of a field: of one document with the last term, and mean
+
+    def of(self, query: Query, scale: Scale, counted: Counted) -> tuple[tantivy.Query, bool]:
+        """Return a query that scores every leaf that a document's text holds, and whether it leaves out what matches
+        the tree by boilerplate alone. `counted` tells how many documents hold a leaf, where that is known."""
+        wanted = demanded(query.root)
+        must = [node for node in wanted if not is_any_of(node, query.leaves)]
+        clauses = [(Occur.Must, silent(self._matches.of(node))) for node in must]
+        clauses += [(Occur.Must, silent(self._matches.roughly(node))) for node in scale.needed]
+        if isinstance(query.root, QueryGroup):
+            clauses += [(Occur.MustNot, self._matches.of(node)) for node in query.root.without]
+        is_part = len(must) < len(wanted)
+        words, leaves = words_in(query.leaves), list[tuple[Occur, tantivy.Query]]()
+        loosely = counted if is_part and scale.is_loose else None
+        for leaf, weight in zip(query.leaves, scale.weights, strict=True):
+            scoring = self._leaf(query.rules.ranking, leaf, weight, words, loosely) if weight else ()
+            leaves += [(Occur.Should, clause) for clause in scoring]
+        if not clauses:
+            return tantivy.Query.boolean_query(leaves), is_part
+        if is_part:
+            leaves = [(Occur.Must, tantivy.Query.boolean_query(leaves))]
+        return tantivy.Query.boolean_query(clauses + leaves), is_part
+
+    def mean_length(self, leaf: Leaf) -> float:
+        """Return the mean length of the text by which tantivy reckons, 0.0 where no document holds a leaf."""
+        lengths = map(self._length, map(self._asked.rarest, self._asked.of(leaf, "text")))
+        return next((mean for _, mean in lengths if mean), 0.0)
+
+    def _leaf(
+        self, rules: RankingRules, leaf: Leaf, weight: float, words: int, loosely: Counted | None
+    ) -> Iterator[tantivy.Query]:
+        """A leaf in the text, with our weight in place of tantivy's idf, and what it earns in titles and addresses; in
+        front pages the most."""
+        for asked in self._in_text(leaf, loosely) if loosely else self._asked.of(leaf, "text"):
+            yield tantivy.Query.boost_query(asked.query(self._schema), weight / self._idf(asked) / (K1 + 1))
+        classes = [(each.name, share) for each, share in zip(rules.classes, shares(rules, words), strict=True)]
+        for field, share in (*classes, (FRONT_FIELD, rules.front_share)):
+            for asked in self._asked.of(leaf, field) if share else ():
+                yield self._constant(self._asked.rarest(asked) if loosely else asked, weight * share)
+
+    def _in_text(self, leaf: Leaf, counted: Counted) -> Sequence[Asked]:
+        """What is asked of the text; for a phrase its rarest words, where enough of what holds them holds it."""
+        exact = self._asked.of(leaf, "text")
+        rarest = list(map(self._asked.rarest, exact))
+        if rarest == exact or (found := counted(leaf)) is None:
+            return exact
+        many = sum(self._asked.df(each.field, *each.terms) for each in rarest)
+        return rarest if found * OFTEN >= many else exact
+
+    def _constant(self, asked: Asked, worth: float) -> tantivy.Query:
+        """What adds `worth` for each document that holds a term, or a little more where it stands there twice."""
+        query = asked.query(self._schema)
+        length, mean = self._length(asked) if len(asked.terms) == 1 else (0.0, 0.0)
+        if not mean:  # a phrase, or those that hold it are deleted
+            return tantivy.Query.const_score_query(query, worth)
+        norm = K1 * (1 - B + B * length / mean)
+        return tantivy.Query.boost_query(query, worth * (1 + norm) / self._idf(asked) / (K1 + 1))
+
+    def _idf(self, asked: Asked) -> float:
+        """The idf by which tantivy weighs this."""
+        counts = (self._asked.df(asked.field, term) for term in asked.terms)
+        return sum(math.log(1 + (self._documents - count + 0.5) / (count + 0.5)) for count in counts)
+
+    def _length(self, asked: Asked) -> tuple[float, float]:
+        """The length of a field of one document with a term, and the mean of all; 0.0 where there is none."""
+        if asked.field not in self._lengths:
+            query = asked.query(self._schema)
+            found: Any = self._searcher.search(query, 1, count=False)
+            if not found.hits:
+                return 0.0, 0.0
+            told = dict(_values(json.loads(query.explain(self._searcher, found.hits[0][1]).to_json())))
+            self._lengths[asked.field] = told["dl"], told["avgdl"]
+        return self._lengths[asked.field]
+
+
+def _values(explained: dict[str, Any]) -> Iterator[tuple[str, float]]:
+    """The numbers of an explanation, by the first word of what they are."""
+    yield str(explained.get("description", "")).partition(",")[0], float(explained["value"])
+    for part in explained.get("details", ()):
+        yield from _values(part)

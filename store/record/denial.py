@@ -1,0 +1,119 @@
+"""Says which records are taken back: pages that the strategy in force denies, what nodes wrote that it blocks, and
+pages that their site's owner removes.
+
+Pure: strategies and records in, reasons out. What is taken back is hidden from every read, refused at every door and
+swept off the disk, so it counts in no fingerprint either. Two kinds say nothing of a page and are no page's text: a
+visit tells the crawler of a URL, whose denial is noted in it, and a host record where a site lies.
+"""
+
+from collections.abc import Mapping
+from hashlib import sha256
+from typing import NamedTuple
+
+import msgspec
+
+from dht import CrawlRules, Strategy, node_id_of, split_url
+from store.record.package import url_in
+from store.record.record import Draft, Kind, Record
+
+VANISHING_S = 300.0  # after a change of denials: by then the indexes of all nodes follow
+PROOF_PATH = "/.well-known/dse-node-removal.txt"  # at a site: what its owner removes; never taken back itself
+REMOVED = "removed by its site"
+NO_PAGES = (Kind.VISIT, Kind.HOST)
+
+
+class _InForce(NamedTuple):
+    """What one strategy denies. `mark`: "" where that is nothing, else a digest of all that decides it."""
+
+    mark: str
+    rules: CrawlRules | None
+    blocked: frozenset[bytes]
+    version: int
+
+
+class RecordDenial:
+    """Judges records by the strategy that it followed last; until then nothing is denied."""
+
+    def __init__(self) -> None:
+        self._strategy: Strategy | None = None
+        self._now = _InForce("", None, frozenset(), 0)
+        self._removed: Mapping[str, tuple[str, ...]] = {}
+        self._changed_at = float("-inf")  # steady
+
+    def follow(self, strategy: Strategy, now: float) -> None:
+        """Go by this strategy from now on (steady time)."""
+        if strategy is self._strategy:
+            return
+        self._strategy = strategy
+        denies = any(rule.action == "deny" for rule in strategy.rules)
+        blocked = frozenset(map(bytes.fromhex, strategy.blocked))
+        decides = msgspec.json.encode((sorted(strategy.blocked), strategy.rules if denies else (), strategy.slot_bits))
+        mark = sha256(decides).hexdigest()[:16] if denies or blocked else ""
+        self._changed_at = now if mark != self._now.mark else self._changed_at
+        self._now = _InForce(mark, CrawlRules(strategy) if denies else None, blocked, strategy.version)
+
+    def remove(self, removed: Mapping[str, tuple[str, ...]], now: float) -> None:
+        """Take back, from now on (steady time), what begins so at these sites (path and query), and nothing else of any
+        site's."""
+        self._changed_at = now if removed != self._removed else self._changed_at
+        self._removed = removed
+
+    @property
+    def removed(self) -> Mapping[str, tuple[str, ...]]:
+        """The beginnings of what is removed, by site."""
+        return self._removed
+
+    @property
+    def is_any(self) -> bool:
+        """Whether anything at all is taken back."""
+        return bool(self._now.mark or self._removed)
+
+    @property
+    def mark(self) -> str:
+        """What tells one strategy's denials from another's, "" where it denies nothing."""
+        return self._now.mark
+
+    def is_vanishing(self, now: float) -> bool:
+        """Tell whether pages may be gone that an index somewhere still has (steady time)."""
+        return now < self._changed_at + VANISHING_S
+
+    @property
+    def judges_authors(self) -> bool:
+        """Whether it takes a record's proof to judge it."""
+        return bool(self._now.blocked)
+
+    def reason(self, record: Record) -> str:
+        """Say why a record is taken back, "" where it is not. Raises nothing, whatever its body is."""
+        now = self._now
+        if now.blocked and node_id_of(record.proof.author) in now.blocked and not _only_found(record):
+            return f"strategy {now.version} blocks its author"
+        return self.page_reason(record)
+
+    def page_reason(self, record: Record | Draft) -> str:
+        """Say why the page that a record is about is taken back, whoever wrote it; "" where it is not."""
+        rules = self._now.rules
+        if record.kind in NO_PAGES or not (rules or self._removed):
+            return ""
+        try:
+            url = url_in(record.body)
+            if self._removed and self.is_removed(url):
+                return REMOVED
+            if rules is None:
+                return ""
+            said = rules.decide(url)
+        except (ValueError, RecursionError):  # no URL: others say so
+            return ""
+        return f"denied by rule {said.rule} of strategy {self._now.version}" if said.action == "deny" else ""
+
+    def is_removed(self, url: str) -> bool:
+        """Tell whether a site's owner removes a URL; raises ValueError where it is none."""
+        parts = split_url(url)
+        prefixes = self._removed.get(parts.site, ())
+        path = f"{parts.path or '/'}{'?' if parts.query else ''}{parts.query}"
+        return path.startswith(prefixes) and parts.path != PROOF_PATH if prefixes else False
+
+
+def _only_found(record: Record) -> bool:
+    """Whether a record says no more than that a URL, or a site's places, exist: without these pages would be lost, and
+    whoever fetches them finds out what is true."""
+    return record.kind == Kind.HOST or (record.kind == Kind.VISIT and record.version.epoch == 0)

@@ -1,0 +1,185 @@
+"""Judges whether a record's author held the lease that it was written under: one check for every door.
+
+Where the strategy says so, documents, outcomes and host records need a grant (`dht/wire/grant.py`): it names their
+author, slot, epoch and time, and is signed by a majority of a team. The team must be one of this network, and that is
+seen from who is a candidate of the slot: two of these must have signed, where it has two owners. So nobody writes alone
+where others are, and who brings a record says nothing.
+
+Whoever cannot tell, since signers have left meanwhile or are not known here yet, asks those who are ready for the slot:
+what none of them has is not taken. Where nobody else is ready there is nobody to be wronged, and it is. So this depends
+on who is a member, on which all agree after a while, and on what is stored; of two versions that were granted the
+higher one wins everywhere, as ever.
+"""
+
+import asyncio
+import logging
+from collections.abc import Iterable, Sequence, Set
+from functools import partial
+from typing import NamedTuple
+
+from dht import (
+    Clock,
+    NodeId,
+    Overlay,
+    RateLimiter,
+    RemoteError,
+    SignedGrant,
+    Slot,
+    grant_flaw,
+    node_id_of,
+    signers_needed,
+    slot_of,
+)
+from store.config import StoreConfig
+from store.disk.known_grants import KnownGrants
+from store.record.package import MAX_RECORDS
+from store.record.record import Draft, Kind, Record
+from store.replication.messages import AskVersions, HeldVersion, VersionsReply, Wanted
+from store.replication.proof_thread import ProofThread
+
+log = logging.getLogger(__name__)
+
+WITHOUT = "nothing proves that its author held the slot's lease"
+UNKNOWN = "its grant is signed by too few candidates of the slot, and nobody who is ready for it has the record"
+LATER = "too few candidates of the slot signed its grant, and others cannot be asked now; send it again later"
+ASKED_MOST = 3  # who is ready for a slot, about one record
+_SIGNATURE_BYTES = 8192  # checking one takes as long as proving so many bytes of records
+
+
+class Ruling(NamedTuple):
+    """Says why a record is not taken, "" where it is, then by which grant, if it needs one. `is_final`: asking again
+    later would change nothing."""
+
+    reason: str = ""
+    grant: SignedGrant | None = None
+    is_final: bool = True
+
+
+def needs_grant(kind: Kind, epoch: int, grants_from: int) -> bool:
+    """Tell whether a version must prove its lease. A found URL, which has epoch 0, need not; a page always."""
+    if not grants_from or kind not in (Kind.DOCUMENT, Kind.VISIT, Kind.HOST):
+        return False
+    return epoch >= grants_from or (kind == Kind.DOCUMENT and not epoch)
+
+
+class WriteRight:
+    """Judges records by their grants, on one node."""
+
+    def __init__(
+        self, overlay: Overlay, known: KnownGrants, proofs: ProofThread, config: StoreConfig, clock: Clock
+    ) -> None:
+        self._overlay, self._known, self._proofs, self._config, self._clock = overlay, known, proofs, config, clock
+        self._questions = RateLimiter(config.stranger_records_s, MAX_RECORDS)
+
+    async def judge(self, peer: NodeId, records: Sequence[Record], grants: Sequence[SignedGrant]) -> list[Ruling]:
+        """Judge records that a peer brings together with these grants."""
+        grants_from = self._overlay.view.strategy.grants_from
+        needing = [n for n, r in enumerate(records) if needs_grant(r.kind, r.version.epoch, grants_from)]
+        rulings = [Ruling()] * len(records)
+        if not needing:
+            return rulings
+        sound = await self._sound(grants)
+        doubtful = list[int]()
+        for n in needing:
+            grant = self._named(records[n], sound)
+            rulings[n] = Ruling("", grant) if grant is not None else Ruling(WITHOUT)
+            if grant is not None and not self.is_known(grant):
+                doubtful.append(n)
+        pairs = [(records[n], grant) for n in doubtful if (grant := rulings[n].grant) is not None]
+        for n, reason in zip(doubtful, await self._ask_others(peer, pairs), strict=True):
+            rulings[n] = Ruling(reason, rulings[n].grant, is_final=reason != LATER)
+        return rulings
+
+    async def keep(self, rulings: Iterable[Ruling]) -> None:
+        """Keep the grants of records that are taken; before these. Raises MachineRefuses or StoreCorrupt."""
+        await self._known.keep(ruling.grant for ruling in rulings if ruling.grant is not None and not ruling.reason)
+
+    def named_by(self, records: Iterable[Record]) -> tuple[SignedGrant, ...]:
+        """Return the grants that prove records, each once; they travel with them. What this node wrote may be proved by
+        one that it got later: its voters are others by now."""
+        found = dict[SignedGrant, None]()
+        for r in records:
+            author, (epoch, at_ms, _) = node_id_of(r.proof.author), r.version
+            if not epoch:
+                continue
+            grants = self._known.covering(author, r.signed_key, epoch, at_ms)
+            if author == self._overlay.view.node_id:
+                grants += [g for g in self._own(r.signed_key) if g.grant.covers(r.signed_key, epoch, at_ms)]
+            known = next(filter(self.is_known, grants), None)
+            found |= dict.fromkeys([known] if known is not None else grants)
+        return tuple(found)
+
+    def written_under(self, draft: Draft) -> SignedGrant | None:
+        """Return the grant of this node that a draft is written under, None where none covers its instant: one that is
+        known rather than not, of its own tenure or the newest, and of these the oldest, so that few are kept."""
+        fit = [g for g in self._own(draft.key) if g.grant.covers(draft.key, g.grant.epoch, draft.at_ms)]
+        order = lambda g: (self.is_known(g), g.grant.epoch == draft.epoch, g.grant.epoch, -g.grant.until_s)  # noqa: E731
+        return max(fit, key=order, default=None)
+
+    def _own(self, key: bytes) -> Sequence[SignedGrant]:
+        view = self._overlay.view
+        return view.grants(slot_of(key, view.strategy.slot_bits))
+
+    async def _sound(self, grants: Sequence[SignedGrant]) -> dict[tuple[bytes, int], list[SignedGrant]]:
+        """Those whose signatures verify, by holder and epoch."""
+        network = bytes.fromhex(self._overlay.view.strategy.network)
+        flaws = await self._proofs.run(partial(_flaws, grants, network), _SIGNATURE_BYTES * len(grants))
+        found: dict[tuple[bytes, int], list[SignedGrant]] = {}
+        for grant, flaw in zip(grants, flaws, strict=True):
+            if not flaw:
+                found.setdefault((grant.grant.holder, grant.grant.epoch), []).append(grant)
+        return found
+
+    def _named(self, record: Record, sound: dict[tuple[bytes, int], list[SignedGrant]]) -> SignedGrant | None:
+        author, (epoch, at_ms, _) = node_id_of(record.proof.author), record.version
+        brought = [g for g in sound.get((author, epoch), ()) if g.grant.covers(record.signed_key, epoch, at_ms)]
+        grants = brought or self._known.covering(author, record.signed_key, epoch, at_ms)
+        return next(filter(self.is_known, grants), None) or next(iter(grants), None)
+
+    def is_known(self, signed: SignedGrant) -> bool:
+        """Tell whether as many candidates of its slot have signed a grant as are needed."""
+        view = self._overlay.view
+        slot = signed.grant.first_slot(view.strategy.slot_bits)
+        return len(signed.signers & set(view.candidates(slot))) >= signers_needed(len(view.owners(slot)))
+
+    async def _ask_others(self, peer: NodeId, pairs: Sequence[tuple[Record, SignedGrant]]) -> list[str]:
+        """Why each of some records is not taken, as those say who are ready for its slot, or for the one in which it
+        was written; "" where it is."""
+        if not pairs:
+            return []
+        if not self._questions.take(peer, self._clock().steady, len(pairs)):
+            return [LATER] * len(pairs)
+        me, ready = self._overlay.view.node_id, [self._ready(*pair) - {peer} for pair in pairs]
+        reasons = [UNKNOWN if peers else "" for peers in ready]
+        parts: dict[NodeId, list[int]] = {}
+        for n, peers in enumerate(ready):
+            for other in sorted(peers - {me})[:ASKED_MOST]:
+                parts.setdefault(other, []).append(n)
+        async with asyncio.TaskGroup() as tasks:
+            for other, numbers in parts.items():
+                wanted = [pairs[n][0] for n in numbers]
+                tasks.create_task(self._ask(other, numbers, wanted, reasons), name="store-ask-versions")
+        return reasons
+
+    async def _ask(self, other: NodeId, numbers: Sequence[int], records: Sequence[Record], reasons: list[str]) -> None:
+        message = AskVersions(tuple(Wanted(r.kind, r.id, r.key) for r in records))
+        try:
+            reply = await self._overlay.ask(other, message, VersionsReply, timeout_s=self._config.read_timeout_s)
+        except RemoteError as error:
+            log.debug("no word of records peer=%s count=%d reason=%s", other.hex(), len(records), error)
+            for n in numbers:
+                reasons[n] = LATER if reasons[n] else ""
+            return
+        for n, record, version in zip(numbers, records, reply.versions, strict=False):
+            if version == HeldVersion(*record.version.short):
+                reasons[n] = ""
+
+    def _ready(self, record: Record, signed: SignedGrant) -> Set[NodeId]:
+        view = self._overlay.view
+        bits = view.strategy.slot_bits
+        slots: tuple[Slot, ...] = slot_of(record.key, bits), signed.grant.first_slot(bits)
+        return {peer for slot in slots for peer in view.ready(slot)}
+
+
+def _flaws(grants: Sequence[SignedGrant], network: bytes) -> list[str]:
+    return [grant_flaw(grant, network) for grant in grants]

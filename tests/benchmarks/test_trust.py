@@ -1,0 +1,41 @@
+"""The benchmark of trust says what a node's own code does, and theory says what a drawing says."""
+
+from itertools import combinations
+
+import pytest
+
+from benchmarks.trust.shares import addresses, days_to_own, made_up, placement, share_in
+from benchmarks.trust.theory import at_least
+from benchmarks.trust.town import Town
+from dht.membership.neighbourhood import SMALL_NETWORK
+
+HONEST = SMALL_NETWORK + 20
+
+
+def test_chance_is_counted_as_a_drawing_of_all_hands_counts_it() -> None:
+    for attackers, members, seats, least in ((3, 9, 3, 2), (1, 6, 4, 1), (4, 8, 5, 3)):
+        hands = list(combinations(range(members), seats))
+        hit = sum(sum(card < attackers for card in hand) >= least for hand in hands)
+        assert at_least(least, seats, attackers, members) == pytest.approx(hit / len(hands))
+    assert at_least(1, 3, 2, 2) == 1.0 and at_least(3, 3, 2, 2) == 0.0
+
+
+def test_identities_without_machines_get_nothing_and_one_machine_gets_one_member() -> None:
+    town = Town(HONEST, 1)
+    town.join(made_up(60, 1), addresses(1), are_reached=False)
+    town.pass_days(1)
+    assert not town.admitted
+    town.join(made_up(60, 2), addresses(1))
+    town.settle()
+    assert [each.is_young for each in town.domains(town.today - 2).values()].count(True) == 1
+    town.pass_days(7)
+    assert len(town.admitted) == 1 and share_in(town, 1).owned == 0.0
+    assert not any(each.is_young for each in town.domains(town.today - 2).values())
+
+
+def test_newcomers_are_young_at_first_and_two_of_two_prefixes_own_a_slot_when_they_are_old() -> None:
+    town = Town(HONEST, 3)
+    days = [days_to_own(town, 3_000, 2, (2, 4)) for _ in range(3)]
+    assert [3.0, 5.0] in days
+    assert days_to_own(town, 3_000, 1, (2,)) != [3.0], "one prefix has one owner"
+    assert len(placement(town, 1).owners(0)) == 3  # type: ignore[arg-type]

@@ -1,0 +1,79 @@
+"""A grant proves who might write where, when and under which epoch, and nothing else does."""
+
+import pytest
+from msgspec.structs import replace
+
+from dht import Identity, slot_start
+from dht.wire.grant import (
+    CLOCKS_S,
+    DOMAIN,
+    LATE_S,
+    Grant,
+    SignedGrant,
+    decode_grant,
+    encode_grant,
+    grant_flaw,
+    granted_bytes,
+    signers_needed,
+)
+
+NETWORK = b"n" * 20
+VOTERS = [Identity(bytes([n]) * 32) for n in range(1, 6)]
+BEGIN = 1_700_000_000
+GRANT = Grant(NETWORK, 4, 5, BEGIN, VOTERS[0].node_id, tuple(sorted(v.node_id for v in VOTERS[:3])), BEGIN, BEGIN + 600)
+KEY = slot_start(5, 4)  # type: ignore[arg-type]
+
+
+def signed(grant: Grant, *voters: Identity) -> SignedGrant:
+    return SignedGrant(grant, tuple((v.public_key, v.sign(DOMAIN, granted_bytes(grant))) for v in voters))
+
+
+def test_a_majority_of_the_team_proves_a_grant_wherever_it_travels() -> None:
+    grant = signed(GRANT, *VOTERS[:2])
+    assert decode_grant(encode_grant(grant)) == grant
+    assert grant_flaw(grant, NETWORK) == ""
+    assert grant.signers == {v.node_id for v in VOTERS[:2]}
+
+
+@pytest.mark.parametrize(
+    "flawed",
+    [
+        signed(GRANT, VOTERS[0]),
+        signed(GRANT, VOTERS[0], VOTERS[0]),
+        signed(GRANT, VOTERS[0], VOTERS[3]),
+        SignedGrant(replace(GRANT, epoch=BEGIN + 1), signed(GRANT, *VOTERS[:2]).signatures),
+        signed(replace(GRANT, until_s=BEGIN + 601), *VOTERS[:3]),
+        signed(replace(GRANT, until_s=BEGIN), *VOTERS[:3]),
+        signed(replace(GRANT, slot=16), *VOTERS[:3]),
+        signed(replace(GRANT, holder=VOTERS[4].node_id), *VOTERS[:3]),
+        signed(replace(GRANT, team=(*GRANT.team, GRANT.team[0])), *VOTERS[:3]),
+        signed(replace(GRANT, network=b"m" * 20), *VOTERS[:3]),
+    ],
+)
+def test_anything_less_proves_nothing(flawed: SignedGrant) -> None:
+    assert grant_flaw(flawed, NETWORK)
+
+
+def test_it_covers_versions_of_its_slot_epoch_and_time() -> None:
+    at_ms = BEGIN * 1000
+    for late_s in (-CLOCKS_S, 0, 600 + LATE_S):
+        assert GRANT.covers(KEY, BEGIN, at_ms + late_s * 1000)
+    for key, epoch, at in (
+        (slot_start(6, 4), BEGIN, at_ms),  # type: ignore[arg-type]
+        (KEY, BEGIN + 1, at_ms),
+        (KEY, BEGIN, at_ms - CLOCKS_S * 1000 - 1),
+        (KEY, BEGIN, at_ms + (600 + LATE_S) * 1000 + 1),
+    ):
+        assert not GRANT.covers(key, epoch, at)
+
+
+def test_a_slot_begins_where_its_first_part_does() -> None:
+    assert GRANT.first_slot(4) == 5
+    assert GRANT.first_slot(6) == 20
+    assert GRANT.first_slot(3) == 2
+    with pytest.raises(ValueError):
+        decode_grant(b"\x92" + bytes(4000))
+
+
+def test_nobody_writes_alone_where_there_are_others() -> None:
+    assert [signers_needed(owners) for owners in (0, 1, 2, 3, 16)] == [1, 1, 2, 2, 2]

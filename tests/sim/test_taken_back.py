@@ -1,0 +1,279 @@
+"""What a strategy denies, and what a blocked node wrote, is gone from every node and every disk, and stays gone. What
+is allowed again, or was only written by the wrong node, comes back."""
+
+import pytest
+
+from crawl import VisitState
+from dht import Rule, document_id
+from index import SearchRequest
+from node.errors import NotProved
+from node.simulation.census import is_settled, take_census
+from node.simulation.scripted_web import HTML, TEXT, ScriptedReply
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from node.sites.removal_proof import NAME
+from store import PROOF_PATH, Document, Kind, decode_document
+from tests.sim.judged import assert_complete, assert_one_answer, crawled
+
+HIDDEN_WITHIN_S, ERASED_WITHIN_S, QUIET_S = 60.0, 600.0, 120.0  # an hour is promised
+HOST = "site1.example"
+DENY = Rule(action="deny", host=HOST)
+DAY_S = 86_400.0
+WEEKS_S = 21 * DAY_S
+SMALL = WorldPlan(hosts=6)
+
+
+def denied_on(node: SimNode) -> list[str]:
+    """The pages of the host that a node has in its store or its index."""
+    records = node.node_core.store.records
+    rows = records._catalog.reader.walk(bytes(20), b"\xff" * 20)  # what lies there, hidden or not
+    found = (records._records._find(row.kind, row.id, content=False, proven=True) for row in rows)
+    stored = [decode_document(r.body).url for r in found if r is not None and r.kind == Kind.DOCUMENT]
+    return [url for url in stored if HOST in url]
+
+
+async def is_found(node: SimNode, query: str = f"site:{HOST}") -> bool:
+    answer = await node.node_core.index.searcher.search(SearchRequest(query))
+    assert not answer["results"] or answer["total"]
+    return bool(answer["results"])
+
+
+def bytes_on(node: SimNode) -> bytes:
+    """All that a node's segments hold, opened."""
+    segments = node.node_core.store.records._ledger.segments
+    frames = [frame for number in segments.numbers for frame in segments.frames(number)]
+    return b"".join(frame.head + frame.content for frame in frames)
+
+
+async def nowhere(world: World, within_s: float = HIDDEN_WITHIN_S) -> None:
+    """Wait until no node finds or stores a page of the host."""
+    began = world.loop.time()
+    while any([await is_found(node) for node in world.running()]) or any(map(denied_on, world.running())):
+        assert world.loop.time() - began < within_s
+        await world.pass_time(1.0)
+
+
+async def assert_quiet(world: World) -> None:
+    """All owners hold the same, and nobody copies anything."""
+    await world.until(lambda: is_settled(world.running()), QUIET_S)
+    before = [world.wire.carried[name] for name in ("FetchRecords", "PutPackage")]
+    await world.pass_time(QUIET_S)
+    assert [world.wire.carried[name] for name in ("FetchRecords", "PutPackage")] == before
+
+
+def test_a_denied_host_is_gone_within_a_minute_and_off_the_disks_within_an_hour_and_comes_back_when_it_is_allowed():
+    async def scenario(world: World) -> None:
+        await world.add(5)
+        await world.crawl()
+        await crawled(world)
+        page = f"https://{HOST}/".encode()
+        assert all([await is_found(node) for node in world.running()])
+        assert any(page + b"page" in bytes_on(node) for node in world.running())
+        world.publish(rules=(DENY,))
+        await nowhere(world)
+        await world.pass_time(ERASED_WITHIN_S - HIDDEN_WITHIN_S)
+        words = b" 1 0</h1>"  # of the content of its first page, which was fetched once
+        assert not any(words in bytes_on(node) for node in world.running())
+        await assert_quiet(world)
+        await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=5)
+        assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+        census = take_census(world.running())
+        visits = [visit for url, visit in census.visits.items() if HOST in url]
+        assert visits and not [visit for visit in visits if visit.state == VisitState.FETCHED]
+        assert any(visit.reason.startswith("rule 1 of") for visit in visits)
+        world.publish(rules=())
+        await world.until(lambda: any(map(denied_on, world.running())), HIDDEN_WITHIN_S)
+        await crawled(world)
+        await world.pass_time(2 * HIDDEN_WITHIN_S)
+        await crawled(world)
+        assert_complete(world)
+        assert all([await is_found(node) for node in world.running()])
+
+    simulate(scenario, SMALL)
+
+
+def test_an_owner_that_returns_after_weeks_does_not_revive_what_was_denied():
+    async def scenario(world: World) -> None:
+        nodes = await world.add(3)
+        *others, late = nodes
+        await world.crawl()
+        await crawled(world)
+        assert denied_on(late)
+        await world.kill(late)
+        await world.pass_time(60.0)
+        world.publish(rules=(DENY,))
+        await nowhere(world)
+        for node in others:
+            await world.kill(node)
+        await world.pass_time(WEEKS_S)  # nobody runs: that costs nothing
+        for node in nodes:
+            await world.restart(node)
+        assert denied_on(late)
+        await nowhere(world)
+        await crawled(world)  # all pages are due after weeks
+        await assert_quiet(world)
+        assert not any(map(denied_on, nodes))
+
+    simulate(scenario, SMALL)
+
+
+def test_pages_of_a_blocked_author_are_fetched_anew_by_another():
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.crawl()
+        await crawled(world)
+        author = max(nodes, key=lambda node: len(written_by(world, node)))
+        lost = written_by(world, author)
+        others = [node for node in nodes if node is not author]
+        assert len(lost) > 3
+        world.publish(blocked=(author.identity.node_id.hex(),))
+        await world.kill(author)
+        await world.until(lambda: not written_by(world, author), HIDDEN_WITHIN_S)
+        await world.until(lambda: lost <= take_census(others).texts.keys(), 900.0)
+        await crawled(world)
+        await world.pass_time(60.0)
+        assert_complete(world)
+        await assert_one_answer(world, [" ".join(world.web.words[:2])], asked=3)
+        await assert_quiet(world)
+
+    simulate(scenario, SMALL)
+
+
+def written_by(world: World, author: SimNode) -> set[str]:
+    """The pages that are stored somewhere and signed by a node."""
+    others = [node for node in world.running() if node is not author]
+    found = set()
+    for node in others:
+        records = node.node_core.store.records
+        for row in records._catalog.reader.walk(bytes(20), b"\xff" * 20):
+            record = records._records._find(row.kind, row.id, content=False, proven=True)
+            if row.kind == Kind.DOCUMENT and record and record.proof.author == author.identity.public_key:
+                document = decode_document(record.body)
+                found |= {document.url} if not document.gone else set()
+    return found
+
+
+ALLOWED, BARRED = b"User-agent: *\nAllow: /\n", b"User-agent: *\nDisallow: /secret/\n"
+ORIGIN = "https://maker.example"
+SECRET, OPEN = f"{ORIGIN}/secret/plan", f"{ORIGIN}/open"
+
+
+class Maker:
+    """A site whose robots.txt changes."""
+
+    def __init__(self) -> None:
+        self.robots = ALLOWED
+
+    def __call__(self, url: str) -> ScriptedReply:
+        if url.endswith("/robots.txt"):
+            return ScriptedReply(200, TEXT, self.robots, 0.1)
+        words = "zinnober quittung " + url.replace("/", " ")
+        return ScriptedReply(200, HTML, f'<html lang="en"><title>{words}</title><p>{words}</p></html>'.encode(), 0.1)
+
+
+async def shown(world: World) -> set[str]:
+    """The pages of the site that nodes show, to whoever searches or asks for them; all nodes the same."""
+    found = []
+    for node in world.running():
+        answer = await node.node_core.index.searcher.search(SearchRequest("zinnober"))
+        stored = await node.node_core.store.lookup.documents([SECRET, OPEN])
+        listed = {result["url"] for result in answer["results"]}
+        assert listed & {SECRET, OPEN} == {url for url, document in stored.items() if not document.gone}
+        found.append(listed)
+    assert all(each == found[0] for each in found)
+    return found[0]
+
+
+async def after(world: World, seconds: float) -> None:
+    """Let time pass while nobody runs, which costs nothing; then a new page of the site is handed in, and rules are
+    read."""
+    nodes = world.running()
+    for node in nodes:
+        await world.kill(node)
+    await world.pass_time(seconds)
+    for node in nodes:
+        await world.restart(node)
+    await world.pass_time(20.0)
+    await world.crawl(f"https://maker.example/new{world.loop.time():.0f}")
+    await world.pass_time(60.0)
+
+
+def secrets(world: World) -> list[Document]:
+    """What lies on the disks of the page that is disallowed."""
+    kept = [node.node_core.store.records.find(Kind.DOCUMENT, document_id(SECRET)) for node in world.running()]
+    return [decode_document(record.body) for record in kept if record is not None]
+
+
+def test_robots_that_newly_disallow_a_page_hide_it_at_once_and_erase_it_after_a_week():
+    async def scenario(world: World) -> None:
+        maker = world.web.others["maker.example"] = Maker()
+        await world.add(3)
+        await world.pass_time(10.0)
+        await world.crawl(SECRET, OPEN)
+        await crawled(world)
+        assert {SECRET, OPEN} <= await shown(world)
+        maker.robots = BARRED
+        await after(world, DAY_S)
+        assert SECRET not in await shown(world) and OPEN in await shown(world)
+        assert not [node for node in world.running() if node.node_core.index.searcher.lied]
+        maker.robots = ALLOWED
+        await after(world, DAY_S)
+        assert SECRET in await shown(world)
+        maker.robots = BARRED
+        await after(world, DAY_S)
+        assert SECRET not in await shown(world)
+        await after(world, 6 * DAY_S)
+        assert SECRET not in await shown(world)
+        assert len(secrets(world)) == 3 and all(document.text for document in secrets(world))
+        await after(world, 1.1 * DAY_S)
+        assert len(secrets(world)) == 3 and all(document.gone for document in secrets(world))
+        assert OPEN in await shown(world)
+
+    simulate(scenario, SMALL)
+
+
+class Owner(Maker):
+    """A site whose owner may put a file there that names what is to go."""
+
+    named = ""
+
+    def __call__(self, url: str) -> ScriptedReply:
+        if PROOF_PATH not in url:
+            return super().__call__(url)
+        body = f"# what shall go\n{NAME} /other {self.named}\n".encode()
+        return ScriptedReply(200 if self.named else 404, TEXT, body if self.named else b"", 0.1)
+
+
+def test_what_a_sites_owner_removes_is_gone_everywhere_until_the_file_is() -> None:
+    async def scenario(world: World) -> None:
+        owner = world.web.others["maker.example"] = Owner()
+        await world.add(4)
+        await world.pass_time(10.0)
+        await world.crawl(SECRET, OPEN)
+        await crawled(world)
+        removals = world.running()[-1].node_core.jobs.removals
+        with pytest.raises(NotProved, match="does not name /secret/"):
+            await removals.remove(f"{ORIGIN}/secret/")
+        assert {SECRET, OPEN} <= await shown(world)
+        owner.named = "/secret/"
+        with pytest.raises(NotProved, match="does not name /open"):
+            await removals.remove(OPEN)
+        assert (await removals.remove(f"{ORIGIN}/secret/"))["prefix"] == "/secret/"
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert SECRET not in await shown(world) and OPEN in await shown(world)
+        assert not secrets(world)
+        await world.crawl(f"{ORIGIN}/secret/more")
+        await crawled(world)
+        assert take_census(world.running()).visits[f"{ORIGIN}/secret/more"].state == VisitState.REFUSED
+        late = next(node for node in world.running() if node.node_core.store.site_removals.is_any)
+        await world.kill(late)
+        await world.restart(late)
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert late.node_core.store.site_removals.is_any
+        assert SECRET not in await shown(world) and not secrets(world)
+        owner.named = ""
+        await after(world, 61 * DAY_S)  # by then the file was looked for
+        await world.pass_time(HIDDEN_WITHIN_S)
+        assert SECRET in await shown(world)
+
+    simulate(scenario, SMALL)
