@@ -10,9 +10,9 @@ BENCHMARKS := overlay trust freshness duplicates seen traps crawl search
 demo: $(READY)
 	@$(BIN)/dse-node demo $(ARGS)
 
-test: $(READY) # those that start processes of their own come after the others, one by one
+test: $(READY) # those that start processes of their own come after the others, two at a time: they mostly wait
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 8 -m "not prove and not e2e"
-	$(BIN)/python -m pytest -m "e2e and not prove"
+	$(BIN)/python -m pytest --numprocesses 2 --dist worksteal -m "e2e and not prove"
 
 check: $(READY)
 	$(BIN)/ruff format --check .

@@ -20,7 +20,7 @@ def udp(host: Host, port: int = 7000, family: int = 4) -> socket.socket:
     if family == 6:
         made.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
     made.bind(("::" if family == 6 else "0.0.0.0", port))
-    made.settimeout(0.3)
+    made.settimeout(1.0)
     return made
 
 
