@@ -50,6 +50,7 @@ from dht.overlay.api import Overlay, View
 from dht.overlay.assembly import open_overlay
 from dht.overlay.dependencies import OnEvent, OverlayDependencies, OverlaySettings
 from dht.overlay.service import OverlayService
+from dht.ownership.failure_domains import FailureDomains
 from dht.ownership.placement_diff import SlotMove, placement_diff
 from dht.ownership.rendezvous import Placement
 from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
@@ -133,6 +134,7 @@ __all__ = [
     "Endpoint",
     "EngineDriver",
     "Event",
+    "FailureDomains",
     "Family",
     "FaultSite",
     "HearTime",

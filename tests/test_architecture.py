@@ -47,6 +47,7 @@ ROOMS = {  # of each package, in an order in which a folder imports only folders
         "node",
         "node/crawling",
         "node/delegation",
+        "node/witness",
         "node/joining",
         "node/views",
         "node/config",

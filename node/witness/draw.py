@@ -1,0 +1,55 @@
+"""Which pages of others a node fetches again, and how many it may.
+
+Pure: versions and counts in, choices out. The draw is a deterministic signature of this node's own over the version:
+the author cannot foresee it, and nobody need remember it. The budget is a share of the node's own fetches.
+"""
+
+from collections import OrderedDict
+
+from dht import Identity, NodeId
+
+DOMAIN = b"dse-node witness draw 1"
+RATE = 0.02  # of an author's pages
+FIRST = 200  # pages of an author that this node sees: all of them, as far as the budget goes
+MAX_AUTHORS = 4096  # whose pages are counted; one that is forgotten begins anew
+BURST = 4.0  # fetches saved up at most
+OVERDRAFT = 5.0  # fetches that others' questions may take before they are earned
+
+
+class Draw:
+    """Draws versions that this node fetches again."""
+
+    def __init__(self, identity: Identity) -> None:
+        self._identity = identity
+        self._seen: OrderedDict[NodeId, int] = OrderedDict()
+
+    def takes(self, author: NodeId, digest: bytes) -> bool:
+        """Tell whether a new version of an author's (32 bytes of digest) is drawn; it counts as seen."""
+        seen = self._seen.pop(author, 0)
+        self._seen[author] = seen + 1
+        if len(self._seen) > MAX_AUTHORS:
+            self._seen.popitem(last=False)
+        return seen < FIRST or self.is_drawn(digest)
+
+    def is_drawn(self, digest: bytes) -> bool:
+        """Tell whether a version is one of the RATE of all that are drawn whoever wrote them."""
+        return int.from_bytes(self._identity.sign(DOMAIN, digest)[:4], "big") < RATE * 2**32
+
+
+class WitnessBudget:
+    """Counts how many fetches as a witness this node may make: a share of its own."""
+
+    def __init__(self) -> None:
+        self._credit, self._fetched = 0.0, 0
+
+    def earn(self, fetched: int, share: float) -> None:
+        """Take note of all fetches that this node has made for itself so far."""
+        self._credit = min(BURST, self._credit + share * max(0, fetched - self._fetched))
+        self._fetched = fetched
+
+    def take(self, *, asked: bool) -> bool:
+        """Spend one fetch where there is one left; where another witness asks, also one that is yet to be earned."""
+        if self._credit < (1.0 - OVERDRAFT if asked else 1.0):
+            return False
+        self._credit -= 1.0
+        return True
