@@ -1,7 +1,8 @@
 """Messages to peers and from them: directly, or through a relay where the direct way does not work.
 
 That is so where the peer has no family of address that works here, and where no connection comes about though the peer
-lives. A relay is any live peer that has a family in common with either end.
+lives. A relay is any live peer that has a family in common with either end; to a peer behind a NAT, one that
+introduces it.
 """
 
 import asyncio
@@ -11,6 +12,7 @@ from hashlib import blake2b
 
 import msgspec
 
+from dht.clock import Now
 from dht.errors import MALFORMED, BadMessage, InputError, PeerTimeout, RemoteError
 from dht.keys import NodeId
 from dht.messages import Answer, Asked, Handler, Message
@@ -24,7 +26,7 @@ from dht.rate_limit import RateLimiter
 from dht.reachability.broken_ways import BrokenWays
 from dht.transport.dispatcher import Dispatcher
 from dht.transport.transport import CONNECT_S, NoConnection, PeerGone, PeerRefused, Route
-from dht.wire.contact import Contact
+from dht.wire.contact import Address, Contact
 
 NAMED = 4  # peers that may share an address and port; more only say so
 RELAYS = 2  # tried one after the other
@@ -95,7 +97,7 @@ class Messenger:
     async def run(self) -> None:
         """Receive messages and relay, until cancelled."""
         async with asyncio.TaskGroup() as tasks:
-            channel = self._transport.run(self.answer, self._may_relay, self._reach, self._is_member)
+            channel = self._transport.run(self.answer, self._find_relayed, self._reach, self._is_member)
             tasks.create_task(channel, name="channel")
             if self._packets is not None:
                 tasks.create_task(self._packets.run(self.answer), name="packet-messages")
@@ -172,12 +174,11 @@ class Messenger:
         self._broken.silent(peer, self._clock().steady)
 
     def _relays(self, peer: Contact) -> list[Contact]:
-        """Who may relay, the best first, which stays the same for each peer, while it answers. None leads behind a
-        NAT."""
-        if peer.introducers:
-            return []
+        """Who may relay, the best first, which stays the same for each peer, while it answers. Behind a NAT lead the
+        peer's introducers."""
         ours, now = self._families.towards_peers, self._clock().steady
-        live = [self._view.contact(node) for node in self._view.live() - {self._node_id, peer.node_id}]
+        able = self._view.live() & set(peer.introducers) if peer.introducers else self._view.live()
+        live = [self._view.contact(node) for node in able - {self._node_id, peer.node_id}]
         fit = [c for c in live if c is not None and c.shares(ours) and c.shares(peer.families)]
         fit = [c for c in fit if not c.introducers and not self._broken.is_broken(c.node_id, now)]
         fit.sort(key=lambda relay: blake2b(relay.node_id + peer.node_id, digest_size=8).digest())
@@ -187,7 +188,7 @@ class Messenger:
 
     def dial(self, wanted: DialWanted) -> None:
         """Dial a peer behind a NAT that dials this node at this moment."""
-        self._transport.dial(wanted.peer, wanted.endpoint)
+        self._transport.dial(wanted.peer, wanted.endpoint, wanted.any_port)
 
     def _reach(self, peer: Contact, tcp_port: int) -> bool:
         """Have a peer behind a NAT dial a port of this node."""
@@ -203,18 +204,24 @@ class Messenger:
             self._hosts = {e.host: None for c in contacts if c is not None for e in c.endpoints}
         return host in self._hosts if peer is None else peer in members
 
-    def _may_relay(self, asker: NodeId, host: str, port: int) -> bool:
-        """Members and, few at a time, clients are served, to endpoints of members that have answered there: anybody
-        may name any address."""
+    def _find_relayed(self, asker: NodeId, host: str, port: int) -> Contact | None:
+        """Members and, few at a time, clients are served, to endpoints of members that have answered there, anybody
+        may name any address, and to members behind NATs that this node introduces."""
         members, now = self._core.members, self._clock()
         if not self._core.rules.policy.allows(host):
-            return False
+            return None
         contacts = [known.opened.contact for _, known in members.known()]
-        named = [(c.node_id, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
-        met = any(self._core.verify_address(now, peer, address) for peer, address in named[:NAMED])
-        if named and not met:
+        named = [(c, e.udp) for c in contacts for e in c.endpoints if (e.host, e.tcp_port) == (host, port)]
+        met = next((peer for peer, address in named[:NAMED] if self._has_met(now, peer, address)), None)
+        if named and met is None:
             self._kick()
-        return met and (members.find(asker) is not None or self._guests.take("", now.steady))
+        is_served = met is not None and (members.find(asker) is not None or self._guests.take("", now.steady))
+        return met if is_served else None
+
+    def _has_met(self, now: Now, peer: Contact, address: Address) -> bool:
+        if peer.introducers:
+            return self._core.introductions.introduces(now, peer.node_id)
+        return self._core.verify_address(now, peer.node_id, address)
 
 
 def _decode(peer: NodeId, body: bytes, answer: type[Answer]) -> Answer:

@@ -81,7 +81,8 @@ class Introductions:
             return Punched(False), None
         if body.public_key and not body.token:
             self._requester.ask_unlisted(now, Find(self._node_id), asker, address)
-        return Punched(True), DialWanted(node_id_of(asker), endpoint, body.token) if body.tcp_port else None
+        wanted = DialWanted(node_id_of(asker), endpoint, body.token, any_port=not body.public_key)
+        return Punched(True), wanted if body.tcp_port else None
 
     # For whoever wants to reach such a node
 
@@ -108,6 +109,10 @@ class Introductions:
         return True
 
     # For others
+
+    def introduces(self, now: Now, peer: NodeId) -> bool:
+        """Tell whether a peer behind a NAT is registered with this node."""
+        return self._guest(now, peer) is not None
 
     def introduce(self, now: Now, packet: Packet, body: Introduce, source: Address) -> Introduced:
         """Tell a node behind a NAT who wants to reach it, or register it."""

@@ -24,7 +24,7 @@ from dht.transport.certificate import PeerKey
 from dht.transport.peer_link import ASKS, LinkFrame, PeerLink, frame_bytes, read_frame
 from dht.transport.request_auth import NONCE_BYTES, RequestAuthenticator, RequestTarget, sign_request
 from dht.transport.small_packets import bound_packets
-from dht.transport.transport import Answerer, Reach
+from dht.transport.transport import Answerer, NoConnection, Reach
 from dht.wire.contact import Address, Contact, Endpoint, Family
 
 log = logging.getLogger(__name__)
@@ -64,6 +64,7 @@ class PeerLinks:
         self._links: dict[NodeId, PeerLink] = {}
         self._opening: dict[NodeId, asyncio.Future[PeerLink | None]] = {}
         self._expected: dict[NodeId, asyncio.Future[socket.socket]] = {}
+        self._relayed: dict[NodeId, list[asyncio.Future[socket.socket]]] = {}  # who was asked to dial, for others
         self._failed_at: dict[NodeId, float] = {}
         self._running: tuple[asyncio.TaskGroup, Answerer, Reach, Greet] | None = None
 
@@ -81,35 +82,64 @@ class PeerLinks:
         return self._links.get(peer)
 
     async def open(self, peer: Contact) -> PeerLink:
-        """Return a link to a peer behind a NAT, opened now where there is none; raises PeerTimeout."""
+        """Return a link to a peer behind a NAT, opened now where there is none; raises NoConnection."""
         node_id = peer.node_id
         if (link := self._links.get(node_id)) is not None:
             return link
         rests = self._clock().steady - self._failed_at.get(node_id, float("-inf")) < REST_S
         if self._running is None or rests:
-            raise PeerTimeout(node_id.hex(), 0.0)
+            raise NoConnection(node_id.hex(), 0.0)
         opening = self._opening.get(node_id)
         if opening is None:
             opening = self._opening[node_id] = asyncio.get_running_loop().create_future()
             self._running[0].create_task(self._open(peer, opening), name=f"link-open-{node_id.hex()[:8]}")
         if (found := await asyncio.shield(opening)) is None:
-            raise PeerTimeout(node_id.hex(), OPEN_S)
+            raise NoConnection(node_id.hex(), OPEN_S)
         return found
 
-    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
-        """Dial a peer that wants to open a link to this node, as an introducer told it."""
-        if self._running is not None and peer not in self._opening and endpoint.family in self._ports:
-            self._running[0].create_task(self._dial_back(endpoint), name=f"link-dial-{peer.hex()[:8]}")
+    def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
+        """Dial a peer that wants a connection with this node, as an introducer told it; from any port where it lets
+        everybody in, since several connections need several ports."""
+        if self._running is None or endpoint.family not in self._ports or (peer in self._opening and not any_port):
+            return
+        source = self._ports[endpoint.family]
+        source = source._replace(port=0) if any_port else source
+        self._running[0].create_task(self._dial_back(source, endpoint), name=f"link-dial-{peer.hex()[:8]}")
+
+    async def have_dial(self, peer: Contact) -> socket.socket:
+        """Have a peer behind a NAT that this node introduces dial it, and return the connection, which is the caller's
+        to close; raises NoConnection where nobody can tell the peer."""
+        endpoint = next((e for e in peer.endpoints if e.family in self._ports), None)
+        if self._running is None or endpoint is None:
+            raise NoConnection(peer.node_id.hex(), 0.0)
+        dialled: asyncio.Future[socket.socket] = asyncio.get_running_loop().create_future()
+        waiting = self._relayed.setdefault(peer.node_id, [])
+        waiting.append(dialled)
+        try:
+            if not self._running[2](peer, self._ports[endpoint.family].port):
+                raise NoConnection(peer.node_id.hex(), 0.0)
+            return await dialled
+        except BaseException:
+            if dialled.done() and not dialled.cancelled():
+                dialled.result().close()
+            raise
+        finally:
+            if dialled in waiting:
+                waiting.remove(dialled)
+            if not waiting:
+                self._relayed.pop(peer.node_id, None)
 
     async def meet(self, sock: socket.socket) -> None:
         """Take a connection whose first byte, yet to be read, is DIALS: its other end was asked to dial this node."""
         async with asyncio.timeout(PROVE_S):
             said = await _read_exactly(sock, 1 + KEY_BYTES)
-        expected = self._expected.get(NodeId(said[1:]))
-        if expected is None or expected.done():
+        peer = NodeId(said[1:])
+        waiting = [self._expected.get(peer), *self._relayed.get(peer, ())]
+        found = next((each for each in waiting if each is not None and not each.done()), None)
+        if found is None:
             sock.close()
         else:
-            expected.set_result(sock)
+            found.set_result(sock)
 
     async def accept(self, sock: socket.socket, host: str) -> None:
         """Serve a connection whose first byte, yet to be read, is OPENS, until the link ends."""
@@ -171,7 +201,7 @@ class PeerLinks:
         expected = self._expected[peer.node_id] = asyncio.get_running_loop().create_future()
         try:
             async with asyncio.TaskGroup() as tasks:
-                dialling = tasks.create_task(self._dial(endpoint), name="link-dial")
+                dialling = tasks.create_task(self._dial(self._ports[endpoint.family], endpoint), name="link-dial")
                 await asyncio.sleep(0)  # the dial goes first: it opens this node's NAT
                 is_told = reach(peer, self._ports[endpoint.family].port)
                 if is_told:
@@ -191,9 +221,9 @@ class PeerLinks:
             sock.close()
             raise
 
-    async def _dial(self, endpoint: Endpoint) -> socket.socket | None:
-        """Connect from the port on which this node listens, again where that is refused; None where it cannot be."""
-        loop, source = asyncio.get_running_loop(), self._ports[endpoint.family]
+    async def _dial(self, source: Address, endpoint: Endpoint) -> socket.socket | None:
+        """Connect from a port of this node, again where that is refused; None where it cannot be."""
+        loop = asyncio.get_running_loop()
         for _ in range(TRIES):
             sock = dialling_socket(source)
             bound_packets(sock, endpoint.host)
@@ -211,11 +241,11 @@ class PeerLinks:
                 raise
         return None
 
-    async def _dial_back(self, endpoint: Endpoint) -> None:
+    async def _dial_back(self, source: Address, endpoint: Endpoint) -> None:
         assert self._running is not None
         try:
             async with asyncio.timeout(OPEN_S):
-                sock = await self._dial(endpoint)
+                sock = await self._dial(source, endpoint)
         except TimeoutError:
             return
         if sock is None:
@@ -278,7 +308,7 @@ async def _read_exactly(sock: socket.socket, size: int) -> bytes:
 
 
 def dialling_socket(source: Address) -> socket.socket:
-    """Return a socket bound to an address on which this node listens, which must allow it (SO_REUSEPORT)."""
+    """Return a socket bound to an address of this node; one on which it listens must allow that (SO_REUSEPORT)."""
     sock = socket.socket(socket.AF_INET6 if source.family == 6 else socket.AF_INET, socket.SOCK_STREAM)
     try:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)

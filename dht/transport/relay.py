@@ -1,23 +1,27 @@
-"""A relay passes bytes between a peer that has one address family only and one that has the other only.
+"""A relay passes bytes between peers that do not reach each other.
+
+One has IPv4 only and the other IPv6 only, or both are behind NATs through which no hole can be punched.
 
 A relay is asked by HTTP CONNECT on the peers' port, in plain; TLS then runs end to end through it, so it learns who
 talks to whom and how much, and can do no more than stop. It connects to endpoints at which a member has answered it
 only, for known members only, passes nothing on but what begins as TLS does, and bounds bytes, time and
-tunnels. This file reads and writes sockets; nothing is parsed but the head.
+tunnels. A peer behind a NAT that it introduces it has dial itself. This file reads and writes sockets; nothing is
+parsed but the head.
 """
 
 import asyncio
 import logging
 import socket
 from collections import Counter
+from collections.abc import Awaitable, Callable
 
 from dht.clock import Clock
 from dht.errors import DseError
 from dht.keys import NodeId
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget
 from dht.transport.small_packets import bound_packets
-from dht.transport.transport import MayRelay
-from dht.wire.contact import Endpoint
+from dht.transport.transport import FindRelayed
+from dht.wire.contact import Contact, Endpoint
 
 log = logging.getLogger(__name__)
 
@@ -32,27 +36,38 @@ TLS = b"\x16"  # how a TLS connection begins
 IDLE_S = 60.0  # twice as long as a client keeps an idle connection
 CHUNK_BYTES = 64 * 1024
 
+HaveDial = Callable[[Contact], Awaitable[socket.socket]]
+"""Peer behind a NAT that this node introduces → the connection that it made to this node."""
+
 
 class Relay:
     """Opens and bounds the tunnels of one node."""
 
-    def __init__(self, node_id: NodeId, network: str, clock: Clock, authenticator: RequestAuthenticator) -> None:
-        self._node_id = node_id
+    def __init__(
+        self,
+        node_id: NodeId,
+        network: str,
+        clock: Clock,
+        authenticator: RequestAuthenticator,
+        have_dial: HaveDial,
+    ) -> None:
+        self._node_id, self._have_dial = node_id, have_dial
         self._network = network
         self._clock = clock
         self._authenticator = authenticator
         self._open: Counter[NodeId] = Counter()
 
-    async def serve(self, client: socket.socket, may_relay: MayRelay) -> None:
+    async def serve(self, client: socket.socket, find_relayed: FindRelayed) -> None:
         """Read a CONNECT request from an accepted socket, and pass bytes until one side ends. Closes the socket."""
         with client:
             try:
                 async with asyncio.timeout(HEAD_S):
                     head, early = await _read_head(client)
                     asker, endpoint = self._authorise(head)
-                    if not may_relay(asker, endpoint.host, endpoint.tcp_port):
+                    peer = find_relayed(asker, endpoint.host, endpoint.tcp_port)
+                    if peer is None:
                         await asyncio.sleep(MEET_S)
-                        _permit(may_relay, asker, endpoint)
+                        peer = _permitted(find_relayed, asker, endpoint)
             except (DseError, ValueError, OSError, TimeoutError) as error:
                 log.debug("relay refused reason=%s", error)
                 await _reply(client, "403 Refused")
@@ -62,7 +77,7 @@ class Relay:
                 return
             self._open[asker] += 1
             try:
-                await _tunnel(client, endpoint, early)
+                await self._tunnel(client, peer, endpoint, early)
             finally:
                 self._open[asker] -= 1
                 self._open += Counter()  # forgets those at zero
@@ -80,10 +95,23 @@ class Relay:
             raise ValueError(f"{method} is not CONNECT")
         return signed.asker, endpoint
 
+    async def _tunnel(self, client: socket.socket, peer: Contact, endpoint: Endpoint, early: bytes) -> None:
+        try:
+            async with asyncio.timeout(CONNECT_S):
+                server = await (self._have_dial(peer) if peer.introducers else _connected(endpoint))
+        except (OSError, TimeoutError, DseError):
+            await _reply(client, "502 The peer is not there")
+            return
+        with server:
+            await _reply(client, "200 Connected")
+            await _pass_on(client, server, early)
 
-def _permit(may_relay: MayRelay, asker: NodeId, endpoint: Endpoint) -> None:
-    if not may_relay(asker, endpoint.host, endpoint.tcp_port):
+
+def _permitted(find_relayed: FindRelayed, asker: NodeId, endpoint: Endpoint) -> Contact:
+    peer = find_relayed(asker, endpoint.host, endpoint.tcp_port)
+    if peer is None:
         raise ValueError(f"{endpoint.host}:{endpoint.tcp_port} is not where a member answered this node")
+    return peer
 
 
 async def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
@@ -99,28 +127,30 @@ async def _read_head(client: socket.socket) -> tuple[bytes, bytes]:
     return head, early
 
 
-async def _tunnel(client: socket.socket, endpoint: Endpoint, early: bytes) -> None:
+async def _connected(endpoint: Endpoint) -> socket.socket:
     family = socket.AF_INET6 if endpoint.family == 6 else socket.AF_INET
-    loop = asyncio.get_running_loop()
-    with socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK) as server:
+    server = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
+    try:
         bound_packets(server, endpoint.host)
-        try:
-            async with asyncio.timeout(CONNECT_S):
-                await loop.sock_connect(server, (endpoint.host, endpoint.tcp_port))
-        except (OSError, TimeoutError):
-            await _reply(client, "502 The peer is not there")
-            return
-        await _reply(client, "200 Connected")
-        try:
-            async with asyncio.timeout(HEAD_S):
-                early = early or await loop.sock_recv(client, CHUNK_BYTES)
-        except (OSError, TimeoutError):
-            return
-        if early[:1] != TLS:
-            return
-        async with asyncio.TaskGroup() as ways:
-            ways.create_task(_copy(client, server, early), name="relay-up")
-            ways.create_task(_copy(server, client, b""), name="relay-down")
+        await asyncio.get_running_loop().sock_connect(server, (endpoint.host, endpoint.tcp_port))
+    except BaseException:
+        server.close()
+        raise
+    return server
+
+
+async def _pass_on(client: socket.socket, server: socket.socket, early: bytes) -> None:
+    """Pass bytes both ways until both have ended, where they begin as TLS does."""
+    try:
+        async with asyncio.timeout(HEAD_S):
+            early = early or await asyncio.get_running_loop().sock_recv(client, CHUNK_BYTES)
+    except (OSError, TimeoutError):
+        return
+    if early[:1] != TLS:
+        return
+    async with asyncio.TaskGroup() as ways:
+        ways.create_task(_copy(client, server, early), name="relay-up")
+        ways.create_task(_copy(server, client, b""), name="relay-down")
 
 
 async def _copy(source: socket.socket, sink: socket.socket, early: bytes) -> None:

@@ -8,14 +8,13 @@ import asyncio
 import random
 
 from dht.clock import Clock
-from dht.errors import PeerTimeout
 from dht.identity.node_key import Identity
 from dht.keys import NodeId
 from dht.local_faults import LocalFaults
 from dht.membership.working_families import WorkingFamilies
 from dht.transport.tls_client import TlsClient
 from dht.transport.tls_server import TlsServer
-from dht.transport.transport import Answerer, HearTime, IsMember, MayRelay, Reach, Route
+from dht.transport.transport import Answerer, FindRelayed, HearTime, IsMember, NoConnection, Reach, Route
 from dht.wire.contact import Address, Endpoint
 
 
@@ -39,10 +38,10 @@ class TlsChannel:
         self._links, self._clock = self._server.links, clock
         self._client = TlsClient(identity, network, clock, rng, families, hear_time)
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
+    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
         """Answer until cancelled, then close every connection. Raises LocalError where a port cannot be used."""
         try:
-            await self._server.run(answerer, may_relay, reach, is_member)
+            await self._server.run(answerer, find_relayed, reach, is_member)
         finally:
             await self._client.close()
 
@@ -53,15 +52,15 @@ class TlsChannel:
             return await self._client.ask(route, name, body, timeout_s=timeout_s)
         began = self._clock().steady
         try:
-            async with asyncio.timeout(timeout_s):
+            async with asyncio.timeout(min(route.connect_s, timeout_s)):
                 link = link or await self._links.open(route.peer)
         except TimeoutError:
-            raise PeerTimeout(route.peer.node_id.hex(), timeout_s) from None
+            raise NoConnection(route.peer.node_id.hex(), self._clock().steady - began) from None
         return await link.ask(name, body, timeout_s=timeout_s - (self._clock().steady - began))
 
-    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
-        """Dial a peer behind a NAT that dials this node at this moment."""
-        self._links.dial(peer, endpoint)
+    def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
+        """Dial a peer that dials this node at this moment; from any port where it lets everybody in."""
+        self._links.dial(peer, endpoint, any_port)
 
     async def renew(self) -> None:
         """Ask over new connections from now on."""

@@ -29,7 +29,7 @@ from dht.transport.giving_way import GivingWay
 from dht.transport.peer_links import DIALS, OPENS, Greet, PeerLinks
 from dht.transport.relay import Relay
 from dht.transport.request_auth import RequestAuthenticator, RequestTarget, VerifiedRequest
-from dht.transport.transport import MAX_BODY_BYTES, Answerer, IsMember, MayRelay, Reach
+from dht.transport.transport import MAX_BODY_BYTES, Answerer, FindRelayed, IsMember, Reach
 from dht.wire.contact import Address
 
 log = logging.getLogger(__name__)
@@ -67,9 +67,9 @@ class TlsServer:
         self._clock = clock
         self._addresses = addresses
         self._context, self._authenticator = server_context(identity), RequestAuthenticator()
-        self._relay = Relay(identity.node_id, network, clock, self._authenticator)
         ports = {address.family: address for address in addresses}
         self.links = PeerLinks(identity, network, clock, rng, self._context, self._authenticator, ports)
+        self._relay = Relay(identity.node_id, network, clock, self._authenticator, self.links.have_dial)
         self._line = GivingWay()
         self._buckets = RateLimiter(REQUESTS_S, REQUESTS_BURST)
         self._busy: Counter[NodeId] = Counter()
@@ -78,7 +78,7 @@ class TlsServer:
         self._connected: dict[web.RequestHandler, Visitor] = {}
         self._is_member: IsMember = lambda host, peer: False
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
+    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
         """Listen until cancelled; raises LocalError where a port is taken, or where answering broke this node."""
         broken: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._is_member = is_member
@@ -86,7 +86,7 @@ class TlsServer:
         listeners = [_listen(address) for address in self._addresses]
 
         async def greet(sock: socket.socket, host: str) -> None:
-            await self._greet(sock, host, server, may_relay)
+            await self._greet(sock, host, server, find_relayed)
 
         try:
             async with asyncio.TaskGroup() as tasks:
@@ -135,7 +135,7 @@ class TlsServer:
             self._faults.end(FaultSite.HANDLES)
             tasks.create_task(greet(sock, str(address[0])), name="channel-greet")
 
-    async def _greet(self, sock: socket.socket, host: str, server: web.Server, may_relay: MayRelay) -> None:
+    async def _greet(self, sock: socket.socket, host: str, server: web.Server, find_relayed: FindRelayed) -> None:
         """Find out what a new connection is, and pass it on. A relayed one, or a link, is served here until it ends."""
         task = asyncio.current_task()
         assert task is not None
@@ -149,7 +149,7 @@ class TlsServer:
             first = await _peek(sock)
             if first == b"C":
                 visitor.has_proved = True  # the relay and the links have bounds of their own
-                await self._relay.serve(sock, may_relay)
+                await self._relay.serve(sock, find_relayed)
             elif first == OPENS:
                 visitor.has_proved = True
                 await self.links.accept(sock, host)

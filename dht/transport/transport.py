@@ -21,8 +21,8 @@ Answerer = Callable[[NodeId, str, bytes, str], Awaitable[bytes]]
 sent back as text; any other error is this machine's and stops the transport."""
 
 
-MayRelay = Callable[[NodeId, str, int], bool]
-"""(asker, host, TCP port) → whether this node passes bytes on for that asker to that endpoint."""
+FindRelayed = Callable[[NodeId, str, int], Contact | None]
+"""(asker, host, TCP port) → the peer at that endpoint, where this node passes bytes on to it for that asker."""
 
 
 Reach = Callable[[Contact, int], bool]
@@ -71,11 +71,11 @@ class Route:
 class Transport(Protocol):
     """Asks and answers between nodes."""
 
-    async def run(self, answerer: Answerer, may_relay: MayRelay, reach: Reach, is_member: IsMember) -> None:
+    async def run(self, answerer: Answerer, find_relayed: FindRelayed, reach: Reach, is_member: IsMember) -> None:
         """Answer others until cancelled. Raises LocalError where the port cannot be used."""
 
-    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
-        """Dial a peer behind a NAT that dials this node at this moment."""
+    def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
+        """Dial a peer that dials this node at this moment; from any port where it lets everybody in."""
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:
         """Send one message; raises PeerTimeout, NoConnection, PeerGone, BadMessage or PeerRefused."""

@@ -50,7 +50,7 @@ class SimCarrier:
         finally:
             self._network.leave(self._own, answer)
 
-    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+    def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
         """Do nothing: no connections are made here."""
 
     async def renew(self) -> None:

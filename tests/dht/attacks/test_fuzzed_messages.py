@@ -134,10 +134,10 @@ class Liar:
 
     said = b""
 
-    async def run(self, answerer: object, may_relay: object, reach: object, is_member: object) -> None:
+    async def run(self, answerer: object, find_relayed: object, reach: object, is_member: object) -> None:
         await asyncio.Event().wait()
 
-    def dial(self, peer: NodeId, endpoint: Endpoint) -> None:
+    def dial(self, peer: NodeId, endpoint: Endpoint, any_port: bool) -> None:
         """Nobody is dialled."""
 
     async def ask(self, route: Route, name: str, body: bytes, *, timeout_s: float) -> bytes:

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager, suppress
 import pytest
 import uvloop
 
-from dht import Address, Contact, Endpoint, Identity, InputError, NodeId, PeerTimeout
+from dht import Address, BadMessage, Contact, Endpoint, Identity, InputError, NodeId, PeerTimeout
 from dht import system_clock as clock
 from dht.membership.working_families import WorkingFamilies
 from dht.transport.peer_link import LENGTH_BYTES, MAX_AT_ONCE
@@ -37,27 +37,42 @@ class Home:
         self.channel = TlsChannel(identity, NETWORK, (Address(host, port),), families, clock, rng, lambda *_: None)
         self.others: dict[NodeId, Home] = {}
         self.asked: list[NodeId] = []
-        self.gate, self.is_full, self.waiting = asyncio.Event(), asyncio.Event(), 0
+        self.lets_everybody_in = False
+        self.gate, self.is_full, self.waiting, self.full_at = asyncio.Event(), asyncio.Event(), 0, MAX_AT_ONCE
 
     def reach(self, peer: Contact, port: int) -> bool:
         self.asked.append(peer.node_id)
         other = self.others.get(peer.node_id)
         if other is not None:
-            other.channel.dial(self.node_id, self.endpoint)
+            other.channel.dial(self.node_id, self.endpoint, self.lets_everybody_in)
         return other is not None
+
+    def find_relayed(self, asker: NodeId, host: str, port: int) -> Contact | None:
+        """As an introducer does: its guests are relayed."""
+        found = (c for home in self.others.values() for c in (home.contact,) if self.node_id in c.introducers)
+        return next((c for c in found if (c.endpoints[0].host, c.endpoints[0].tcp_port) == (host, port)), None)
 
     async def answer(self, asker: NodeId, name: str, body: bytes, host: str) -> bytes:
         if name == "Refuse":
             raise InputError("not today")
         if name == "Wait":
             self.waiting += 1
-            if self.waiting == MAX_AT_ONCE:
+            if self.waiting == self.full_at:
                 self.is_full.set()
             await self.gate.wait()
         return asker + name.encode() + body
 
     async def ask(self, other: "Home", name: str = "Echo", body: bytes = b"", timeout_s: float = 8.0) -> bytes:
         return await self.channel.ask(Route(other.contact), name, body, timeout_s=timeout_s)
+
+
+def behind_a_nat(home: Home, introducer: Home) -> None:
+    """Let nobody in: what others dial leads nowhere, and only what this home dials itself comes about."""
+    with socket.socket() as probe:
+        probe.bind((home.endpoint.host, 0))
+        port = probe.getsockname()[1]
+    introducer.lets_everybody_in = True
+    home.contact = Contact(home.node_id, (Endpoint(home.endpoint.host, port, port),), (introducer.node_id,))
 
 
 def no(*_: object) -> bool:
@@ -69,7 +84,7 @@ async def running(*homes: Home, introduced: bool = True) -> AsyncIterator[None]:
     for home in homes:
         home.others = {other.node_id: other for other in homes if other is not home} if introduced else {}
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(home.channel.run(home.answer, no, home.reach, no)) for home in homes]
+        tasks = [group.create_task(home.channel.run(home.answer, home.find_relayed, home.reach, no)) for home in homes]
         for _ in range(5):  # until the tasks of their tasks have begun
             await asyncio.sleep(0)
         try:
@@ -184,3 +199,36 @@ async def test_strangers_that_say_nothing_or_nonsense_are_put_off(greeting: byte
         assert await reader.read(1) in (b"K", b"")
         writer.close()
         assert await alice.ask(bob)
+
+
+async def test_an_introducer_relays_to_a_peer_into_whose_nat_no_hole_leads() -> None:
+    alice, bob = two()
+    relay = Home(CAROL, "127.0.0.3")
+    behind_a_nat(bob, relay)
+    bob.full_at = 3
+    through = Route(bob.contact, Contact(relay.node_id, (relay.endpoint,)))
+    async with running(alice, bob, relay):
+        async with asyncio.TaskGroup() as tasks:  # several at once: each tunnel is a connection of its own
+            asked = [
+                tasks.create_task(alice.channel.ask(through, "Wait", b"", timeout_s=8)) for _ in range(bob.full_at)
+            ]
+            await bob.is_full.wait()
+            bob.gate.set()
+        assert {each.result() for each in asked} == {alice.node_id + b"Wait"}
+        assert await relay.ask(bob) == relay.node_id + b"Echo", "the relay's own link is beside them"
+        big = bytes(MAX_BODY_BYTES - 64)
+        assert len(await alice.channel.ask(through, "Echo", big, timeout_s=8)) == len(big) + 24
+        with pytest.raises(BadMessage, match="another key"):  # only whom it names is at the other end
+            wrong = Contact(CAROL.node_id, bob.contact.endpoints, bob.contact.introducers)
+            await alice.channel.ask(Route(wrong, through.relay), "Echo", b"", timeout_s=8)
+
+
+async def test_a_peer_that_nobody_can_tell_to_dial_is_not_relayed_to() -> None:
+    alice, bob = two()
+    relay = Home(CAROL, "127.0.0.3")
+    behind_a_nat(bob, relay)
+    async with running(alice, bob, relay, introduced=False):
+        with pytest.raises(PeerTimeout):
+            await alice.channel.ask(
+                Route(bob.contact, Contact(relay.node_id, (relay.endpoint,))), "Echo", b"", timeout_s=3
+            )

@@ -4,7 +4,7 @@ import asyncio
 import random
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 
 import aiohttp
@@ -16,7 +16,7 @@ from dht.clock import Clock, Now
 from dht.membership.working_families import WorkingFamilies
 from dht.transport.request_auth import WINDOW_S, RequestTarget, sign_request
 from dht.transport.tls_channel import TlsChannel
-from dht.transport.transport import MAX_BODY_BYTES, PeerGone, PeerRefused, Route
+from dht.transport.transport import MAX_BODY_BYTES, FindRelayed, PeerGone, PeerRefused, Route
 
 NETWORK = "ab" * 20
 ALICE, BOB, CAROL = (Identity(bytes([n]) * 32) for n in (11, 12, 13))
@@ -50,8 +50,8 @@ async def echo(asker: NodeId, name: str, body: bytes, host: str) -> bytes:
     return asker + name.encode() + body
 
 
-def anything(asker: NodeId, host: str, port: int) -> bool:
-    return True
+def anything(asker: NodeId, host: str, port: int) -> Contact | None:
+    return Contact(NodeId(bytes(20)), (Endpoint(host, port, port),))
 
 
 def nobody(peer: Contact, port: int) -> bool:
@@ -87,9 +87,9 @@ class Host:
 
 
 @asynccontextmanager
-async def running(*hosts: Host, may_relay: Callable[[NodeId, str, int], bool] = anything) -> AsyncIterator[None]:
+async def running(*hosts: Host, find_relayed: FindRelayed = anything) -> AsyncIterator[None]:
     async with asyncio.TaskGroup() as group:
-        tasks = [group.create_task(host.channel.run(host.answer, may_relay, nobody, no_member)) for host in hosts]
+        tasks = [group.create_task(host.channel.run(host.answer, find_relayed, nobody, no_member)) for host in hosts]
         await asyncio.sleep(0)
         try:
             yield
@@ -246,7 +246,7 @@ async def test_one_family_asks_the_other_through_a_dual_stack_peer():
 async def test_a_relay_serves_members_endpoints_only():
     alice, carol = Host(ALICE, ("127.0.0.1",)), Host(CAROL, ("::1",))
     relay = Host(BOB, ("127.0.0.1", "::1"))
-    async with running(alice, carol), running(relay, may_relay=lambda asker, host, port: False):
+    async with running(alice, carol), running(relay, find_relayed=lambda asker, host, port: None):
         with pytest.raises(PeerTimeout):
             await alice.ask(Route(carol.contact, relay.contact))
 
