@@ -1,7 +1,7 @@
 """An overlay and nothing else, on one host: it greets all members every few seconds and writes whom it reached.
 
 `python -m tests.lab.greeter NETWORK REPORT`: the network file, and the file that says, as JSON, the node's id, its
-role, and the members that answered it and those that did not.
+role, and the members that answered it, those of them that did so through a relay, and those that did not answer.
 """
 
 import asyncio
@@ -36,12 +36,14 @@ class GreetingBack(Message, frozen=True, array_like=True):
 
 async def _greet_all(overlay: OverlayService, report: Path) -> None:
     """Greet every member, again and again; who answered once counts as reached."""
-    reached = set[NodeId]()
+    reached, relayed = set[NodeId](), set[NodeId]()
 
     async def greet(peer: NodeId) -> None:
         try:
             await overlay.ask(peer, Greeting("x" * 20_000), GreetingBack, timeout_s=WITHIN_S)
             reached.add(peer)
+            if overlay._messenger._broken.is_broken(peer, system_clock().steady):
+                relayed.add(peer)
         except RemoteError as error:
             print(peer.hex()[:8], error, flush=True)
 
@@ -54,6 +56,7 @@ async def _greet_all(overlay: OverlayService, report: Path) -> None:
         said = {"id": overlay.view.node_id.hex(), "is_member": overlay.takes_part}
         said |= {
             "reached": sorted(p.hex() for p in reached),
+            "relayed": sorted(p.hex() for p in relayed),
             "missed": sorted(p.hex() for p in members if p not in reached),
         }
         await asyncio.to_thread(report.write_text, json.dumps(said))
