@@ -96,5 +96,16 @@ class BadStrategy(InputError):
         return f"{self.field}: {self.reason}; {self.remedy}"
 
 
+@dataclass(eq=False)
+class BadInvitation(InputError):
+    """An invitation that lets nobody in: the reason, the remedy."""
+
+    reason: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"the invitation {self.reason}; {self.remedy}"
+
+
 class BadIdentity(BrokenFile):
     """The node's own key file cannot be read or is damaged."""

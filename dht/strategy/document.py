@@ -17,9 +17,12 @@ from dht.errors import BadStrategy
 DOMAIN = b"dse strategy"
 MAX_DOCUMENT_BYTES = 256 * 1024  # 1,000 rules of ~200 bytes fit
 MAX_SIGNED_BYTES = MAX_DOCUMENT_BYTES + 16 * 1024
-FEATURES = frozenset({"unknown-records", "admission", "grants"})  # what this program has of what one may need
+FEATURES = frozenset(
+    {"unknown-records", "admission", "grants", "invitations"}
+)  # what this program has of what one may need
 
-ADMISSIONS = ("open", "attested")  # who is a member: whoever says so, or whom enough members have reached
+# who is a member: whoever says so, whom enough members have reached, or who was invited, besides
+ADMISSIONS = ("open", "attested", "invited")
 
 Action = Literal["owners", "prefer", "spread", "deny"]
 
@@ -49,6 +52,20 @@ class Need(msgspec.Struct, frozen=True):
 
     feature: str
     binds_at: int = 0  # Unix seconds; 0: with the document
+
+
+class Admitter(msgspec.Struct, frozen=True):
+    """Somebody who may invite, besides the publishers. The rights of an admitter name nobody further."""
+
+    key: str  # Ed25519 public key, hex
+    until: int = 0  # Unix seconds, from which it may not any more; 0: for good
+
+
+class Revocation(msgspec.Struct, frozen=True):
+    """Takes back a voucher, or all that a key signed: nobody new comes in, and members go whose voucher is as young."""
+
+    id: str  # of a voucher, 40 hex digits, or a public key, 64
+    from_at: int = 0  # Unix seconds: members whose voucher was made before stay; 0: none do
 
 
 class Strategy(msgspec.Struct, frozen=True, kw_only=True):
@@ -83,6 +100,8 @@ class Strategy(msgspec.Struct, frozen=True, kw_only=True):
     threshold: int = 1
     admission: str = "open"  # one of ADMISSIONS, or one of a newer version, which counts as "open" here
     grants_from: int = 0  # versions of this epoch or a later one must prove their lease; 0: none need to
+    admitters: tuple[Admitter, ...] = ()  # where the admission is "invited"
+    revoked: tuple[Revocation, ...] = ()
     needs: tuple[Need, ...] = ()  # a node that lacks one of them tells its operator to upgrade before it binds
 
 
@@ -129,8 +148,9 @@ def encode_document(strategy: Strategy) -> bytes:
     Rules are written without the conditions that they do not have."""
     fields = msgspec.to_builtins(strategy)
     fields["rules"] = [{k: v for k, v in rule.items() if v is not None} for rule in fields["rules"]]
-    if not strategy.needs:
-        del fields["needs"]
+    for name in ("admitters", "revoked", "needs"):
+        if not fields[name]:
+            del fields[name]
     if strategy.admission == "open":  # as it is without the field, which older programs do not know
         del fields["admission"]
     if not strategy.grants_from:

@@ -34,6 +34,8 @@ MAX_HOST_CHARS = 255
 MAX_LISTED = 64  # bootstrap addresses, declared prefixes
 MAX_PUBLISHERS = 16
 MAX_NEEDS = 16
+MAX_ADMITTERS = 64
+MAX_REVOKED = 1000
 MAX_FEATURE_CHARS = 64
 MAX_DELAY_S = 3600.0
 MAX_BLOCKED = 1000
@@ -42,6 +44,7 @@ MAX_PUZZLE_BITS = 28  # some minutes of one core
 GRACE_S = (60, 30 * 86400)
 MAX_INSTANT = 1 << 53  # exact in every JSON reader
 MAX_NUMBER = 1 << 31
+KEY_HEX = 64  # digits of a public key
 
 
 def sign_strategy(document: bytes, *publishers: Identity) -> SignedStrategy:
@@ -104,6 +107,7 @@ def check_bounds(strategy: Strategy) -> None:
     for number, rule in enumerate(strategy.rules, start=1):
         _check_rule(f"rules[{number}]", rule, strategy)
     _check_addresses(strategy)
+    _check_inviting(strategy)
     _check_needs(strategy.needs)
     check_publishers(Publishers(strategy.publishers, strategy.threshold))
 
@@ -203,6 +207,17 @@ def _check_instants(strategy: Strategy) -> None:
     _check_range("effective_at", strategy.effective_at, 0, MAX_INSTANT)
     _check_range("expires_at", strategy.expires_at, strategy.effective_at + 1, MAX_INSTANT)
     _check_range("next_at", strategy.next_at, strategy.effective_at, strategy.expires_at)
+
+
+def _check_inviting(strategy: Strategy) -> None:
+    _check_count("admitters", strategy.admitters, MAX_ADMITTERS)
+    for admitter in strategy.admitters:
+        _check_hex("admitters", admitter.key, KEY_HEX // 2)
+        _check_range("admitters", admitter.until, 0, MAX_INSTANT)
+    _check_count("revoked", strategy.revoked, MAX_REVOKED)
+    for revocation in strategy.revoked:
+        _check_hex("revoked", revocation.id, KEY_HEX // 2 if len(revocation.id) == KEY_HEX else KEY_BYTES)
+        _check_range("revoked", revocation.from_at, 0, MAX_INSTANT)
 
 
 def _check_needs(needs: tuple[Need, ...]) -> None:

@@ -33,7 +33,8 @@ def span(seconds: float) -> str:
 
 def admission_words(admission: object) -> str:
     """Say who is a member, by the strategy's field of that name."""
-    return "whom other members have reached" if admission == "attested" else "whoever says so"
+    words = {"attested": "whom other members have reached", "invited": "who was invited, and was reached by members"}
+    return words.get(str(admission), "whoever says so")
 
 
 def rule_words(rule: Json) -> str:

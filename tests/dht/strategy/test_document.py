@@ -4,6 +4,7 @@ import json
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from bootstrap.networks import load_network, new_network
@@ -12,6 +13,8 @@ from dht.strategy.crawl_rules import CrawlRules
 from dht.strategy.document import (
     DOMAIN,
     FEATURES,
+    Admitter,
+    Revocation,
     Signature,
     SignedStrategy,
     decode_signed,
@@ -109,3 +112,25 @@ def test_what_is_written_here_is_understood_here() -> None:
 def test_needs_have_bounds(need: dict[str, Any]) -> None:
     with pytest.raises(BadStrategy, match="needs"):
         check_bounds(parse_document(newer(network().first, needs=[need]).document))
+
+
+def test_who_may_invite_and_what_is_revoked_is_signed_and_a_document_without_says_nothing_of_it() -> None:
+    first = parse_document(network().first.document)
+    assert not any(word in network().first.document for word in (b"admitters", b"revoked"))
+    key, voucher = "ab" * 32, "cd" * 20
+    admitters = (Admitter(key), Admitter("ef" * 32, until=5000))
+    revoked = (Revocation(voucher), Revocation(key, from_at=4000))
+    wanted = msgspec.structs.replace(first, admission="invited", admitters=admitters, revoked=revoked)
+    assert parse_document(sign_strategy(encode_document(wanted), ALICE).document) == wanted
+    for field, entry in (
+        ("admitters", Admitter("ab" * 31)),
+        ("admitters", Admitter(key, until=-1)),
+        ("revoked", Revocation("AB" * 20)),
+        ("revoked", Revocation(voucher + "0")),
+        ("revoked", Revocation(voucher, from_at=-1)),
+    ):
+        with pytest.raises(BadStrategy) as error:
+            check_bounds(msgspec.structs.replace(wanted, **{field: (entry,)}))
+        assert error.value.field == field and error.value.remedy
+    with pytest.raises(BadStrategy, match="at most 64"):
+        check_bounds(msgspec.structs.replace(wanted, admitters=(Admitter(key),) * 65))

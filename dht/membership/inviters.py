@@ -1,0 +1,49 @@
+"""Says who may invite into a network, and what of that was taken back, by the strategy in force.
+
+Pure: values and `now` in, reasons out. A newcomer's voucher must be signed by who may invite now, be valid now, and
+neither it nor its signer may be revoked. Who is a member already stays one, unless what it was invited by was revoked
+from an instant on at which, or after which, it was made. A signer that is not to be trusted any more could date back;
+so nobody new comes in through what is revoked, whatever it says.
+"""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import NamedTuple
+
+from dht.wire.invitation import AHEAD_S, MARK_BYTES, OpenedInvitation, day_text
+
+NOBODY: Mapping[bytes, float] = MappingProxyType({})
+
+
+class Inviters(NamedTuple):
+    """Whom the strategy lets invite. `until`: public keys, each with the instant from which it may not any more.
+    `revoked`: the beginnings of voucher ids and public keys, each with the instant from which what they signed counts
+    no more, 0 for all of it."""
+
+    are_needed: bool = False
+    until: Mapping[bytes, float] = NOBODY
+    revoked: Mapping[bytes, float] = NOBODY
+
+    def refusal(self, shown: OpenedInvitation, wall: float) -> str:
+        """Say why a newcomer is not let in by what it shows, with the remedy; "" where it is."""
+        voucher, until = shown.voucher, self.until.get(shown.voucher.inviter)
+        name = f"its invitation {shown.voucher_id.hex()}"
+        if self._revoked_from(shown.invited_by) is not None:
+            return f"{name} was revoked by the network's publishers; ask for another one"
+        if until is None or until <= wall:
+            return f"{name} is signed by {voucher.inviter.hex()[:16]}…, who may not invite; ask for another one"
+        if voucher.made_at > wall + AHEAD_S:
+            return f"{name} was made at {day_text(voucher.made_at)}, which is not yet; set the clock of this machine"
+        if voucher.expires_at <= wall:
+            ended = day_text(voucher.expires_at)
+            return f"{name} expired at {ended}; ask for another one, or set this machine's clock if it is off"
+        return ""
+
+    def has_revoked(self, invited_by: bytes) -> bool:
+        """Tell whether a member is none any more, by what its heartbeats say of its invitation."""
+        since = self._revoked_from(invited_by)
+        return since is not None and int.from_bytes(invited_by[2 * MARK_BYTES :], "big") >= since
+
+    def _revoked_from(self, invited_by: bytes) -> float | None:
+        marks = invited_by[:MARK_BYTES], invited_by[MARK_BYTES : 2 * MARK_BYTES]
+        return min((since for mark in marks if (since := self.revoked.get(mark)) is not None), default=None)

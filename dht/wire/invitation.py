@@ -1,0 +1,199 @@
+"""An invitation lets nodes into a network: a voucher signed by who may invite, and the key that bears it.
+
+Pure: values and their codec. The voucher names its network, the public half of the bearer key, how many nodes it is
+for and until when. Whoever has the seed of the bearer key signs the keys of its own nodes with it; what a node shows
+then is of no use to any other. Each node takes one of the voucher's places, so that uses can be counted one by one.
+"""
+
+import base64
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b, sha256
+
+import msgspec
+
+from dht.errors import MALFORMED, BadInvitation
+from dht.identity.node_key import Identity, verify
+from dht.keys import KEY_BYTES, Key
+
+MOST_USES = 1000
+MOST_DAYS = 366
+VOUCHER_LIMIT_BYTES = 240  # 183 … 191 as it is written today
+SHOWN_LIMIT_BYTES = 400
+MARK_BYTES = 8  # of a voucher's id, and of its inviter's key
+INVITED_BY_BYTES = 2 * MARK_BYTES + 4  # and the second in which the voucher was made
+AHEAD_S = 120.0  # by which the clock of who made a voucher may be ahead
+DAY_S = 86_400
+PREFIX = "dse-invitation-1:"
+ASK_AGAIN = "ask whoever invited you for another one"
+
+_VOUCHER, _BEARER = b"voucher", b"bearer\0"
+
+
+class Voucher(msgspec.Struct, frozen=True, array_like=True):
+    """Says that whoever bears a key may let so many nodes into a network until an instant. Instants are Unix seconds;
+    `inviter` is the public key of who signed it."""
+
+    network: bytes
+    inviter: bytes
+    bearer: bytes
+    uses: int
+    made_at: int
+    expires_at: int
+
+
+class ShownInvitation(msgspec.Struct, frozen=True, array_like=True):
+    """Holds what a node shows to be let in: the signed voucher, which place of it is the node's, and the bearer's
+    signature over both and the node's key."""
+
+    voucher: bytes
+    place: int
+    signature: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class OpenedInvitation:
+    """A shown invitation whose signatures hold."""
+
+    voucher: Voucher
+    voucher_id: bytes  # 20 bytes
+    place: int
+
+    @property
+    def invited_by(self) -> bytes:
+        """What the heartbeats of the node that shows it say of it."""
+        return invited_by(self.voucher, self.voucher_id)
+
+    @property
+    def point(self) -> Key:
+        """Where it is noted whose this place is."""
+        return place_point(self.voucher.bearer, self.place)
+
+
+@dataclass(frozen=True, slots=True)
+class Invitation:
+    """The secret half: who has it may let nodes in. `voucher` is b"" where it lies at the bearer's point."""
+
+    seed: bytes
+    voucher: bytes = b""
+
+    @property
+    def bearer(self) -> Identity:
+        """The key that bears it."""
+        return Identity(self.seed)
+
+    def show(self, network: bytes, node_key: bytes, place: int) -> bytes:
+        """Return what the node with this key shows; the voucher must be there."""
+        signature = self.bearer.sign(_BEARER + network, _taken(self.voucher, node_key, place))
+        return msgspec.msgpack.encode(ShownInvitation(self.voucher, place, signature))
+
+    def __str__(self) -> str:
+        return PREFIX + base64.urlsafe_b64encode(self.seed + self.voucher).decode()
+
+
+def parse_invitation(text: str) -> Invitation:
+    """Read the text of an invitation; raises BadInvitation. Who signed it is not looked at."""
+    text = text.strip()
+    try:
+        if not text.startswith(PREFIX):
+            raise ValueError
+        data = base64.b64decode(text[len(PREFIX) :].encode("ascii"), altchars=b"-_", validate=True)
+    except ValueError:
+        raise BadInvitation("is no invitation", f"it begins with {PREFIX!r}; {ASK_AGAIN}") from None
+    if len(data) < 32 or len(data) > 32 + VOUCHER_LIMIT_BYTES:
+        raise BadInvitation("is cut off, or no invitation", ASK_AGAIN)
+    found = Invitation(data[:32], data[32:])
+    if found.voucher and open_voucher(found.voucher).bearer != found.bearer.public_key:
+        raise BadInvitation("does not fit its own key", ASK_AGAIN)
+    return found
+
+
+def sign_voucher(inviter: Identity, network: bytes, bearer: bytes, uses: int, made_at: int, expires_at: int) -> bytes:
+    """Return the signed wire form of a voucher; raises BadInvitation where a bound is broken."""
+    voucher = Voucher(network, inviter.public_key, bearer, uses, made_at, expires_at)
+    _check(voucher)
+    body = msgspec.msgpack.encode(voucher)
+    return inviter.sign(_VOUCHER, body) + body
+
+
+def open_voucher(data: bytes) -> Voucher:
+    """Read a voucher that its inviter signed; raises BadInvitation."""
+    if len(data) > VOUCHER_LIMIT_BYTES:
+        raise BadInvitation(f"has a voucher of {len(data)} bytes, {VOUCHER_LIMIT_BYTES} is the limit", ASK_AGAIN)
+    try:
+        voucher = msgspec.msgpack.decode(data[64:], type=Voucher)
+    except MALFORMED:
+        raise BadInvitation("has a voucher that does not decode", ASK_AGAIN) from None
+    _check(voucher)
+    if not verify(_VOUCHER, voucher.inviter, data[64:], data[:64]):
+        raise BadInvitation("has a voucher that its inviter did not sign", ASK_AGAIN)
+    return voucher
+
+
+def voucher_id(data: bytes) -> bytes:
+    """Return the id of a signed voucher, 20 bytes; a strategy revokes it by that."""
+    return sha256(b"dse voucher\0" + data[64:]).digest()[:KEY_BYTES]
+
+
+def open_shown(data: bytes, node_key: bytes, network: bytes) -> OpenedInvitation:
+    """Read what a node shows, and check whatever neither time nor strategy can change; raises BadInvitation."""
+    if len(data) > SHOWN_LIMIT_BYTES:
+        raise BadInvitation(f"is {len(data)} bytes long, {SHOWN_LIMIT_BYTES} is the limit", ASK_AGAIN)
+    try:
+        shown = msgspec.msgpack.decode(data, type=ShownInvitation)
+    except MALFORMED:
+        raise BadInvitation("does not decode", ASK_AGAIN) from None
+    voucher = open_voucher(shown.voucher)
+    if voucher.network != network:
+        raise BadInvitation(f"is for the network {voucher.network.hex()}, this is {network.hex()}", ASK_AGAIN)
+    if not 0 <= shown.place < voucher.uses:
+        raise BadInvitation(f"names the place {shown.place} of {voucher.uses}", "update this node")
+    if not verify(_BEARER + network, voucher.bearer, _taken(shown.voucher, node_key, shown.place), shown.signature):
+        raise BadInvitation("is another node's: its bearer did not sign this node's key", ASK_AGAIN)
+    return OpenedInvitation(voucher, voucher_id(shown.voucher), shown.place)
+
+
+def invited_by(voucher: Voucher, identifier: bytes) -> bytes:
+    """Return what a node's heartbeats say of its voucher: the beginnings of its id and of its inviter's key, and when
+    it was made."""
+    return identifier[:MARK_BYTES] + voucher.inviter[:MARK_BYTES] + voucher.made_at.to_bytes(4, "big")
+
+
+def place_point(bearer: bytes, place: int) -> Key:
+    """Return the point of one place of a voucher."""
+    return _point(b"place", bearer + place.to_bytes(2, "big"))
+
+
+def voucher_point(bearer: bytes) -> Key:
+    """Return the point at which a voucher lies that was handed over in words."""
+    return _point(b"voucher", bearer)
+
+
+def place_tried(node: bytes, attempt: int, uses: int) -> int:
+    """Return which place of a voucher a node tries as its first, second, … one: so nodes of one seldom meet."""
+    return int.from_bytes(blake2b(node + attempt.to_bytes(4, "big"), digest_size=8).digest(), "big") % uses
+
+
+def day_text(at: float) -> str:
+    """Write an instant for people, to the minute."""
+    return datetime.fromtimestamp(at, UTC).strftime("%Y-%m-%d %H:%M UTC")
+
+
+def _point(what: bytes, subject: bytes) -> Key:
+    return Key(sha256(b"dse invitation " + what + b"\0" + subject).digest()[:KEY_BYTES])
+
+
+def _taken(voucher: bytes, node_key: bytes, place: int) -> bytes:
+    return voucher_id(voucher) + node_key + place.to_bytes(2, "big")
+
+
+def _check(voucher: Voucher) -> None:
+    sizes = len(voucher.network), len(voucher.inviter), len(voucher.bearer)
+    if sizes != (KEY_BYTES, 32, 32):
+        raise BadInvitation("has a voucher with a key out of range", ASK_AGAIN)
+    if not 1 <= voucher.uses <= MOST_USES:
+        raise BadInvitation(f"is for {voucher.uses} nodes", f"choose 1 … {MOST_USES}")
+    if not 0 < voucher.made_at < voucher.expires_at < 1 << 32:
+        raise BadInvitation("ends before it begins, or out of range", "choose at least one day")
+    if voucher.expires_at - voucher.made_at > MOST_DAYS * DAY_S:
+        raise BadInvitation("is valid for too long", f"choose 1 … {MOST_DAYS} days")
