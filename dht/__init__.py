@@ -103,6 +103,10 @@ from dht.wire.grant import (
     signers_needed,
 )
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
+from dht.wire.invitation import (
+    Invitation,
+    sign_voucher,
+)
 
 __all__ = [
     "CLOCKS_S",
@@ -140,6 +144,7 @@ __all__ = [
     "HearTime",
     "Identity",
     "InputError",
+    "Invitation",
     "Key",
     "Load",
     "LocalError",
@@ -210,6 +215,7 @@ __all__ = [
     "resize_inside",
     "shards",
     "sign_strategy",
+    "sign_voucher",
     "signers_needed",
     "site_of",
     "slot_of",

@@ -34,6 +34,7 @@ from dht.transport.request_auth import RequestTarget, sign_request
 from dht.wire import packets
 from dht.wire.grant import SignedGrant
 from dht.wire.heartbeat import Heartbeat
+from dht.wire.invitation import ShownInvitation, Voucher
 from dht.wire.packets import PacketHeader, Ping, Stored, decode_body, decode_packet, encode_packet, is_from
 from dht.wire.value_record import ValueRecord
 from store import Kind, Version
@@ -46,6 +47,7 @@ from tests.store.support import draft, records
 DOCUMENT = (Path(__file__).parents[1] / "PROTOCOL.md").read_text()
 A, B = Identity(b"\1" * 32), Identity(b"\2" * 32)
 URL = "http://host.example:8080/path/x?q=1"
+INVITING = (Voucher, ShownInvitation)
 
 
 def messages(base: type[Message] = Message) -> Iterator[type[Message]]:
@@ -92,7 +94,7 @@ def test_each_message_has_a_table_and_each_table_is_the_codes() -> None:
     found, named = tables(), {m.__name__: m for m in messages()}
     assert named.keys() - found.keys() == {m.__name__ for m in messages() if not m.__struct_fields__}
     structs = named | {"PackageRecord": package._Wire}
-    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame, SignedGrant):
+    for root in (*named.values(), *packets._BODIES, Heartbeat, ValueRecord, LinkFrame, SignedGrant, *INVITING):
         structs |= {struct.__name__: struct for struct in structs_in(root)}
     assert found.keys() <= structs.keys()
     for name, rows in found.items():

@@ -15,11 +15,13 @@ admits whoever says that it is a member.
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from hashlib import blake2b
 from types import MappingProxyType
 from typing import NamedTuple
 
 from dht.keys import NodeId
 from dht.membership.attester_order import AttesterOrder
+from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Endpoint, Family
@@ -37,20 +39,22 @@ ROOT_LIMIT = 8192  # twice what the peer cache holds
 
 class MembershipClaim(NamedTuple):
     """What a node says of itself that admission goes by. `names`: marks of those whom it has reached; `days`: since
-    when it names each (days since 1970), where it says so. `block`: its /24, else its /48, b"" where it has none."""
+    when it names each (days since 1970), where it says so. `block`: its /24, else its /48, b"" where it has none.
+    `invited_by`: as in its heartbeats."""
 
     member: bool
     families: frozenset[Family]
     names: frozenset[bytes] = frozenset()
     days: Mapping[bytes, int] = NO_DAYS
     block: bytes = b""
+    invited_by: bytes = b""
 
 
 def claim_of(opened: VerifiedHeartbeat, policy: AddressPolicy) -> MembershipClaim:
     """Read the claim of a heartbeat's author."""
     beat, endpoints = opened.heartbeat, opened.contact.endpoints
     names, days = marks_in(beat.attests), days_in(beat.attests, beat.attested_days)
-    return MembershipClaim(beat.member, opened.families, names, days, block_of(endpoints, policy))
+    return MembershipClaim(beat.member, opened.families, names, days, block_of(endpoints, policy), beat.invited_by)
 
 
 def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:
@@ -58,9 +62,12 @@ def block_of(endpoints: Sequence[Endpoint], policy: AddressPolicy) -> bytes:
     return policy.subnet(endpoints[0].host) or b"" if endpoints else b""
 
 
-def mark_of(peer: bytes) -> bytes:
-    """Return the beginning of an id by which attesters name it."""
-    return peer[:MARK_BYTES]
+def mark_of(peer: bytes, invited_by: bytes = b"") -> bytes:
+    """Return by what attesters name a peer: the beginning of its id, or a hash of that and of the invitation by which
+    it is here, so that a name is worth nothing to who then says another."""
+    if not invited_by:
+        return peer[:MARK_BYTES]
+    return blake2b(peer + invited_by, digest_size=MARK_BYTES, person=b"dse-node invited").digest()
 
 
 def marks_in(attests: bytes) -> frozenset[bytes]:
@@ -82,6 +89,7 @@ class MemberAdmission:
 
     def __init__(self, own: NodeId) -> None:
         self.is_attested = False  # else the network is open
+        self.inviters = NO_INVITERS
         self.is_joining = False
         self.vouched: set[NodeId] = set()  # admitted members, and bare bootstrap nodes that are roots
         self._own = own
@@ -112,7 +120,12 @@ class MemberAdmission:
 
     def attesters(self, peer: NodeId) -> frozenset[NodeId]:
         """Return who names a peer and is vouched for."""
-        return frozenset(self._named_by.get(mark_of(peer), ())) - {peer}
+        return frozenset(self._named_by.get(self.mark(peer), ())) - {peer}
+
+    def mark(self, peer: NodeId) -> bytes:
+        """Return by what attesters name a node, as far as it has said who invited it."""
+        claim = self._claims.get(peer)
+        return mark_of(peer, claim.invited_by if claim is not None else b"")
 
     def wanted(self, peer: NodeId, families: Iterable[Family]) -> int:
         """Return how many names a peer with addresses of these families needs to become a member."""
@@ -142,7 +155,7 @@ class MemberAdmission:
         as many members count as for its admission, so that nobody is younger because others came."""
         if peer not in self._claims:
             return None
-        families, mark = self._claims[peer].families, mark_of(peer)
+        families, mark = self._claims[peer].families, self.mark(peer)
         named_by = self._counting(peer, families, 2 * NEAR_ATTESTERS)
         days = sorted(day for each in named_by if (day := self._claims[each].days.get(mark)))
         wanted = self.wanted(peer, families)
@@ -178,6 +191,8 @@ class MemberAdmission:
 
     def would_vouch(self, peer: NodeId, claim: MembershipClaim) -> bool:
         """Tell whether a peer with this claim is vouched for."""
+        if self._is_revoked(claim):
+            return False
         if not self.is_attested or peer in self._roots:
             return True
         if not claim.member:
@@ -188,10 +203,22 @@ class MemberAdmission:
             peer == self._own and self._members.total() <= 1
         )  # the last one of its network stays
 
+    def says_as_before(self, peer: NodeId, invited_by: bytes) -> bool:
+        """Tell whether a node is here by the invitation that it named before."""
+        return peer in self._claims and self._claims[peer].invited_by == invited_by
+
+    def _is_revoked(self, claim: MembershipClaim) -> bool:
+        return self.inviters.has_revoked(claim.invited_by)
+
     def hear(self, peer: NodeId, claim: MembershipClaim) -> list[NodeId]:
         """Take what a node says now."""
-        old, claim = self._claims.get(peer), claim._replace(names=claim.names - {mark_of(peer)})
-        self._claims[peer], self._by_mark[mark_of(peer)] = claim, peer
+        own_mark = mark_of(peer, claim.invited_by)
+        old, claim = self._claims.get(peer), claim._replace(names=claim.names - {own_mark})
+        if old is not None and old.invited_by != claim.invited_by:
+            self._unmark(peer, old)
+            if old.invited_by:  # it would be a way around what is revoked
+                self._roots.discard(peer)
+        self._claims[peer], self._by_mark[own_mark] = claim, peer
         if old is None or peer not in self.vouched:
             return self._settle([peer])
         self._count(peer, old, -1)
@@ -206,10 +233,14 @@ class MemberAdmission:
         if claim is None:
             return []
         touched = self._expel(peer) if peer in self.vouched else []
+        self._unmark(peer, claim)
         del self._claims[peer]
-        if self._by_mark.get(mark_of(peer)) == peer:
-            del self._by_mark[mark_of(peer)]
         return self._settle(touched)
+
+    def _unmark(self, peer: NodeId, claim: MembershipClaim) -> None:
+        mark = mark_of(peer, claim.invited_by)
+        if self._by_mark.get(mark) == peer:
+            del self._by_mark[mark]
 
     def trust(self, peers: Iterable[NodeId]) -> list[NodeId]:
         """Take peers as roots, for good."""
@@ -217,8 +248,10 @@ class MemberAdmission:
         self._roots.update(new)
         return self._settle(new)
 
-    def follow(self, is_attested: bool) -> list[NodeId]:
-        """Go by the rules of an attested network, or of an open one, from now on."""
+    def follow(self, is_attested: bool, inviters: Inviters = NO_INVITERS) -> list[NodeId]:
+        """Go by the rules of an attested network, or of an open one, from now on, and by who may invite."""
+        self.inviters = inviters
+        self._roots -= {peer for peer in self._roots & self._claims.keys() if self._is_revoked(self._claims[peer])}
         is_turned, self.is_attested = is_attested and not self.is_attested, is_attested
         was_here = is_turned and self._own in self.vouched and self._own not in self._roots
         if was_here:  # in an open network its own word made it a member

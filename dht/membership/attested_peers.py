@@ -9,7 +9,7 @@ same ones, and those are admitted.
 from collections.abc import Callable, Iterator, Mapping
 
 from dht.keys import NodeId
-from dht.membership.admission import MemberAdmission, mark_of
+from dht.membership.admission import MemberAdmission
 from dht.wire.heartbeat import DAY_BYTES, MOST_ATTESTED
 
 
@@ -18,48 +18,48 @@ class AttestedPeers:
 
     def __init__(self, own: NodeId, admission: MemberAdmission, is_ours: Callable[[NodeId], bool]) -> None:
         self._own, self._admission, self._is_ours = own, admission, is_ours
-        self._peers: dict[NodeId, int] = {}  # with the day (since 1970) since which each is known
+        self._peers: dict[NodeId, tuple[bytes, int]] = {}  # marks, and days (since 1970) since which each is known
 
     @property
     def marks(self) -> bytes:
         """What the next heartbeat says."""
-        return b"".join(map(mark_of, self._peers))
+        return b"".join(mark for mark, _ in self._peers.values())
 
     @property
     def days(self) -> bytes:
         """The day that goes with each mark."""
-        return b"".join(day.to_bytes(DAY_BYTES, "big") for day in self._peers.values())
+        return b"".join(day.to_bytes(DAY_BYTES, "big") for _, day in self._peers.values())
 
     def __iter__(self) -> Iterator[NodeId]:
         return iter(self._peers)
 
     def day(self, peer: NodeId) -> int | None:
         """Return the day with which a peer is named, None where it is not."""
-        return self._peers.get(peer)
+        return self._peers[peer][1] if peer in self._peers else None
 
-    def has(self, peer: NodeId) -> bool:
-        """Tell whether a peer is named."""
-        return peer in self._peers
+    def has(self, peer: NodeId, mark: bytes) -> bool:
+        """Tell whether a peer is named, by this mark."""
+        return peer in self._peers and self._peers[peer][0] == mark
 
     def has_room(self, peer: NodeId) -> bool:
         """Tell whether a peer could be named."""
-        return len(self._peers) < MOST_ATTESTED or self._least_needy(peer) is not None
+        return peer in self._peers or len(self._peers) < MOST_ATTESTED or self._least_needy(peer) is not None
 
-    def name(self, peer: NodeId, day: int) -> bool:
-        """Name a peer from now on; False where there is no room."""
-        if len(self._peers) >= MOST_ATTESTED:
+    def name(self, peer: NodeId, mark: bytes, day: int) -> bool:
+        """Name a peer by this mark from now on; False where there is no room."""
+        if peer not in self._peers and len(self._peers) >= MOST_ATTESTED:
             if (gives_way := self._least_needy(peer)) is None:
                 return False
             del self._peers[gives_way]
-        self._peers[peer] = day
+        self._peers[peer] = mark, day
         return True
 
     def retain(self, stays: Callable[[NodeId], bool]) -> None:
         """Name those alone who stay."""
-        self._peers = {peer: day for peer, day in self._peers.items() if stays(peer)}
+        self._peers = {peer: said for peer, said in self._peers.items() if stays(peer)}
 
-    def restore(self, peers: Mapping[NodeId, int]) -> None:
-        """Name these again, as before a restart."""
+    def restore(self, peers: Mapping[NodeId, tuple[bytes, int]]) -> None:
+        """Name these again, by these marks and days, as before a restart."""
         new = [peer for peer in peers if peer not in self._peers][: MOST_ATTESTED - len(self._peers)]
         self._peers |= {peer: peers[peer] for peer in new}
 

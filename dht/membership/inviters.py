@@ -47,3 +47,6 @@ class Inviters(NamedTuple):
     def _revoked_from(self, invited_by: bytes) -> float | None:
         marks = invited_by[:MARK_BYTES], invited_by[MARK_BYTES : 2 * MARK_BYTES]
         return min((since for mark in marks if (since := self.revoked.get(mark)) is not None), default=None)
+
+
+NO_INVITERS = Inviters()  # of a network that needs no invitation

@@ -63,7 +63,7 @@ def is_news(old: VerifiedHeartbeat, new: VerifiedHeartbeat) -> bool:
     a, b = old.heartbeat, new.heartbeat
     if (a.endpoints, a.ready, a.leaving) != (b.endpoints, b.ready, b.leaving):
         return True
-    if (a.attests, a.attested_days) != (b.attests, b.attested_days):
+    if (a.attests, a.attested_days, a.invited_by) != (b.attests, b.attested_days, b.invited_by):
         return True
     return (a.member, a.strategy_version, a.slot_bits) != (b.member, b.strategy_version, b.slot_bits)
 

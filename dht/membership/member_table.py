@@ -12,6 +12,7 @@ from dht.identity.puzzle import work_of
 from dht.keys import NodeId, distance
 from dht.membership.admission import MemberAdmission, MembershipClaim, claim_of
 from dht.membership.digest_index import DigestIndex
+from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.known_peer import KnownPeer, News, changed_domains, date_heartbeat, is_news
 from dht.membership.liveness import LIVE_S, Liveness
 from dht.membership.member_order import MemberOrder
@@ -215,9 +216,9 @@ class MemberTable:
     def _begin_join(self) -> None:
         self.admission.is_joining, self._join_ends = True, self._now.steady + JOIN_S
 
-    def follow(self, is_attested: bool, policy: AddressPolicy) -> None:
-        """Go by the rules of an attested network, or of an open one. Who was a member of it for a minute needs nobody's
-        word when it is no longer open."""
+    def follow(self, is_attested: bool, policy: AddressPolicy, inviters: Inviters = NO_INVITERS) -> None:
+        """Go by the rules of an attested network, or of an open one, and by who may invite. Who was a member of an open
+        one for a minute needs nobody's word when it is no longer open."""
         self.waiting.policy = policy
         if is_attested and not self.admission.is_attested:
             latest = self._now.wall - JOIN_S
@@ -225,7 +226,7 @@ class MemberTable:
                 sorted(peer for peer in self.admission.vouched if self.seniority.since(peer) <= latest)
             )
             self._begin_join()
-        self._stand(self.admission.follow(is_attested))
+        self._stand(self.admission.follow(is_attested, inviters))
 
     def take_arrived(self) -> list[NodeId]:
         """Return who was admitted since the last call, having waited."""

@@ -11,6 +11,8 @@ from dht.membership.neighbourhood import SMALL_NETWORK
 from dht.messages import Done
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.messenger import Messenger
+from dht.overlay.own_invitation import OwnInvitation
+from dht.overlay.point_records import PointRecords
 from dht.ownership.view import OverlayView
 from dht.reachability.attester import ASKED, BLOCK_ASKED, NEAREST, Attester, AttestMe, Reach
 from dht.wire.contact import Contact
@@ -33,6 +35,8 @@ class AdmissionUpkeep:
         reach: Reach,
         kick: Callable[[], None],
     ) -> None:
+        records = PointRecords(deps.core, deps.clock, kick)
+        self._invitation = OwnInvitation(deps.core, deps.settings.invitation, records, deps.clock)
         self._core, self._clock, self._view, self._messenger = deps.core, deps.clock, view, messenger
         self._attester = Attester(deps.core, view, reach, deps.clock, kick)
         self._asking: set[NodeId] = set()
@@ -43,7 +47,7 @@ class AdmissionUpkeep:
 
     async def run(self) -> None:
         """Ask whenever names lack, until cancelled."""
-        keep_at = float("-inf")
+        keep_at = find_at = float("-inf")
         async with asyncio.TaskGroup() as tasks:
             while True:
                 steady = self._clock().steady
@@ -51,6 +55,9 @@ class AdmissionUpkeep:
                     if steady >= keep_at:
                         self._attester.keep()
                         keep_at = steady + RELAX_S
+                    if steady >= find_at and self._view.live() - {self._core.node_id}:
+                        find_at = steady + LATER_S
+                        await self._invitation.find()
                     for peer in self._due(steady):
                         tasks.create_task(self._ask(peer), name="overlay-attest-me")
                 await asyncio.sleep(LOOK_S)
@@ -65,6 +72,8 @@ class AdmissionUpkeep:
         named, lacks = len(admission.attesters(core.node_id)), admission.lacks(core.node_id)
         refused = [f"{peer.hex()[:8]}: {reason}" for peer, reason in sorted(self._failed.items())]
         asked = "; ".join(refused) or ("" if self._asked_at else "it knows no member to ask")
+        if flaw := self._invitation.flaw():
+            asked = flaw
         text = f"waiting to be admitted: {named} members have reached this node at its address, {lacks} more must"
         return f"{text} ({asked})" if asked else text
 
@@ -99,7 +108,9 @@ class AdmissionUpkeep:
             return
         self._asking.add(peer)
         try:
-            await self._messenger.ask_at(contact, AttestMe(self._core.own.raw), Done, timeout_s=ANSWER_S)
+            await self._messenger.ask_at(
+                contact, AttestMe(self._core.own.raw, self._invitation.shown), Done, timeout_s=ANSWER_S
+            )
         except RemoteError as error:
             self._failed[peer] = str(error)
         else:

@@ -27,6 +27,7 @@ class OverlaySettings:
     folder: Path | None = None  # for strategies, the peer cache and the note of votes; None keeps nothing
     member: bool = True  # False: a bare bootstrap node, which holds nothing
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
+    invitation: Path | None = None  # file of this node's invitation; there need be none
     mode: Mode = "member"  # a client takes no part but by asking; auto: whether strangers reach it decides
 
 

@@ -1,10 +1,12 @@
 """Keeps this node's strategy the newest that peers have, and puts what it says into effect."""
 
 from collections.abc import Callable
+from math import inf
 from random import Random
 
 from dht.identity.puzzle_solver import PuzzleFile, PuzzleSolver
 from dht.keys import NodeId
+from dht.membership.inviters import Inviters
 from dht.overlay.dependencies import OverlayDependencies
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
@@ -15,6 +17,7 @@ from dht.ownership.view import OverlayView
 from dht.strategy.document import SignedStrategy, Strategy
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.heartbeat import Graces
+from dht.wire.invitation import MARK_BYTES
 
 
 class StrategyUpkeep:
@@ -64,8 +67,17 @@ class StrategyUpkeep:
         digest = bytes.fromhex(self._strategies.newest_digest)
         blocked = frozenset(NodeId(bytes.fromhex(peer)) for peer in current.blocked)
         graces = Graces(current.stable_grace_s, current.laptop_grace_s)
-        is_attested = current.admission == "attested"
-        self._core.set_strategy(newest.version, digest, current.slot_bits, policy, blocked, graces, bits, is_attested)
+        self._core.set_strategy(
+            newest.version,
+            digest,
+            current.slot_bits,
+            policy,
+            blocked,
+            graces,
+            bits,
+            current.admission in ("attested", "invited"),
+            inviters_by(current),
+        )
         self.solver.want(max(newest.puzzle_bits, current.puzzle_bits))
         self._view.refresh()
         self._announcer.announce()
@@ -78,3 +90,11 @@ class StrategyUpkeep:
     def _solved(self, nonce: int) -> None:
         self._core.own.prove(nonce)
         self._kick()
+
+
+def inviters_by(strategy: Strategy) -> Inviters:
+    """Return who may invite by a strategy: its publishers and admitters; and what of that it takes back."""
+    until = {bytes.fromhex(each.key): each.until or inf for each in strategy.admitters}
+    until |= {bytes.fromhex(key): inf for key in strategy.publishers}
+    revoked = {bytes.fromhex(each.id)[:MARK_BYTES]: float(each.from_at) for each in strategy.revoked}
+    return Inviters(strategy.admission == "invited", until, revoked)

@@ -15,6 +15,7 @@ from dht.errors import BadSignature, RemoteError
 from dht.identity.node_key import Identity, node_id_of
 from dht.keys import NodeId
 from dht.membership.bootstrap_retry import BootstrapRetry
+from dht.membership.inviters import NO_INVITERS, Inviters
 from dht.membership.member_table import MemberTable
 from dht.membership.partner_selection import PartnerSelection
 from dht.membership.peer_clocks import PeerClocks
@@ -194,16 +195,17 @@ class ProtocolEngine:
         graces: Graces = GRACES,
         puzzle_bits: int = 0,
         is_attested: bool = False,
+        inviters: Inviters = NO_INVITERS,
     ) -> None:
         """Go by this strategy from now on; `policy` follows from its declared prefixes. No member is who is `blocked`,
         has less than `puzzle_bits` of work behind it, is silent for longer than the grace, or, where the network
-        `is_attested`, has been reached by too few members."""
+        `is_attested`, has been reached by too few members; nor whom `inviters` have put out."""
         if puzzle_bits > self.rules.puzzle_bits:
             self.members.forget_unproven(puzzle_bits)
         self.rules.adopt(version, digest, policy, graces, puzzle_bits)
         self.own.follow(version, slot_bits)
         self.members.set_graces(graces)
-        self.members.follow(is_attested, policy)
+        self.members.follow(is_attested, policy, inviters)
         self.members.block(blocked)
         for peer in blocked:
             self.routing.forget(peer)

@@ -65,6 +65,7 @@ class SelfHeartbeat:
         self._introducers: tuple[NodeId, ...] = ()
         self.attests = b""  # marks of whom this node has reached
         self.attested_days = b""  # and since when it knows each
+        self.invited_by = b""  # of the invitation that this node shows
         self._doubted: frozenset[Family] = frozenset()
         self._says = self._said = Announcement()
         self._seen: dict[Family, dict[NodeId, str]] = {}
@@ -143,6 +144,12 @@ class SelfHeartbeat:
             self.attests, self.attested_days = marks, days
             self.stir()
 
+    def invite(self, invited_by: bytes) -> None:
+        """Say by which invitation this node is here."""
+        if invited_by != self.invited_by:
+            self.invited_by = invited_by
+            self.stir()
+
     def doubt(self, families: frozenset[Family]) -> None:
         """Take the next witness's word alone for the addresses of these families: this machine has other ones now."""
         self._doubted |= families
@@ -187,7 +194,7 @@ class SelfHeartbeat:
         when_and_where = self._sequence, now.wall, ends, endpoints, config.stable, self._member
         what = says.strategy_version, says.slot_bits, says.ready, says.leased, says.due, says.load
         who = config.operator, self._nonce, self._leaving
-        others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days)
+        others, attested = (says.refuses, self._introducers), (self.attests, self.attested_days, self.invited_by)
         heartbeat = Heartbeat(self.public_key, *when_and_where, *what, *who, *others, *attested)
         self.raw = sign_heartbeat(self._identity, heartbeat, self._rules.network)
         changed, self._changed = self._changed, False
@@ -199,7 +206,7 @@ class SelfHeartbeat:
         endpoints = self.endpoints()
         families, block = frozenset(each.family for each in endpoints), block_of(endpoints, self._rules.policy)
         names, days = marks_in(self.attests), days_in(self.attests, self.attested_days)
-        return MembershipClaim(self._member and not self._quiet, families, names, days, block)
+        return MembershipClaim(self._member and not self._quiet, families, names, days, block, self.invited_by)
 
     def learns(self, family: Family) -> bool:
         """Tell whether this node has its address of a family from peers, and not from its operator."""

@@ -20,6 +20,7 @@ from dht.membership.admission import (
     MembershipClaim,
     claim_of,
     days_in,
+    mark_of,
     marks_in,
 )
 from dht.membership.attested_peers import AttestedPeers
@@ -30,8 +31,10 @@ from dht.ownership.view import OverlayView
 from dht.protocol.engine import ProtocolEngine
 from dht.rate_limit import RateLimiter
 from dht.reachability.autonat import ProbeReply
+from dht.reachability.invitation_check import check_invitation
 from dht.wire.contact import Contact, Endpoint, Family
 from dht.wire.heartbeat import HEARTBEAT_LIMIT_BYTES, MOST_ATTESTED, VerifiedHeartbeat, open_heartbeat
+from dht.wire.invitation import SHOWN_LIMIT_BYTES
 
 ASKED = 6  # members: half of them may be away
 NEAREST = 2 * ASKED  # two nodes seldom know quite the same members
@@ -48,6 +51,7 @@ class AttestMe(Message, frozen=True, array_like=True):
     """Reach the sender where its newest heartbeat says that it is, and name it."""
 
     heartbeat: Annotated[bytes, Meta(max_length=HEARTBEAT_LIMIT_BYTES)]
+    invitation: Annotated[bytes, Meta(max_length=SHOWN_LIMIT_BYTES)] = b""  # ShownInvitation; none in other networks
 
 
 class Attester:
@@ -72,10 +76,10 @@ class Attester:
     def keep(self) -> None:
         """Drop whom this node does not know any more; call it every minute."""
         own, members, today = self._core.own, self._core.members, day_of(self._clock().wall)
-        days, found = days_in(own.attests, own.attested_days), dict[NodeId, int]()
+        days, found = days_in(own.attests, own.attested_days), dict[NodeId, tuple[bytes, int]]()
         for mark in marks_in(own.attests):  # those of an earlier run among them
             if (peer := members.admission.find(mark)) is not None:
-                found[peer] = days.get(mark, today)
+                found[peer] = mark, days.get(mark, today)
         self._named.restore(dict(sorted(found.items())))
         self._named.retain(lambda peer: self._stays(peer, today))
         own.attest(self._named.marks, self._named.days)
@@ -87,11 +91,13 @@ class Attester:
         opened = open_heartbeat(message.heartbeat, now, rules.network, rules.policy, rules.graces, rules.puzzle_bits)
         if opened.contact.node_id != asker or not opened.heartbeat.member:
             raise BadMessage(asker.hex(), "shows no heartbeat of its own in which it is a member")
-        if not self._named.has(asker):
+        admission, mark = core.members.admission, mark_of(asker, opened.heartbeat.invited_by)
+        check_invitation(opened, message.invitation, admission, rules.network, now.wall)
+        if not self._named.has(asker, mark):
             self._permit(opened)
             await self._dial(opened)
             self._check_crowd(opened.contact)
-            if not self._named.name(asker, self._known_since(asker)):
+            if not self._named.name(asker, mark, self._known_since(asker)):
                 raise BadMessage(asker.hex(), FULL)
             core.own.attest(self._named.marks, self._named.days)
             core.members.claim_own(core.own.claim())
@@ -124,6 +130,8 @@ class Attester:
         """Whether a named peer is still known. Of many of one block that came at once the others are dropped."""
         members, day, first_day = self._core.members, self._named.day(peer), self._core.members.admission.first_day
         known = members.find(peer)
+        if not self._named.has(peer, members.admission.mark(peer)):
+            return False  # it has another invitation now
         if known is None or day is None or day + 1 < today:
             return known is not None or members.waiting.find(peer) is not None
         mates, mine = self._mates(known.opened.contact), (first_day(peer) or today, peer)

@@ -21,6 +21,7 @@ from dht.slot_set import check_slots, decode_slots
 from dht.wire.address_policy import AddressPolicy
 from dht.wire.contact import Contact, Endpoint, Family
 from dht.wire.heartbeat_cache import HeartbeatCache
+from dht.wire.invitation import INVITED_BY_BYTES
 
 HEARTBEAT_LIMIT_BYTES = 1000  # a packet of 1232 bytes holds one with its header
 STABLE_GRACE_S = 12 * 3600.0  # how long a silent server stays an owner, unless the strategy says otherwise
@@ -75,6 +76,7 @@ class Heartbeat(msgspec.Struct, frozen=True, array_like=True):
     introducers: tuple[bytes, ...] = ()  # ids of those who tell it, behind its NAT, who wants to reach it
     attests: bytes = b""  # marks of the peers that it has reached itself, by datagram and connection (admission.py)
     attested_days: bytes = b""  # since when it names each of them, two bytes a mark: days since 1970
+    invited_by: bytes = b""  # the beginnings of its voucher's id and inviter's key, and when that was made
 
     @property
     def node_id(self) -> NodeId:
@@ -144,7 +146,8 @@ def unpack_endpoint(packed: tuple[bytes, int, int]) -> Endpoint:
 
 def sign_heartbeat(identity: Identity, heartbeat: Heartbeat, network: bytes) -> bytes:
     """Return the signed wire form; raises ValueError above 1000 bytes (a slot set that no strategy allows)."""
-    body = _encoder.encode(heartbeat)
+    fields = msgspec.structs.astuple(heartbeat)
+    body = _encoder.encode(fields if heartbeat.invited_by else fields[:-1])  # by whom, where somebody did
     data = identity.sign(DOMAIN + network, body) + body
     if len(data) > HEARTBEAT_LIMIT_BYTES:
         raise ValueError(f"heartbeat of {len(data)} bytes, {HEARTBEAT_LIMIT_BYTES} is the limit")
@@ -189,7 +192,16 @@ def _claims(beat: Heartbeat) -> bytes:
     """Encoded, so that comparing them is comparing bytes."""
     stands = beat.endpoints, beat.introducers, beat.operator, beat.stable, beat.member, beat.leaving
     return _encoder.encode(
-        (stands, beat.attests, beat.attested_days, beat.strategy_version, beat.slot_bits, beat.ready, beat.leased)
+        (
+            stands,
+            beat.attests,
+            beat.attested_days,
+            beat.invited_by,
+            beat.strategy_version,
+            beat.slot_bits,
+            beat.ready,
+            beat.leased,
+        )
     )
 
 
@@ -246,6 +258,8 @@ def _flaw(heartbeat: Heartbeat) -> str:
         return "with attested peers out of range"
     if len(heartbeat.attested_days) not in (0, len(heartbeat.attests) // MARK_BYTES * DAY_BYTES):
         return "with days of attested peers out of range"
+    if len(heartbeat.invited_by) not in (0, INVITED_BY_BYTES):
+        return "with the mark of an invitation out of range"
     if len(heartbeat.operator) > OPERATOR_CHARS or not 0 <= heartbeat.nonce < 1 << 64:
         return "with an operator or a nonce out of range"
     if not 0 <= heartbeat.due < 1 << 40 or not all(0 <= n <= 100 for n in msgspec.structs.astuple(heartbeat.load)):

@@ -180,7 +180,13 @@ class SimNode:
 
         return OverlayService(
             OverlayDependencies(
-                OverlaySettings(listening, self.folder, member=not self.is_bare, mode=self.mode),
+                OverlaySettings(
+                    listening,
+                    self.folder,
+                    member=not self.is_bare,
+                    invitation=self.folder / "invitation",
+                    mode=self.mode,
+                ),
                 core,
                 drive,
                 SimCarrier(wire, self.name, self.identity.node_id, self.clock, self._hear_time),

@@ -16,7 +16,19 @@ import msgspec
 
 from bootstrap import load_network, new_network
 from crawl import Visit
-from dht import Address, Family, Identity, Mode, Network, PeerTimeout, Strategy, encode_document, sign_strategy
+from dht import (
+    Address,
+    Family,
+    Identity,
+    Invitation,
+    Mode,
+    Network,
+    PeerTimeout,
+    Strategy,
+    encode_document,
+    sign_strategy,
+    sign_voucher,
+)
 from index import NEWEST_RULES
 from node.simulation.loop import EPOCH, SimLoop, rarely_collected
 from node.simulation.network import SimNetwork
@@ -65,13 +77,30 @@ class World:
         self.nodes: dict[str, SimNode] = {}
         self.node_losses: list[NodeLoss] = []
         self._groups: dict[str, int] = {}
+        self._bearers: list[Identity] = []
         self._sleeping: list[SimNode] = []
         self.publisher = Identity(Random(f"publisher {plan.seed}").randbytes(32))
         self.web = ScriptedWeb(plan.seed, plan.hosts, plan.pages, zipf=plan.zipf)
         self.wire = SimNetwork(loop, plan.seed, loss=plan.loss)
         self.log: list[Visited] = []
         self._tasks, self._folder = tasks, folder
+        self.invitation = ""  # what the next nodes are given
         self._around = SimEnvironment(self.wire, self._network(), self.web, self.log, ThreadPoolExecutor(1))
+        self.network = self._around.network
+        if plan.admission == "invited":
+            self.invitation = str(self.invite(100))
+
+    def invite(
+        self, uses: int, *, by: Identity | None = None, days: int = 30, ago_s: float = 0.0, network: str = ""
+    ) -> Invitation:
+        """Make an invitation, by the publisher unless somebody else is named. `ago_s`: how old it is."""
+        made_at = int(EPOCH + self.loop.time() - ago_s)
+        bearer = Identity(Random(f"bearer {self.plan.seed} {len(self._bearers)}").randbytes(32))
+        self._bearers.append(bearer)
+        ends = made_at + days * DAY_S
+        inviter, where = by or self.publisher, bytes.fromhex(network or self.network.id)
+        voucher = sign_voucher(inviter, where, bearer.public_key, uses, made_at, ends)
+        return Invitation(bearer.private_bytes(), voucher)
 
     async def add(self, count: int = 1, pause_s: float = 0.3, *, stable: bool = True) -> list[SimNode]:
         """Start new nodes, one every `pause_s`; laptops where they are not `stable`."""
@@ -199,6 +228,8 @@ class World:
             copytree(twin_of.folder, folder)
         identity, clock = Identity(rng.randbytes(32)), self.loop.clock(skew_s)
         identity = twin_of.identity if twin_of is not None else identity
+        if self.invitation and twin_of is None:
+            (folder / "invitation").write_text(self.invitation)
         node = SimNode(name, addresses, identity, clock, folder, rng, mode=mode, is_bare=is_bare, stable=stable)
         node.is_founder = number == 0
         self.nodes[name] = node

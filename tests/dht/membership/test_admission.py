@@ -11,6 +11,7 @@ from dht.membership.admission import (
     mark_of,
 )
 from dht.membership.attester_order import nearest_attesters
+from dht.membership.inviters import Inviters
 from dht.wire.contact import Family
 
 BOTH, V4, V6 = frozenset[Family]((4, 6)), frozenset[Family]((4,)), frozenset[Family]((6,))
@@ -252,3 +253,49 @@ def test_who_attests_follows_from_the_subject_alone() -> None:
     assert len(chosen) == 6 and peers[0] not in chosen
     assert chosen == nearest_attesters(peers[0], rng.sample(peers, 50), 12)[:6]
     assert chosen != nearest_attesters(peers[1], peers, 6)
+
+
+def invited(*names: NodeId, by: bytes) -> MembershipClaim:
+    return claim(*names)._replace(invited_by=by)
+
+
+BY_ONE, BY_OTHER = b"voucher1inviter1\0\0\0\1", b"voucher2inviter2\0\0\0\1"
+
+
+def naming(admission: MemberAdmission, *marks: bytes) -> None:
+    for root in (A, B, C):
+        admission.hear(root, MembershipClaim(True, BOTH, frozenset(marks)))
+
+
+def test_a_name_counts_for_the_invitation_that_its_giver_saw_and_for_no_other() -> None:
+    admission = attested(A, B, C)
+    naming(admission, mark_of(D, BY_ONE), mark_of(E))
+    assert admission.hear(D, invited(by=BY_ONE)) == [D] and admission.is_member(D)
+    assert admission.find(mark_of(D, BY_ONE)) == D and admission.find(mark_of(D)) is None
+    assert admission.hear(D, invited(by=BY_OTHER)) == [D] and not admission.is_member(D)
+    assert admission.hear(D, invited(by=BY_ONE)) == [D]
+    assert admission.hear(D, claim()) == [D], "nor does it for who says none"
+    assert admission.hear(E, invited(by=BY_ONE)) == [] and not admission.is_member(E), "named without one"
+
+
+def test_whom_a_revoked_inviter_let_in_is_out_with_its_names_be_it_a_root() -> None:
+    admission = attested(A, B, C)
+    admission.trust([E])
+    naming(admission, mark_of(D, BY_ONE))
+    admission.hear(E, invited(by=BY_ONE))
+    admission.hear(D, invited(F, by=BY_ONE))
+    assert {D, E} <= admission.vouched
+    revoked = Inviters(True, revoked={BY_ONE[8:16]: 1.0})
+    assert set(admission.follow(True, revoked)) == {D, E} and not {D, E} & admission.vouched
+    assert admission.attesters(F) == frozenset()
+    assert admission.hear(E, claim()) == [] and not admission.is_member(E), "saying no invitation helps no root"
+    assert admission.follow(True, Inviters(True, revoked={BY_ONE[8:16]: 2.0})) == [D], "its voucher is older than that"
+
+
+def test_the_own_node_is_out_too_when_what_invited_it_is_revoked() -> None:
+    admission = attested(A, B, C)
+    admission.trust([OWN])
+    admission.hear(OWN, invited(by=BY_ONE))
+    assert admission.is_member(OWN)
+    assert admission.follow(True, Inviters(True, revoked={BY_ONE[:8]: 0.0})) == [OWN]
+    assert not admission.is_member(OWN)

@@ -20,17 +20,19 @@ def full(ours: set[NodeId]) -> tuple[MemberAdmission, AttestedPeers]:
     named = AttestedPeers(OWN, admission, ours.__contains__)
     for peer in PEERS[1 : 1 + MOST_ATTESTED]:
         admission.hear(peer, says())
-        assert named.has_room(peer) and named.name(peer, DAY)
+        assert named.has_room(peer) and named.name(peer, mark_of(peer), DAY)
     return admission, named
 
 
 def test_while_all_wait_those_of_the_lowest_ids_are_named_by_everybody() -> None:
     _, named = full(set())
     assert len(named.marks) == MOST_ATTESTED * MARK_BYTES
-    assert not named.has_room(PEERS[25]) and not named.name(PEERS[25], DAY)
-    assert named.has_room(PEERS[0]) and named.name(PEERS[0], DAY)
+    assert not named.has_room(PEERS[25]) and not named.name(PEERS[25], mark_of(PEERS[25]), DAY)
+    assert named.has_room(PEERS[0]) and named.name(PEERS[0], mark_of(PEERS[0]), DAY)
     assert (
-        named.has(PEERS[0]) and not named.has(PEERS[MOST_ATTESTED]) and len(named.marks) == MOST_ATTESTED * MARK_BYTES
+        named.has(PEERS[0], mark_of(PEERS[0]))
+        and not named.has(PEERS[MOST_ATTESTED], mark_of(PEERS[MOST_ATTESTED]))
+        and len(named.marks) == MOST_ATTESTED * MARK_BYTES
     )
 
 
@@ -44,7 +46,8 @@ def test_who_has_names_to_spare_gives_way_and_who_needs_each_does_not() -> None:
     admission.hear(roots[3], says(PEERS[5]))
     admission.hear(PEERS[25], says())
     assert all(map(admission.is_member, PEERS[1:9]))
-    assert named.name(PEERS[25], DAY) and not named.has(PEERS[5]), "it has four names"
+    assert named.name(PEERS[25], mark_of(PEERS[25]), DAY)
+    assert not named.has(PEERS[5], mark_of(PEERS[5])), "it has four names"
     assert not named.has_room(PEERS[26])
 
 
@@ -53,7 +56,7 @@ def test_of_whom_nothing_is_known_is_named_no_longer() -> None:
     assert named.days == DAY.to_bytes(DAY_BYTES, "big") * MOST_ATTESTED
     named.retain(lambda peer: peer in PEERS[:4])
     assert named.marks == b"".join(map(mark_of, PEERS[1:4]))
-    named.restore(dict.fromkeys(PEERS, DAY - 1))
+    named.restore({peer: (mark_of(peer), DAY - 1) for peer in PEERS})
     assert (
         named.marks[: 3 * MARK_BYTES] == b"".join(map(mark_of, PEERS[1:4]))
         and len(named.marks) == MOST_ATTESTED * MARK_BYTES

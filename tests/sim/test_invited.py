@@ -1,0 +1,79 @@
+"""Networks by invitation: who was invited is a member within seconds, who was not never is and hears why."""
+
+import pytest
+
+from dht import Identity
+from node.simulation.sim_node import SimNode
+from node.simulation.world import World, WorldPlan, simulate
+from tests.sim.judged import assert_complete, crawled
+from tests.sim.test_admission import have_one_view
+
+INVITED = WorldPlan(admission="invited")
+JOIN_S, TOLD_S = 10.0, 30.0
+
+
+async def newcomer(world: World, invitation: object) -> SimNode:
+    world.invitation = str(invitation or "")
+    (node,) = await world.add(1, 0.0)
+    return node
+
+
+@pytest.mark.parametrize("count", [1, 3, 9])
+def test_who_holds_an_invitation_joins_as_in_any_network(count: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(count, 0.0)
+        await world.until(lambda: have_one_view(nodes), JOIN_S)
+        nodes += await world.add(1, 0.0)
+        await world.until(lambda: have_one_view(nodes), JOIN_S)
+        await world.pass_time(100.0)
+        assert have_one_view(nodes) and not any(node.overlay.warnings() for node in nodes)
+        await world.crawl()
+        await crawled(world)
+        assert_complete(world)
+
+    simulate(scenario, INVITED)
+
+
+def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(4)
+        await world.pass_time(20.0)
+        stranger = Identity(b"\7" * 32)
+        refused = {
+            "": "this network is by invitation; ask a member for one",
+            str(world.invite(1, by=stranger)): "who may not invite",
+            str(world.invite(1, days=1, ago_s=100_000)): "expired at",
+            str(world.invite(1, ago_s=-4000)): "is not yet; set the clock of this machine",
+            str(world.invite(1, network="ab" * 20)): f"is for the network {'ab' * 20}",
+        }
+        newcomers = [(await newcomer(world, text), why) for text, why in refused.items()]
+        await world.pass_time(TOLD_S)
+        for node, why in newcomers:
+            (said,) = node.overlay.warnings()
+            assert said.startswith("waiting to be admitted: 0 members") and why in said, said
+            assert not node.overlay.view.owned() and not node.overlay.view.leases()
+        await world.pass_time(120.0)
+        assert have_one_view(nodes)
+
+    simulate(scenario, INVITED)
+
+
+def test_a_network_that_turns_to_invitations_keeps_its_members() -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(5)
+        await world.pass_time(90.0)
+        owned = [node.overlay.view.owned() for node in nodes]
+        world.publish(admission="invited")
+        await world.kill(nodes[4])
+        await world.restart(nodes[4])
+        for _ in range(90):
+            await world.pass_time(1.0)
+            assert [node.overlay.view.owned() for node in nodes] == owned
+        late = await newcomer(world, "")
+        await world.pass_time(60.0)
+        assert have_one_view(nodes)
+        invited = await newcomer(world, world.invite(1))
+        await world.until(lambda: have_one_view([*nodes, invited]), JOIN_S)
+        assert not late.overlay.view.owned()
+
+    simulate(scenario)
