@@ -30,6 +30,7 @@ class Text:
     )
     published_at: float = 0.0  # by the page's own word, Unix seconds; 0.0 unknown
     modified_at: float = 0.0
+    written_at: float = 0.0  # when its author wrote this version, by its own clock
 
 
 @dataclass(frozen=True, slots=True)

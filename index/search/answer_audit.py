@@ -7,24 +7,15 @@ answers cannot both be true, a third settles it, and whoever stood alone is aske
 Pure but for the clock and the numbers that it is given.
 """
 
-import logging
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
-from itertools import chain
 from typing import NamedTuple
 
-from dht import Clock, NodeId, Slot
+from dht import NodeId, PeerAudit, Slot, Topic
 from index.query.collection_statistics import Statistics
 from index.search.messages import StatisticsAnswer
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered
 
-log = logging.getLogger(__name__)
-
-NEW = 50  # answers of a peer that agreed with another's, before it is asked twice seldom
-SHARE = 0.02  # of the others
-AVOIDED_S = 3600.0
-REMEMBERED = 4096  # peers
 FACTOR, BESIDE = 2, 64  # by which copies that are behind each other may differ
 
 
@@ -33,46 +24,6 @@ class SlotStatistics(NamedTuple):
 
     fingerprint: bytes
     sums: Statistics
-
-
-class AnswerAudit:
-    """Remembers whose statistics agreed with others', and who was refuted."""
-
-    def __init__(self, clock: Clock, draw: Callable[[], float]) -> None:
-        """`draw` gives a random number from 0 to 1."""
-        self._clock, self._draw = clock, draw
-        self._agreed: OrderedDict[NodeId, int] = OrderedDict()
-        self._refuted: OrderedDict[NodeId, float] = OrderedDict()  # until when (steady)
-
-    @property
-    def now(self) -> float:
-        """The steady time."""
-        return self._clock().steady
-
-    def is_due(self, peer: NodeId) -> bool:
-        """Tell whether another is asked the same as this peer."""
-        return self._agreed.get(peer, 0) < NEW or self._draw() < SHARE
-
-    def agreed(self, peer: NodeId) -> None:
-        """Note that another said the same as this peer."""
-        self._agreed[peer] = self._agreed.pop(peer, 0) + 1
-        if len(self._agreed) > REMEMBERED:
-            self._agreed.popitem(last=False)
-
-    def refute(self, peer: NodeId) -> None:
-        """Note that two others spoke against this peer, or signed documents did."""
-        if peer not in self._refuted:
-            log.warning("peer refuted, it is asked where nobody else is for %.0f s peer=%s", AVOIDED_S, peer.hex())
-        self._agreed.pop(peer, None)
-        self._refuted[peer] = self.now + AVOIDED_S
-        if len(self._refuted) > REMEMBERED:
-            self._refuted.popitem(last=False)
-
-    def refuted(self) -> frozenset[NodeId]:
-        """Return who is asked only where nobody else is."""
-        now = self.now
-        self._refuted = OrderedDict((peer, until) for peer, until in self._refuted.items() if until > now)
-        return frozenset(self._refuted)
 
 
 def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
@@ -84,15 +35,25 @@ def of_slot(answer: StatisticsAnswer, slot: Slot) -> SlotStatistics:
 
 def can_both_be_true(one: SlotStatistics, other: SlotStatistics) -> bool:
     """Tell whether two peers may hold copies of one slot of which they say this."""
+    return not is_impossible(one, other) and _are_near(_lengths(one), _lengths(other))
+
+
+def is_impossible(one: SlotStatistics, other: SlotStatistics) -> bool:
+    """Tell whether two peers cannot hold copies of which they say this, however few documents these have: of a few, one
+    more or less may change how long they are by far."""
     if one.fingerprint == other.fingerprint:
-        return one.sums == other.sums
-    return all(max(a, b) <= FACTOR * min(a, b) + BESIDE for a, b in zip(_counts(one), _counts(other), strict=True))
+        return one.sums != other.sums
+    counts, others = ((said.sums.documents, *said.sums.df) for said in (one, other))
+    return not _are_near(counts, others)
 
 
-def _counts(said: SlotStatistics) -> Sequence[int]:
-    sums = said.sums
-    per_document = (length // max(sums.documents, 1) for length in sums.lengths)
-    return tuple(chain((sums.documents,), sums.df, per_document))
+def _are_near(some: Sequence[int], others: Sequence[int]) -> bool:
+    return all(max(a, b) <= FACTOR * min(a, b) + BESIDE for a, b in zip(some, others, strict=True))
+
+
+def _lengths(said: SlotStatistics) -> Sequence[int]:
+    """How long a document is in each field."""
+    return tuple(length // max(said.sums.documents, 1) for length in said.sums.lengths)
 
 
 Told = tuple[NodeId, StatisticsAnswer]
@@ -103,40 +64,47 @@ Cover = Callable[[Ready], Awaitable[Gathered[StatisticsAnswer]]]
 
 
 async def settle(
-    audit: AnswerAudit, covered: Gathered[StatisticsAnswer], ready: Ready, me: NodeId, cover: Cover
+    audit: PeerAudit, covered: Gathered[StatisticsAnswer], ready: Ready, me: NodeId, cover: Cover
 ) -> Mapping[Slot, Collection[NodeId]]:
     """Have some of the answers confirmed by others, and put those of others in place of what two refute. Return the
     slots of which no third told who is right, with those who say unlike things; the smaller number counts there."""
     first = _by_slot(covered)
-    due = {peer for peer, _, _ in covered.answers if peer != me and audit.is_due(peer)}
+    due = {peer for peer, _, _ in covered.answers if peer != me and audit.is_due(peer, Topic.STATISTICS)}
     mute = covered.late | covered.failed
     asked = {slot: _others(ready, slot, peer, *mute) for slot, (peer, _) in first.items() if peer in due}
     second = _by_slot(await cover(asked)) if any(asked.values()) else {}
     unlike = [slot for slot, told in second.items() if not _agree(slot, first[slot], told)]
     for peer in {first[slot][0] for slot in second} - {first[slot][0] for slot in unlike}:
-        audit.agreed(peer)
+        audit.agreed(peer, Topic.STATISTICS)
     if not unlike:
         return {}
     left = {slot: _others(ready, slot, first[slot][0], second[slot][0], *mute) for slot in unlike}
     third = _by_slot(await cover(left)) if any(left.values()) else {}
     disputed: dict[Slot, Collection[NodeId]] = {}
+    struck: dict[NodeId, tuple[Slot, NodeId, NodeId]] = {}
     for slot in unlike:
         one, other = first[slot], second[slot]
-        first[slot], liar = _judge(slot, one, other, third.get(slot))
-        if liar is None:
+        right = _judge(slot, one, other, third.get(slot))
+        first[slot] = right or min(one, other, key=lambda told: of_slot(told[1], slot).sums.documents)
+        if right is None:
             disputed[slot] = {one[0], other[0]}
         else:
-            audit.refute(liar)
+            alone = other if right is one else one
+            struck[alone[0]] = slot, right[0], third[slot][0]
+            if is_impossible(of_slot(alone[1], slot), of_slot(right[1], slot)):
+                audit.refute(alone[0], Topic.STATISTICS, f"other numbers of slot {slot}", struck[alone[0]][1:])
+    for peer, (slot, *witnesses) in struck.items():
+        audit.differs(peer, Topic.STATISTICS, f"other lengths of documents in slot {slot}", witnesses)
     covered.answers = _gathered(first)
     return disputed
 
 
-def _judge(slot: Slot, one: Told, other: Told, third: Told | None) -> tuple[Told, NodeId | None]:
-    """Return which of two answers about a slot counts, and who is refuted; None where nobody can tell."""
+def _judge(slot: Slot, one: Told, other: Told, third: Told | None) -> Told | None:
+    """Return which of two answers about a slot a third agrees with alone; None where nobody can tell."""
     for right, wrong in ((one, other), (other, one)):
         if third is not None and _agree(slot, right, third) and not _agree(slot, wrong, third):
-            return right, wrong[0]
-    return min(one, other, key=lambda told: of_slot(told[1], slot).sums.documents), None
+            return right
+    return None
 
 
 def _others(ready: Ready, slot: Slot, *without: NodeId) -> Sequence[NodeId]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
-from dht import Clock, DocumentId, NodeId, Overlay, slot_of
+from dht import Clock, DocumentId, NodeId, Overlay, PeerAudit, Topic, slot_of
 from index.change_feed import Text
 from index.config import IndexConfig
 from index.engine.matcher import matches
@@ -19,10 +19,10 @@ from index.query.scoring import Scored, explain, score
 from index.query.search_request import SearchRequest
 from index.query.search_rules import SearchRules
 from index.search.agreement import Doubts, Reason, is_remnant, weigh
-from index.search.answer_audit import AnswerAudit
 from index.search.answer_checks import wrong_hit
 from index.search.copy_proof import CopyProof, Read, believe
 from index.search.corrections import Proposal, correct, propose, spellings
+from index.search.hit_audit import HitAudit
 from index.search.local_index import LocalIndex
 from index.search.messages import MAX_K
 from index.search.near_copies import Sign, no_signature
@@ -112,15 +112,16 @@ class Searcher:
         clock: Clock,
         rng: random.Random,
         sign: Sign = no_signature,
+        audit: PeerAudit | None = None,
     ) -> None:
         """`read` gives documents whose signatures were verified, None for those that nobody has, nothing where it
-        cannot tell; `sign` makes the
-        signature of a main text, as the crawler does."""
+        cannot tell; `sign` makes the signature of a main text, as the crawler does; `audit` is all of a node's."""
         self._config, self._overlay, self._read, self._clock, self._sign = config, overlay, read, clock, sign
         self._local, self._suggester = local, Suggester()
         gather = ScatterGather(overlay, clock, rng, config.hedge_fraction, local.check)
-        self._audit = AnswerAudit(clock, rng.random)
-        self._rounds = TwoPhaseSearch(config, overlay, gather, self._audit)
+        self.audit = audit or PeerAudit(clock, rng.random)
+        self.hit_audit = HitAudit(self.audit, overlay, gather, read)  # whoever runs this node runs it, too
+        self._rounds = TwoPhaseSearch(config, overlay, gather, self.audit, self.hit_audit)
         self.lied: dict[NodeId, int] = {}  # how often a peer's answer did not fit the signed document
 
     async def search(self, asked: SearchRequest) -> dict[str, Any]:
@@ -251,7 +252,7 @@ class Searcher:
             if len(self.lied) < 1024 or peer in self.lied:
                 self.lied[peer] = self.lied.get(peer, 0) + 1
                 if self.lied[peer] % LIES == 0:
-                    self._audit.refute(peer)
+                    self.audit.refute(peer, Topic.HITS, reason)
             log.warning("peer lied in an answer peer=%s: %s", peer.hex(), reason)
 
     def _answer(self, request: _Bounded, outcome: SearchOutcome, page: _Page, suggestions: list[str]) -> dict[str, Any]:

@@ -7,16 +7,17 @@ what the network holds, `agreement.py` tells from what they say beside their ans
 from collections.abc import Awaitable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from dht import NodeId, Overlay, Slot
+from dht import NodeId, Overlay, PeerAudit, Slot
 from index.config import IndexConfig
 from index.query.collection_statistics import Statistics, total
 from index.query.parser import Query, ReadAs, Reading, parse_query
 from index.query.patterns import WordPattern, find_patterns, write_out
 from index.search.agreement import Said
-from index.search.answer_audit import AnswerAudit, settle
+from index.search.answer_audit import settle
 from index.search.answer_checks import wrong_best, wrong_statistics
 from index.search.expansion import expand
 from index.search.facets import FacetSums, facet_sums
+from index.search.hit_audit import HitAudit
 from index.search.messages import AskBest, AskStatistics, BestAnswer, StatisticsAnswer
 from index.search.replica_plan import Ready
 from index.search.scatter_gather import Gathered, ScatterGather
@@ -70,8 +71,11 @@ class SearchOutcome:
 class TwoPhaseSearch:
     """Runs the two rounds of a query."""
 
-    def __init__(self, config: IndexConfig, overlay: Overlay, remote: ScatterGather, audit: AnswerAudit) -> None:
-        self._config, self._overlay, self._remote, self._audit = config, overlay, remote, audit
+    def __init__(
+        self, config: IndexConfig, overlay: Overlay, remote: ScatterGather, audit: PeerAudit, hit_audit: HitAudit
+    ) -> None:
+        self._config, self._overlay, self._remote = config, overlay, remote
+        self._audit, self._hit_audit = audit, hit_audit
 
     async def expanded(self, asked: PeerQuery, until: float) -> PeerQuery:
         """Write a query with what its patterns stand for in the network; it is the same where there are none."""
@@ -185,7 +189,9 @@ class TwoPhaseSearch:
         def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
             return wrong_best(answer, ask(slots), asked.query)
 
-        return await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid)
+        covered = await self._remote.cover(ready, ask, BestAnswer, wrong, until, avoid)
+        self._hit_audit.offer(covered, asked.query, ask)
+        return covered
 
 
 def _unless(peers: Sequence[NodeId], avoid: Collection[NodeId]) -> Sequence[NodeId]:

@@ -8,7 +8,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 
 from crawl import CrawlConfig, CrawlControl, MirrorDetector
-from dht import MachineRefuses
+from dht import MachineRefuses, PeerAudit
 from index import IndexConfig
 from node.app.environment import NodeEnvironment
 from node.app.event_log import NodeState
@@ -37,7 +37,9 @@ class NodeCore:
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
         levels = SlotLevels()
-        self.index = IndexParts(index, env, self.store.lookup, SlotAgreement(env.overlay, levels, env.clock).of)
+        agree = SlotAgreement(env.overlay, levels, env.clock).of
+        self.audit = PeerAudit(env.clock, env.new_rng().random)
+        self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
         self.jobs = JobParts(env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler
         self.levels = LevelKeeper(
@@ -56,6 +58,7 @@ class NodeCore:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self.store.replicator.run(), name="replicator")
             tasks.create_task(self.index.local.run(), name="index")
+            tasks.create_task(self._patiently(self.index.searcher.hit_audit.run), name="hit-audit")
             tasks.create_task(self.levels.run(), name="levels")
             tasks.create_task(self.crawl.crawler.run(), name="crawler")
             tasks.create_task(self._patiently(self.crawl.frontier_sync.run), name="frontier-sync")

@@ -45,6 +45,7 @@ class NodeStatus:
             "peers": self._live(),
             "refused_packets": dict(sorted(self._overlay.refused.items())),
             "refused_records": self._refused_records(),
+            "refuted_peers": self._refuted_peers(),
             "slots": {
                 "all": 2**view.strategy.slot_bits,
                 "owned": kept.owned,
@@ -87,6 +88,22 @@ class NodeStatus:
         peers = {peer.hex(): count for peer, count in refusals.peers.most_common(MAX_NAMED)}
         ignored = self._core.store.replicator.host_writers.ignored
         return {"count": refusals.total, "authors": authors, "peers": peers, "hosts": ignored}
+
+    def _refuted_peers(self) -> list[Json]:
+        """List the peers found out lately to answer otherwise than others, or than signed documents, do."""
+        avoided = self._core.audit.refuted()
+        return [
+            {
+                "peer": told.peer.hex(),
+                "at": told.at,
+                "topic": told.topic.value,
+                "reason": told.reason,
+                "witnesses": [peer.hex() for peer in told.witnesses],
+                "behind": told.is_behind,
+                "avoided": told.peer in avoided,
+            }
+            for told in self._core.audit.refutations()
+        ]
 
     def _live(self) -> Json:
         view = self._overlay.view

@@ -14,7 +14,7 @@ from crawl import (
     OperatorBlocklist,
     signature,
 )
-from dht import SiteShards
+from dht import PeerAudit, SiteShards
 from index import Agree, IndexConfig, LocalIndex, Searcher
 from node.app.environment import NodeEnvironment
 from node.crawling.denial_sweep import DenialSweep
@@ -165,10 +165,13 @@ class SiteParts:
 class IndexParts:
     """Indexes what lies here, and searches through the whole network. Blocks while files are opened."""
 
-    def __init__(self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup, agree: Agree) -> None:
+    def __init__(
+        self, config: IndexConfig, env: NodeEnvironment, lookup: UrlLookup, agree: Agree, audit: PeerAudit
+    ) -> None:
         feed = StoreChangeFeed(env.store)
         self.local = LocalIndex.open(config, env.index_path, env.overlay, feed, agree, env.faults)
-        self.searcher = Searcher(config, env.overlay, self.local, lookup.texts, env.clock, env.new_rng(), signature)
+        read, rng = lookup.texts, env.new_rng()
+        self.searcher = Searcher(config, env.overlay, self.local, read, env.clock, rng, signature, audit)
 
 
 class JobParts:

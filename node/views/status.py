@@ -117,6 +117,7 @@ def view_of(status: Json) -> StatusView:
         warnings=(
             *(w for where in (strategy, status) for w in texts(where, "warnings", 2000, 20)),
             *_distrusted(clients),
+            *_refuted(status),
         ),
         has_faults=bool(status.get("faults")),
         is_client=is_client,
@@ -139,6 +140,13 @@ def _distrusted(clients: Json) -> tuple[str, ...]:
     told = list(table(clients, "distrusted").items())
     more = (f"{len(told) - MAX_LIARS} more clients get no more orders",) if len(told) > MAX_LIARS else ()
     return (*(f"client {plain(id)[:12]} gets no more orders: it {plain(why)}" for id, why in told[:MAX_LIARS]), *more)
+
+
+def _refuted(status: Json) -> tuple[str, ...]:
+    """Say which peers are avoided because of what they answered; who is merely behind is no news."""
+    told = [each for each in tables(status, "refuted_peers") if each.get("avoided") is True and not each.get("behind")]
+    lines = {plain(each.get("peer", ""))[:12]: plain(each.get("reason", "")) for each in told}
+    return tuple(f"peer {peer} is avoided: it said {why}" for peer, why in list(lines.items())[-MAX_LIARS:])
 
 
 def size(amount: float) -> str:

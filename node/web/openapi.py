@@ -152,6 +152,11 @@ _SCHEMAS: Json = {
         peers=_object(live=_COUNT, ipv4=_COUNT, ipv6=_COUNT),
         refused_packets={"type": "object", "additionalProperties": _COUNT},
         refused_records=_object(count=_COUNT, authors=_ANY, peers=_ANY, hosts=_COUNT),
+        refuted_peers=_list(
+            _object(
+                peer=_TEXT, at=_NUMBER, topic=_TEXT, reason=_TEXT, witnesses=_list(_TEXT), behind=_FLAG, avoided=_FLAG
+            )
+        ),
         slots=_object(owned=_COUNT, ready=_COUNT, leased=_COUNT),
         documents=_COUNT,
         search=_object(

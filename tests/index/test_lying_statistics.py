@@ -11,9 +11,9 @@ from index_network import QueryNode, World
 
 from crawl import signature
 from dht import Message
+from dht.peer_audit import NEW
 from index.config import IndexConfig
 from index.query.search_request import SearchRequest
-from index.search.answer_audit import NEW
 from index.search.messages import StatisticsAnswer
 from index.search.oracle import SearchOracle
 

@@ -12,7 +12,19 @@ JUNK = st.recursive(
     max_leaves=5,
 )
 KEYS = st.sampled_from(
-    ["node_id", "peers", "slots", "documents", "settled", "crawl", "strategy", "disk", "network", "search"]
+    [
+        "node_id",
+        "peers",
+        "slots",
+        "documents",
+        "settled",
+        "crawl",
+        "strategy",
+        "disk",
+        "network",
+        "search",
+        "refuted_peers",
+    ]
 )
 
 
@@ -35,6 +47,13 @@ def test_the_rules_of_search_are_one_line() -> None:
     search = {"analyzer": 4, "ranking": 2, "beside": beside}
     line = "analyzer 4, ranking 2; analyzer 5 is built, 43%; analyzer 3 answers, too"
     assert view_of({"search": search}).rules == line and view_of({}).rules == ""
+
+
+def test_who_is_avoided_is_named_and_who_was_or_is_merely_behind_is_not() -> None:
+    told = {"peer": "ab" * 20, "reason": "other numbers of slot 3", "avoided": True, "behind": False}
+    others = [told | {"peer": "cd" * 20, "behind": True}, told | {"peer": "ef" * 20, "avoided": False}]
+    (line,) = view_of({"refuted_peers": [*others, told, told]}).warnings
+    assert line == "peer abababababab is avoided: it said other numbers of slot 3"
 
 
 def test_sizes_are_readable() -> None:

@@ -1,0 +1,149 @@
+"""Answers about the best documents are asked twice, after the user has theirs: of whoever is new here, and of everybody
+now and then.
+
+One question at a time, with a rest between two, so that what it costs has a bound; answers that find the line full are
+not asked twice. Where two say unlike things, the signed documents are read and a third is asked (`hit_disputes.py`).
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Sequence
+from dataclasses import dataclass
+
+from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, Slot, Topic
+from index.query.parser import Query
+from index.search.answer_checks import wrong_best, wrong_hit
+from index.search.copy_proof import Read
+from index.search.hit_disputes import (
+    Claim,
+    Disputes,
+    best_rows,
+    find_disputes,
+    says_level,
+    slot_of_row,
+    who_denies,
+    who_miscounts,
+)
+from index.search.messages import AskBest, BestAnswer, HitRow
+from index.search.replica_plan import Ready
+from index.search.scatter_gather import Gathered, ScatterGather
+
+MAX_LINE = 16  # answers that wait to be asked twice
+REST_S = 0.2  # between two, so that it is never more than five a second
+PATIENCE_S = 5.0
+YOUNG_S = 60.0  # what was written later than so long ago may be on its way
+
+AskOf = Callable[[Sequence[Slot]], AskBest]
+
+
+@dataclass(frozen=True, slots=True)
+class _Given:
+    """An answer that was used, and the question that it answers."""
+
+    claim: Claim
+    query: Query
+    ask: AskOf
+
+    @property
+    def asked(self) -> AskBest:
+        """The question about its slots."""
+        return self.ask(sorted(self.claim.slots))
+
+
+class HitAudit:
+    """Asks others for what peers answered, and refutes who stands alone."""
+
+    def __init__(self, audit: PeerAudit, overlay: Overlay, gather: ScatterGather, read: Read) -> None:
+        """`read` gives documents whose signatures were verified."""
+        self._audit, self._overlay, self._gather, self._read = audit, overlay, gather, read
+        self._line: deque[_Given] = deque()
+        self._news = asyncio.Event()
+
+    def offer(self, covered: Gathered[BestAnswer], query: Query, ask: AskOf) -> None:
+        """Take in the answers of a round that are due to be asked twice, as many as there is room for."""
+        me = self._overlay.view.node_id
+        for peer, answer, slots in covered.answers:
+            if len(self._line) < MAX_LINE and peer != me and self._audit.is_due(peer, Topic.HITS):
+                self._line.append(_Given(Claim(peer, answer, slots), query, ask))
+                self._news.set()
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        while True:
+            await self._news.wait()
+            if not await self.step():
+                self._news.clear()
+            await asyncio.sleep(REST_S)
+
+    async def step(self) -> bool:
+        """Have one answer confirmed; return False where none waits."""
+        if not self._line:
+            return False
+        given = self._line.popleft()
+        first = given.claim
+        if first.peer in self._audit.refuted():
+            return True
+        second = await self._ask(given, first.slots, {first.peer})
+        disputes = find_disputes(first, second, given.asked)
+        if second and not disputes:
+            self._audit.agreed(first.peer, Topic.HITS)
+        elif disputes:
+            await self._settle(given, [first, *second], disputes)
+        return True
+
+    async def _settle(self, given: _Given, claims: list[Claim], disputes: Disputes) -> None:
+        true = await self._true_rows(given, claims, best_rows(disputes))
+        left = disputes.of_rows(true, given.asked.slot_bits)
+        if not left:
+            return
+        claims += await self._ask(given, left.slots, {claim.peer for claim in claims})
+        for row in true:
+            self._judge(row, claims, given.asked)
+        alone = {each.peer: slot for slot in left.counts if (each := who_miscounts(slot, claims))}
+        for peer, slot in alone.items():
+            others = [claim.peer for claim in claims if slot in claim.slots and claim.peer != peer]
+            self._audit.differs(peer, Topic.HITS, f"another number of matches in slot {slot}", others)
+
+    async def _true_rows(self, given: _Given, claims: Sequence[Claim], rows: Sequence[HitRow]) -> list[HitRow]:
+        """Return those rows that say what their signed documents do, and did so a while ago; refute who made up any."""
+        texts = await self._read([(DocumentId(row.id), Key(row.key)) for row in rows]) if rows else {}
+        true = []
+        for row in rows:
+            await asyncio.sleep(0)  # each takes a millisecond
+            text = texts.get(DocumentId(row.id))
+            if text is None or text.version != row.version:
+                continue  # it changed, or nobody has it: what is shown is checked
+            if reason := wrong_hit(row, text, given.query):
+                for claim in who_denies(row, claims, given.asked)[0]:
+                    self._audit.refute(claim.peer, Topic.HITS, reason)
+            elif text.written_at < self._audit.wall - YOUNG_S:
+                true.append(row)
+        return true
+
+    def _judge(self, row: HitRow, claims: Sequence[Claim], ask: AskBest) -> None:
+        """Refute who alone denies a document that two others name."""
+        naming, denying = who_denies(row, claims, ask)
+        if len(naming) < 2 or len(denying) != 1:
+            return
+        (alone,), witnesses = denying, [claim.peer for claim in naming]
+        slot = slot_of_row(row, ask.slot_bits)
+        is_lie = says_level(alone, slot, self._overlay.view.owners(slot), witnesses)
+        self._audit.refute(
+            alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", witnesses, is_behind=not is_lie
+        )
+
+    async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Claim]:
+        """Ask others the same of these slots; of each slot one answers."""
+        view, others = self._overlay.view, frozenset(without) | self._audit.refuted()
+        if view.strategy.slot_bits != given.asked.slot_bits:
+            return []
+        ready: Ready = {slot: [peer for peer in view.ready(slot) if peer not in others] for slot in sorted(slots)}
+        some = {slot: peers for slot, peers in ready.items() if peers}
+        if not some:
+            return []
+
+        def wrong(answer: BestAnswer, slots: Sequence[Slot]) -> str | None:
+            return wrong_best(answer, given.ask(slots), given.query)
+
+        covered = await self._gather.cover(some, given.ask, BestAnswer, wrong, self._audit.now + PATIENCE_S)
+        return [Claim(*each) for each in covered.answers]

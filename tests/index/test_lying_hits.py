@@ -1,0 +1,162 @@
+"""A member that leaves documents out of its answers, or counts them wrongly, is found out by asking others the same
+after the user has an answer; honest copies that are a little behind are left in peace."""
+
+import random
+from collections.abc import Callable
+from dataclasses import replace
+
+import index_corpus as corpus
+import msgspec
+import pytest
+from index_network import QueryNode, World, loop_clock
+
+from crawl import signature
+from dht import Message, NodeId
+from dht.peer_audit import NEW, Topic
+from index.change_feed import DocumentChange
+from index.config import IndexConfig
+from index.query.search_request import SearchRequest
+from index.search.messages import BestAnswer
+from index.search.oracle import SearchOracle
+
+QUERY = "run OR the OR walk"
+FOUND_WITHIN = 4  # queries of one asker
+
+
+def best_left_out(answer: Message) -> Message:
+    """The first half of its documents is not there."""
+    if isinstance(answer, BestAnswer):
+        return msgspec.structs.replace(answer, hits=answer.hits[(len(answer.hits) + 1) // 2 :])
+    return answer
+
+
+def nothing_there(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer):
+        zero = (0,) * len(answer.slots)
+        return msgspec.structs.replace(answer, hits=(), counts=zero, complete=True, bound=0.0, hosts=())
+    return answer
+
+
+def copies_of_one(answer: Message) -> Message:
+    """All are said to be copies of each other, so that one alone is shown of a host."""
+    if isinstance(answer, BestAnswer):
+        hits = [msgspec.structs.replace(hit, digest=bytes(16)) for hit in answer.hits]
+        return msgspec.structs.replace(answer, hits=tuple(hits))
+    return answer
+
+
+def miscounted(answer: Message) -> Message:
+    if isinstance(answer, BestAnswer):
+        return msgspec.structs.replace(answer, counts=tuple(count + 7 for count in answer.counts))
+    return answer
+
+
+async def made(replicas: int = 3) -> World:
+    world = World(random.Random(31), 5, replicas, IndexConfig(engine="memory", commit_s=0.0))
+    await world.put(corpus.web(random.Random(32), 80))
+    return world
+
+
+async def ask(node: QueryNode) -> tuple[list[str], int]:
+    """Ask as a user, and let what follows happen."""
+    answer = await node.searcher.search(SearchRequest(QUERY, deadline_ms=20_000))
+    while await node.searcher.hit_audit.step():
+        pass
+    return [each["url"] for each in answer["results"]], answer["total"]
+
+
+def refuted(node: QueryNode) -> frozenset[NodeId]:
+    return node.searcher.audit.refuted()
+
+
+@pytest.mark.parametrize(
+    ("lie", "within"),
+    [(best_left_out, FOUND_WITHIN), (nothing_there, FOUND_WITHIN), (copies_of_one, FOUND_WITHIN), (miscounted, 20)],
+)
+async def test_who_stands_alone_against_two_others_is_asked_no_more(
+    lie: Callable[[Message], Message], within: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dht.peer_audit.STRIKE_EVERY_S", 0.0)
+    world = await made()
+    try:
+        liar = world.nodes[2]
+        world.network.lies[liar.id] = lie
+        wanted, found = SearchOracle(list(world.store.values()), signature).search(QUERY), 0
+        for node in world.nodes:
+            if node is liar:
+                continue
+            world.network.asked.clear()
+            for _ in range(within):
+                await ask(node)
+            if (liar.id, "AskBest") not in world.network.asked:
+                continue  # others have all that this one needs
+            found += 1
+            assert refuted(node) == {liar.id}, "the liar and nobody else"
+            world.network.asked.clear()
+            urls, total = await ask(node)
+            assert urls == [hit.text.url for hit in wanted.hits[:10]] and total == wanted.total
+            assert not any(peer == liar.id for peer, _ in world.network.asked), "who was refuted is left alone"
+            (told,) = node.searcher.audit.refutations()
+            assert told.peer == liar.id and told.topic == Topic.HITS and told.reason
+        assert found >= 2
+    finally:
+        await world.close()
+
+
+async def test_where_one_other_holds_a_slot_nobody_is_judged() -> None:
+    world = await made(replicas=2)
+    try:
+        world.network.lies[world.nodes[2].id] = best_left_out
+        for node in world.nodes:
+            for _ in range(FOUND_WITHIN):
+                await ask(node)
+            assert refuted(node) <= {world.nodes[2].id} and refuted(world.nodes[0]) == set()
+    finally:
+        await world.close()
+
+
+async def with_a_late_one(written_at: float, *, says_so: bool) -> tuple[QueryNode, QueryNode]:
+    """Return an asker, and a node whose index has none of the newest documents, after some queries."""
+    world = await made()
+    try:
+        node, late = world.nodes[0], world.nodes[2]
+        if says_so:
+            world.network.behind.add(late.id)
+        for text in corpus.web(random.Random(33), 120)[80:]:
+            world.store[text.id] = text = replace(text, written_at=written_at)
+            for each in world.team(text):
+                if each is not late:
+                    each.feed.put(DocumentChange(text.id, text))
+        await world.settle()
+        for _ in range(FOUND_WITHIN):
+            await ask(node)
+    finally:
+        await world.close()
+    return node, late
+
+
+@pytest.mark.parametrize("says_so", [True, False])
+async def test_who_is_behind_is_left_alone_briefly_where_it_says_so(says_so: bool) -> None:
+    node, late = await with_a_late_one(-1e9, says_so=says_so)
+    assert refuted(node) == {late.id}
+    assert [told.is_behind for told in node.searcher.audit.refutations()] == [says_so]
+
+
+async def test_what_was_just_written_may_be_on_its_way() -> None:
+    node, _ = await with_a_late_one(loop_clock().wall, says_so=False)
+    assert refuted(node) == set()
+
+
+async def test_honest_peers_are_asked_twice_at_first_and_seldom_after() -> None:
+    world = await made()
+    try:
+        node, counts = world.nodes[0], list[int]()
+        for queries in (NEW, NEW, NEW):
+            world.network.asked.clear()
+            for _ in range(queries):
+                await ask(node)
+            counts.append(sum(name == "AskBest" for peer, name in world.network.asked if peer != node.id))
+        assert refuted(node) == set()
+        assert counts[2] < 0.75 * counts[0], counts
+    finally:
+        await world.close()
