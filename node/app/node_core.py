@@ -32,13 +32,13 @@ class NodeCore:
         self._overlay, self._clock, self.faults = env.overlay, env.clock, env.faults
         self.control = control = CrawlControl(MirrorDetector(env.new_rng(), env.sampling.sample_every_s), env.clock)
         pause = FetchPause(crawl, store, env.store, control, env.clock, env.outage)
-        self.store = StoreParts(store, env, control)
+        self.audit = PeerAudit(env.clock, env.new_rng().random)
+        self.store = StoreParts(store, env, control, self.audit)
         self.fetching = FetchParts(crawl, env, self.store.shards, pause, control)
         self.crawl = CrawlParts(crawl, env, self.store, self.fetching, control)
         self.sites = SiteParts(env, self.store, control)
         levels = SlotLevels()
         agree = SlotAgreement(env.overlay, levels, env.clock).of
-        self.audit = PeerAudit(env.clock, env.new_rng().random)
         self.index = IndexParts(index, env, self.store.lookup, agree, self.audit)
         self.jobs = JobParts(env, self.store, self.fetching, self.crawl.crawler)
         replicator, local, crawler = self.store.replicator, self.index.local, self.crawl.crawler

@@ -50,7 +50,7 @@ from store import REMOVED, Replicator, StoreConfig
 class StoreParts:
     """Keeps records, here and at their owners, and knows where they lie."""
 
-    def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl) -> None:
+    def __init__(self, config: StoreConfig, env: NodeEnvironment, control: CrawlControl, audit: PeerAudit) -> None:
         self.records = env.store
         self.host_book = HostBook(env.clock)
         self.shards = SiteShards(env.overlay.view, self.host_book)
@@ -64,6 +64,7 @@ class StoreParts:
             self.shards,
             expects_others=env.expects_others,
             rules=RecordRules(),
+            audit=audit,
         )
         self.host_records = HostRecords(self.host_book, self.replicator, control.hear_aliases)
         self.ingest = Ingest(self.replicator, env.clock, self.shards.key_of)

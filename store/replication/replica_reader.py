@@ -1,28 +1,41 @@
 """Reading records wherever they lie: here if this node is ready for the slot, else from ready replicas in turn.
 
 Everything from a peer is checked by its own proof before it is believed. A replica that stays silent for a moment is
-hedged with the next one, and asked last for a while. What a ready replica does not have does not exist.
+hedged with the next one, and asked last for a while; so is who was refuted. What one ready replica does not have is
+asked of another: nothing proves that a record does not exist.
 """
 
 import asyncio
 import logging
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from math import inf
 
-from dht import DocumentId, Key, NodeId, Overlay, RemoteError, slot_of
+from dht import DocumentId, Key, NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
-from store.record.record import Kind, Record
+from store.record.record import Kind, Record, ShortVersion
 from store.replication.late_peers import LatePeers
 from store.replication.messages import MAX_WANTED, FetchRecords, FetchReply, Wanted
 from store.replication.peer_sync import PeerSync
+from store.replication.record_audit import RecordAudit
 
 log = logging.getLogger(__name__)
 Name = tuple[Kind, DocumentId]
 Records = Mapping[Name, Record]
 Wants = Sequence[tuple[Kind, DocumentId, Key]]  # what to read: the key says where it lies
 _ROUNDS = 4  # replicas tried for one record
+NOT_THERE = 2  # replicas have to say so
+
+
+@dataclass(slots=True)
+class _Sought:
+    """A record that is sought. `sources`: whom to ask next; `lacking`: who answered for it and does not have it."""
+
+    want: Wanted
+    sources: list[NodeId]
+    lacking: list[NodeId] = field(default_factory=list)
 
 
 class ReplicaReader:
@@ -37,9 +50,11 @@ class ReplicaReader:
         is_ready: Callable[[bytes], bool],
         sync: PeerSync,
         late: LatePeers,
+        audit: PeerAudit,
     ) -> None:
         """`is_ready(key)`: whether this node answers for the slot of a key by itself."""
-        self._sync, self._late = sync, late
+        self._sync, self._late, self._audit = sync, late, audit
+        self.record_audit = RecordAudit(audit, overlay, config)  # whoever runs the store runs it, too
         self._config, self._store, self._overlay, self._rng, self._is_ready = config, store, overlay, rng, is_ready
 
     async def read(self, kind: Kind, id: DocumentId, key: Key, *, content: bool) -> Record | None:
@@ -53,31 +68,30 @@ class ReplicaReader:
     async def read_sure(self, wanted: Wants, *, content: bool = False) -> tuple[Records, frozenset[Name]]:
         """Return those of many records that exist, and the names of those whose existence nobody ready told."""
         found: dict[Name, Record] = {}
-        open_: dict[Name, tuple[Wanted, list[NodeId]]] = {}
+        open_: dict[Name, _Sought] = {}
         for kind, id, key in wanted:
             record = self._store.find(kind, id, content=content)
             if record is not None and self._is_ready(key):
                 found[kind, id] = record
             elif not self._is_ready(key):
-                open_[kind, id] = (Wanted(kind, id, key), self._sources(key))
+                open_[kind, id] = _Sought(Wanted(kind, id, key), self._sources(key))
                 if record is not None:
                     found[kind, id] = record  # better than nothing should nobody answer
         if open_:
             await self._ask_around(open_, found, content)
         return found, frozenset(open_)
 
-    async def _ask_around(
-        self, open_: dict[Name, tuple[Wanted, list[NodeId]]], found: dict[Name, Record], content: bool
-    ) -> None:
+    async def _ask_around(self, open_: dict[Name, _Sought], found: dict[Name, Record], content: bool) -> None:
         """Ask the first source of each, after a moment the next of what is still open, and so on: late ones last."""
+        all_sought, refuted = dict(open_), self._audit.refuted()
         async with asyncio.TaskGroup() as tasks:
             asking: dict[asyncio.Task[None], NodeId] = {}
             for _ in range(_ROUNDS):
                 parts: dict[NodeId, list[Wanted]] = {}
-                for want, sources in open_.values():
-                    sources.sort(key=self._late.is_late)  # some were found late in the turn before
-                    if sources:
-                        parts.setdefault(sources.pop(0), []).append(want)
+                for sought in open_.values():
+                    sought.sources.sort(key=lambda peer: (self._late.is_late(peer), peer in refuted))
+                    if sought.sources:  # some were found late in the turn before
+                        parts.setdefault(sought.sources.pop(0), []).append(sought.want)
                 for peer, wants in parts.items():
                     for start in range(0, len(wants), MAX_WANTED):
                         part = wants[start : start + MAX_WANTED]
@@ -86,19 +100,32 @@ class ReplicaReader:
                 if not asking or not open_:
                     break
                 self._late.note_late(peer for task, peer in asking.items() if not task.done())
-            await _settled(asking, open_)
+            is_told = all(sought.lacking for sought in open_.values())
+            await _settled(asking, open_, self._config.hedge_after_s if is_told else inf)
             for task in asking:
                 task.cancel()
+        for name, sought in all_sought.items():
+            if sought.lacking:
+                open_.pop(name, None)
+                self._note_lacking(sought, name in found)
+
+    def _note_lacking(self, sought: _Sought, is_found: bool) -> None:
+        """Have others asked about a replica that does not have what there is."""
+        if is_found:
+            for peer in sought.lacking:
+                self._late.note_answer(peer)
+                self.record_audit.offer(peer, {sought.want: None})
 
     async def _ask(
         self,
         peer: NodeId,
         wants: Sequence[Wanted],
         content: bool,
-        open_: dict[Name, tuple[Wanted, list[NodeId]]],
+        open_: dict[Name, _Sought],
         found: dict[Name, Record],
     ) -> None:
         """Ask one peer until it has nothing left to send; whatever it settles leaves `open_`."""
+        given: dict[Wanted, ShortVersion | None] = {}
         try:
             while wants:
                 message = FetchRecords(tuple(wants), content)
@@ -109,14 +136,25 @@ class ReplicaReader:
                     if name not in found or record.version >= found[name].version:
                         found[name] = record
                     open_.pop(name, None)
+                    given[Wanted(record.kind, record.id, record.key)] = record.version.short
                 pending = set(reply.later) | set(reply.unsure)
-                for n, want in enumerate(wants):
-                    if n not in pending:
-                        open_.pop((want.kind, DocumentId(want.id)), None)
+                for want in (want for n, want in enumerate(wants) if n not in pending and want not in given):
+                    given[want] = None
+                    self._lacks(peer, want, open_)
                 later = [wants[n] for n in sorted(set(reply.later)) if 0 <= n < len(wants)]
                 wants = later if len(later) < len(wants) else []
         except RemoteError as error:
             log.info("replica not read peer=%s records=%d reason=%s", peer.hex(), len(wants), error)
+        if given and self._audit.is_due(peer, Topic.RECORDS):
+            self.record_audit.offer(peer, given)
+
+    def _lacks(self, peer: NodeId, want: Wanted, open_: dict[Name, _Sought]) -> None:
+        """Note that a peer does not have a record, which is not there where enough say so."""
+        name = want.kind, DocumentId(want.id)
+        if sought := open_.get(name):
+            sought.lacking.append(peer)
+            if len(sought.lacking) >= NOT_THERE or not sought.sources:
+                del open_[name]
 
     def _sources(self, key: bytes) -> list[NodeId]:
         """Whom to ask for a key: ready replicas in random order, then live owners."""

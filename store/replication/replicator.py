@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, SiteShards, Slot
+from dht import Clock, DocumentId, Key, MachineRefuses, Overlay, PeerAudit, SiteShards, Slot
 from store.config import StoreConfig
 from store.disk.record_store import RecordStore
 from store.record.package import Signer
@@ -67,10 +67,11 @@ class Replicator:
         *,
         expects_others: bool,
         rules: BodyRules | None = None,
+        audit: PeerAudit | None = None,
     ) -> None:
         """`places`: where records live. `expects_others`: the peer cache or the network file names somebody else, so an
         empty view at the start means "not heard yet" and not "alone". `rules` judge what the store cannot read; None:
-        whatever that says will do."""
+        whatever that says will do. `audit` is all of a node's."""
         self._config, self._store, self._overlay, self._clock = config, store, overlay, clock
         self._swept_on = store.today  # whatever a restart forgets is found the next day
         self._handoff = handoff = HintedHandoff(store, config)
@@ -97,7 +98,8 @@ class Replicator:
             late,
             right,
         )
-        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late)
+        audit = audit or PeerAudit(clock, rng.random)
+        self._reader = ReplicaReader(config, store, overlay, rng, repair.is_ready, sync, late, audit)
         admission = Admission(overlay, config.stranger_records_s, places, repair.is_ready, self.host_writers)
         self._server = ReplicaServer(
             store, overlay, proofs, repair, handoff, check, admission, clock, places, self.refusals, right
@@ -113,6 +115,7 @@ class Replicator:
             tasks.create_task(self._tend(), name="store-tend")
             tasks.create_task(self._try_again(), name="store-try-again")
             tasks.create_task(self._shard_mover.run(), name="store-mover")
+            tasks.create_task(self._reader.record_audit.run(), name="store-record-audit")
 
     async def write(self, drafts: Sequence[Draft]) -> None:
         """Sign drafts and return when each has min(min_acks, r_eff) durable copies with its owners.

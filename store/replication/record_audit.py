@@ -1,0 +1,97 @@
+"""Reads are asked twice, after whoever read has the records: a record proves itself, and not that it is the newest, nor
+does anything prove that there is none.
+
+One peer's answer at a time, with a rest between two. Versions alone are compared, which costs little; where another has
+newer ones, a third is asked, and whoever alone lacks what two have had for long is read last for a while.
+"""
+
+import asyncio
+from collections import deque
+from collections.abc import Iterable, Mapping
+
+from dht import NodeId, Overlay, PeerAudit, RemoteError, Topic, slot_of
+from store.config import StoreConfig
+from store.record.record import ShortVersion
+from store.replication.messages import AskVersions, VersionsReply, Wanted
+
+MAX_LINE = 16  # answers that wait to be asked twice
+MAX_NAMES = 32  # of one answer
+REST_S = 0.2
+YOUNG_S = 60.0  # what was written later than so long ago may be on its way
+
+Versions = Mapping[Wanted, ShortVersion | None]
+
+
+class RecordAudit:
+    """Asks others for the versions of what peers gave, or said they do not have."""
+
+    def __init__(self, audit: PeerAudit, overlay: Overlay, config: StoreConfig) -> None:
+        self._audit, self._overlay, self._config = audit, overlay, config
+        self._line: deque[tuple[NodeId, Versions]] = deque()
+        self._news = asyncio.Event()
+
+    def offer(self, peer: NodeId, given: Versions) -> None:
+        """Take in what a peer gave, None for what it does not have, where there is room."""
+        if len(self._line) < MAX_LINE:
+            self._line.append((peer, dict(list(given.items())[:MAX_NAMES])))
+            self._news.set()
+
+    async def run(self) -> None:
+        """Ask until cancelled."""
+        while True:
+            await self._news.wait()
+            if not await self.step():
+                self._news.clear()
+            await asyncio.sleep(REST_S)
+
+    async def step(self) -> bool:
+        """Have one answer confirmed; return False where none waits."""
+        if not self._line:
+            return False
+        peer, given = self._line.popleft()
+        if peer in self._audit.refuted():
+            return True
+        said = {want: {peer: version} for want, version in given.items()}
+        await self._ask(said)
+        unlike = {want: each for want, each in said.items() if len(set(each.values())) > 1}
+        if unlike:
+            await self._ask(unlike)
+        elif any(len(each) > 1 for each in said.values()):
+            self._audit.agreed(peer, Topic.RECORDS)
+        for want, each in unlike.items():
+            if alone := self._who_lacks(each):
+                witnesses = [other for other in each if other != alone]
+                reason = f"that there is no newer record of {want.id.hex()}"
+                self._audit.refute(alone, Topic.RECORDS, reason, witnesses, is_behind=True)
+        return True
+
+    def _who_lacks(self, said: Mapping[NodeId, ShortVersion | None]) -> NodeId | None:
+        """Return who alone of three lacks a version that was written long ago, and under a lease: others say nothing of
+        when that was."""
+        for peer, version in said.items():
+            others = [each for other, each in said.items() if other != peer]
+            if len(others) < 2 or any(each is None or (version is not None and each <= version) for each in others):
+                continue
+            oldest = min(each for each in others if each is not None)
+            if oldest.epoch and oldest.at_ms / 1000 < self._audit.wall - YOUNG_S:
+                return peer
+        return None
+
+    async def _ask(self, said: Mapping[Wanted, dict[NodeId, ShortVersion | None]]) -> None:
+        """Ask one more ready replica of each, and note what it says."""
+        parts: dict[NodeId, list[Wanted]] = {}
+        for want, heard in said.items():
+            if peer := next(iter(self._others(want, heard)), None):
+                parts.setdefault(peer, []).append(want)
+        for peer, wants in parts.items():
+            try:
+                asked = AskVersions(tuple(wants))
+                reply = await self._overlay.ask(peer, asked, VersionsReply, timeout_s=self._config.read_timeout_s)
+            except RemoteError:
+                continue
+            for want, held in zip(wants, reply.versions, strict=False):
+                said[want][peer] = None if held is None else ShortVersion(held.epoch, held.at_ms, held.digest)
+
+    def _others(self, want: Wanted, heard: Iterable[NodeId]) -> list[NodeId]:
+        view, without = self._overlay.view, {*heard, self._overlay.view.node_id, *self._audit.refuted()}
+        return [peer for peer in view.ready(slot_of(want.key, view.strategy.slot_bits)) if peer not in without]

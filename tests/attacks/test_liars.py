@@ -1,0 +1,42 @@
+"""One member of five lies in one protocol: the other four give right answers, and each soon leaves it alone."""
+
+import pytest
+
+from node.simulation.world import World, WorldPlan, simulate
+from tests.attacks.liars import LIES, Judge, Lie
+from tests.sim.judged import crawled
+
+OLD_S = 60.0  # what was written later may be on its way, and accuses nobody
+RIGHT = 0.99
+TOUCHED = 100  # queries of an asker that reach the liar, until it is avoided
+SHORT = ("hits: the best are left out", "records: there are none")
+
+
+def judge(lie: Lie, plan: WorldPlan, queries: int) -> None:
+    async def scenario(world: World) -> None:
+        *_, liar = await world.add(5)
+        await world.pass_time(5.0)
+        lie.tell(liar)
+        await world.crawl()
+        await crawled(world)
+        await world.pass_time(OLD_S)
+        judged = await (judge := Judge(world, liar, lie.about)).ask(queries)
+        print(judged, f"{judged.share_right:.2%} right")
+        assert judged.share_right >= RIGHT, judged
+        assert judge.accused() <= {liar.overlay.view.node_id}, "nobody else"
+        assert all(touched <= TOUCHED for touched in judged.touched.values()), judged
+        if any(judged.touched.values()):
+            assert judge.accused(), "who asked it found it out"
+
+    simulate(scenario, plan)
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_a_lie_is_found_out_within_a_few_queries(name: str) -> None:
+    judge(LIES[name], WorldPlan(seed=3, hosts=3, pages=12), 40)
+
+
+@pytest.mark.prove
+@pytest.mark.parametrize("name", LIES)
+def test_a_thousand_queries_beside_a_liar_are_right(name: str) -> None:
+    judge(LIES[name], WorldPlan(seed=5, hosts=8, pages=20), 1000)
