@@ -55,7 +55,7 @@ from dht.ownership.placement_diff import SlotMove, placement_diff
 from dht.ownership.rendezvous import Placement
 from dht.ownership.shard_policy import ShardPolicy, documents_of, spread_depth
 from dht.ownership.site_shards import FRESH_S, SURE_S, SiteShards, shards, stray_range
-from dht.peer_audit import PeerAudit, Refutation, Topic
+from dht.peer_audit import PeerAudit, Topic
 from dht.protocol.engine import ProtocolEngine
 from dht.protocol.events import Event, StrategyAhead
 from dht.protocol.requester import Datagram
@@ -172,7 +172,6 @@ __all__ = [
     "Publishers",
     "PuzzleFile",
     "RateLimiter",
-    "Refutation",
     "RemoteError",
     "Route",
     "Rule",

@@ -15,8 +15,8 @@ from index.query.parser import Query
 from index.search.answer_checks import wrong_best, wrong_hit
 from index.search.copy_proof import Read
 from index.search.hit_disputes import (
-    Claim,
     Disputes,
+    Testimony,
     best_rows,
     find_disputes,
     says_level,
@@ -40,7 +40,7 @@ AskOf = Callable[[Sequence[Slot]], AskBest]
 class _Given:
     """An answer that was used, and the question that it answers."""
 
-    claim: Claim
+    claim: Testimony
     query: Query
     ask: AskOf
 
@@ -64,7 +64,7 @@ class HitAudit:
         me = self._overlay.view.node_id
         for peer, answer, slots in covered.answers:
             if len(self._line) < MAX_LINE and peer != me and self._audit.is_due(peer, Topic.HITS):
-                self._line.append(_Given(Claim(peer, answer, slots), query, ask))
+                self._line.append(_Given(Testimony(peer, answer, slots), query, ask))
                 self._news.set()
 
     async def run(self) -> None:
@@ -91,7 +91,7 @@ class HitAudit:
             await self._settle(given, [first, *second], disputes)
         return True
 
-    async def _settle(self, given: _Given, claims: list[Claim], disputes: Disputes) -> None:
+    async def _settle(self, given: _Given, claims: list[Testimony], disputes: Disputes) -> None:
         true = await self._true_rows(given, claims, best_rows(disputes))
         left = disputes.of_rows(true, given.asked.slot_bits)
         if not left:
@@ -104,7 +104,7 @@ class HitAudit:
             others = [claim.peer for claim in claims if slot in claim.slots and claim.peer != peer]
             self._audit.differs(peer, Topic.HITS, f"another number of matches in slot {slot}", others)
 
-    async def _true_rows(self, given: _Given, claims: Sequence[Claim], rows: Sequence[HitRow]) -> list[HitRow]:
+    async def _true_rows(self, given: _Given, claims: Sequence[Testimony], rows: Sequence[HitRow]) -> list[HitRow]:
         """Return those rows that say what their signed documents do, and did so a while ago; refute who made up any."""
         texts = await self._read([(DocumentId(row.id), Key(row.key)) for row in rows]) if rows else {}
         true = []
@@ -120,7 +120,7 @@ class HitAudit:
                 true.append(row)
         return true
 
-    def _judge(self, row: HitRow, claims: Sequence[Claim], ask: AskBest) -> None:
+    def _judge(self, row: HitRow, claims: Sequence[Testimony], ask: AskBest) -> None:
         """Refute who alone denies a document that two others name."""
         naming, denying = who_denies(row, claims, ask)
         if len(naming) < 2 or len(denying) != 1:
@@ -132,7 +132,7 @@ class HitAudit:
             alone.peer, Topic.HITS, f"that it does not have document {row.id.hex()}", witnesses, is_behind=not is_lie
         )
 
-    async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Claim]:
+    async def _ask(self, given: _Given, slots: Collection[Slot], without: Iterable[NodeId]) -> list[Testimony]:
         """Ask others the same of these slots; of each slot one answers."""
         view, others = self._overlay.view, frozenset(without) | self._audit.refuted()
         if view.strategy.slot_bits != given.asked.slot_bits:
@@ -146,4 +146,4 @@ class HitAudit:
             return wrong_best(answer, given.ask(slots), given.query)
 
         covered = await self._gather.cover(some, given.ask, BestAnswer, wrong, self._audit.now + PATIENCE_S)
-        return [Claim(*each) for each in covered.answers]
+        return [Testimony(*each) for each in covered.answers]

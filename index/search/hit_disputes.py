@@ -17,7 +17,7 @@ from index.search.messages import AskBest, BestAnswer, HitRow
 MAX_ROWS = 8  # of one dispute whose documents are read; one is enough
 
 
-class Claim(NamedTuple):
+class Testimony(NamedTuple):
     """One peer's answer, and the slots for which it counts."""
 
     peer: NodeId
@@ -69,7 +69,7 @@ def denied(answer: BestAnswer, rows: Iterable[HitRow], ask: AskBest) -> list[Hit
     return found
 
 
-def find_disputes(one: Claim, others: Sequence[Claim], ask: AskBest) -> Disputes:
+def find_disputes(one: Testimony, others: Sequence[Testimony], ask: AskBest) -> Disputes:
     """Hold one answer against those of others for the same slots."""
     disputes = Disputes()
     for other in others:
@@ -88,7 +88,7 @@ def best_rows(disputes: Disputes) -> list[HitRow]:
     return sorted(rows.values(), key=lambda row: row.place)[:MAX_ROWS]
 
 
-def who_denies(row: HitRow, claims: Iterable[Claim], ask: AskBest) -> tuple[list[Claim], list[Claim]]:
+def who_denies(row: HitRow, claims: Iterable[Testimony], ask: AskBest) -> tuple[list[Testimony], list[Testimony]]:
     """Return who names a document just like this, and who denies it."""
     slot = slot_of_row(row, ask.slot_bits)
     heard = [claim for claim in claims if slot in claim.slots]
@@ -96,7 +96,7 @@ def who_denies(row: HitRow, claims: Iterable[Claim], ask: AskBest) -> tuple[list
     return naming, [claim for claim in heard if denied(claim.answer, [row], ask)]
 
 
-def who_miscounts(slot: Slot, claims: Iterable[Claim]) -> Claim | None:
+def who_miscounts(slot: Slot, claims: Iterable[Testimony]) -> Testimony | None:
     """Return who stands alone with its count of a slot, where two others agree."""
     heard = [claim for claim in claims if slot in claim.slots]
     if len(heard) != 3:
@@ -105,7 +105,7 @@ def who_miscounts(slot: Slot, claims: Iterable[Claim]) -> Claim | None:
     return next((claim for claim in heard if len(counts) == 2 and counts[count_of(claim.answer, slot)] == 1), None)
 
 
-def says_level(claim: Claim, slot: Slot, owners: Sequence[NodeId], others: Iterable[NodeId]) -> bool:
+def says_level(claim: Testimony, slot: Slot, owners: Sequence[NodeId], others: Iterable[NodeId]) -> bool:
     """Tell whether an answer says that its copy of a slot is level with those of these others."""
     level: Mapping[int, int] = dict(zip(claim.answer.slots, claim.answer.agreement.level, strict=False))
     mask = level.get(slot, 0)

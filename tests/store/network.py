@@ -17,6 +17,7 @@ from dht import (
     Message,
     NodeId,
     Now,
+    PeerAudit,
     PeerTimeout,
     RemoteError,
     SignedGrant,
@@ -223,9 +224,10 @@ class Node:
         loop = asyncio.get_running_loop()
         clock = lambda: Now(WALL + loop.time() + self.slept_s, loop.time() + self.slept_s)  # noqa: E731
         self.store = RecordStore(self.disk, self.config, clock)
+        self.audit = PeerAudit(clock, random.Random(self.id).random)
         self.replicator = Replicator(
             self.config, self.store, self.overlay, self.identity, clock, random.Random(self.id),
-            SiteShards(self.overlay, self.hosts), expects_others=expects_others, rules=self.rules,
+            SiteShards(self.overlay, self.hosts), expects_others=expects_others, rules=self.rules, audit=self.audit,
         )  # fmt: skip
         self.tell(frozenset())
         self.task = self.net.group.create_task(self._run())
