@@ -9,10 +9,12 @@ bootstrap = ["127.0.0.1:8091", "[::1]:8091"]
 seeds = ["dse.example.edu:8091"]
 info_url = "https://dse.example.edu/bot"
 strategy = '''{"document": {…}, "signatures": […]}'''
+invitation = "dse-invitation-1:…"
 ```
 """
 
 import difflib
+import re
 from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
@@ -22,9 +24,11 @@ import msgspec
 from bootstrap.names import parse_name
 from dht import (
     MAX_LISTED,
+    BadInvitation,
     BadStrategy,
     Endpoint,
     Identity,
+    Invitation,
     Network,
     Publishers,
     SignedStrategy,
@@ -36,6 +40,7 @@ from dht import (
     encode_signed,
     network_id,
     parse_address,
+    parse_invitation,
     sign_strategy,
 )
 
@@ -43,6 +48,8 @@ MAX_FILE_BYTES = 1 << 20
 MAX_DOTS = 4_000  # in a line: a key of so many parts takes the reader of TOML a second, and ten times as many a hundred
 MAX_SEEDS = 16
 MAX_INFO_CHARS = 200
+_WARNING = "# An invitation: who has it may join. Keep it as you keep a key.\n"
+_INVITATION = re.compile(f"^(?:{re.escape(_WARNING)})?invitation[ \\t]*=.*\n?", re.M)
 
 
 class _NetworkFile(msgspec.Struct):
@@ -54,6 +61,7 @@ class _NetworkFile(msgspec.Struct):
     bootstrap: tuple[str, ...] = ()
     seeds: tuple[str, ...] = ()
     info_url: str = ""
+    invitation: str = ""
 
 
 def load_network(source: Path | str) -> Network:
@@ -65,6 +73,23 @@ def load_network(source: Path | str) -> Network:
         return _parsed(text)
     except BadStrategy as error:
         raise BadStrategy(f"{source}: {error.field}", error.reason, error.remedy) from None
+
+
+def split_invitation(text: str) -> tuple[str, Invitation | None]:
+    """Return the text of a checked network file without the invitation in it, and that; raises BadInvitation."""
+    plain = _INVITATION.sub("", text)
+    found = msgspec.toml.decode(text, type=_NetworkFile).invitation
+    if not found:
+        return plain, None
+    if msgspec.toml.decode(plain, type=_NetworkFile).invitation:
+        raise BadInvitation("stands in no line of its own in the network file", "write it as `network new` does")
+    return plain, parse_invitation(found)
+
+
+def with_invitation(text: str, invitation: Invitation) -> str:
+    """Return the text of a network file that lets its holder's node into the network."""
+    plain, _ = split_invitation(text)
+    return f"{plain}{_WARNING}invitation = {_quoted(str(invitation))}\n"
 
 
 def _parsed(text: str) -> Network:
@@ -132,7 +157,7 @@ def new_network(
 def format_network(network: Network) -> str:
     """Write a network as the text of its file."""
     lines = [
-        "# A network of dse-node. Give it to whoever should join; it holds nothing secret.",
+        "# A network of dse-node, for whoever should join. Nothing in it is secret but an invitation, if it holds one.",
         "# The id certifies name, publishers and threshold; only bootstrap, seeds and info_url may be edited.",
         f"name = {_quoted(network.name)}",
         f"id = {_quoted(network.id)}",

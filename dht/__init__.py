@@ -12,6 +12,7 @@ from dht.config import DhtConfig
 from dht.errors import (
     MALFORMED,
     BadIdentity,
+    BadInvitation,
     BadMessage,
     BadStrategy,
     BrokenFile,
@@ -68,8 +69,10 @@ from dht.slot_resize import resize_inside
 from dht.strategy.crawl_rules import CrawlRules, Pattern, RuleDecision, host_matches
 from dht.strategy.diff import difference
 from dht.strategy.document import (
+    Admitter,
     Need,
     Publishers,
+    Revocation,
     Rule,
     SignedStrategy,
     Strategy,
@@ -104,10 +107,7 @@ from dht.wire.grant import (
     signers_needed,
 )
 from dht.wire.heartbeat import Load, VerifiedHeartbeat, open_heartbeat
-from dht.wire.invitation import (
-    Invitation,
-    sign_voucher,
-)
+from dht.wire.invitation import Invitation, open_voucher, parse_invitation, sign_voucher, voucher_id
 
 __all__ = [
     "CLOCKS_S",
@@ -121,8 +121,10 @@ __all__ = [
     "SURE_S",
     "Address",
     "AddressPolicy",
+    "Admitter",
     "AdoptedStrategy",
     "BadIdentity",
+    "BadInvitation",
     "BadMessage",
     "BadStrategy",
     "BalanceReport",
@@ -173,6 +175,7 @@ __all__ = [
     "PuzzleFile",
     "RateLimiter",
     "RemoteError",
+    "Revocation",
     "Route",
     "Rule",
     "RuleDecision",
@@ -209,8 +212,10 @@ __all__ = [
     "node_id_of",
     "open_heartbeat",
     "open_overlay",
+    "open_voucher",
     "parse_address",
     "parse_document",
+    "parse_invitation",
     "placement_diff",
     "placement_key",
     "refusal_of",
@@ -232,6 +237,7 @@ __all__ = [
     "system_clock",
     "unknown_parts",
     "verify",
+    "voucher_id",
     "when_told_to_stop",
     "work_of",
 ]

@@ -28,6 +28,7 @@ class OverlaySettings:
     member: bool = True  # False: a bare bootstrap node, which holds nothing
     puzzle: Path | None = None  # file of the identity's solved puzzle; None: it is solved at each start
     invitation: Path | None = None  # file of this node's invitation; there need be none
+    vouchers: Path | None = None  # folder of those that were handed out in words, to be found by them
     mode: Mode = "member"  # a client takes no part but by asking; auto: whether strangers reach it decides
 
 

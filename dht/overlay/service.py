@@ -22,8 +22,10 @@ from dht.overlay.family_upkeep import FamilyUpkeep
 from dht.overlay.heartbeat_announcer import HeartbeatAnnouncer
 from dht.overlay.messenger import Messenger
 from dht.overlay.peer_cache_file import PeerCacheFile
+from dht.overlay.point_records import PointRecords
 from dht.overlay.role_upkeep import RoleUpkeep
 from dht.overlay.strategy_upkeep import StrategyUpkeep
+from dht.overlay.voucher_upkeep import VoucherUpkeep
 from dht.ownership.view import NO_LEASES, OverlayView
 from dht.protocol.events import DialWanted, Event, StrategyAhead
 from dht.reachability.autonat import AreYouThere, AutoNat, Probe, ProbeMe
@@ -217,6 +219,9 @@ class OverlayService:
             tasks.create_task(self._cache.run(), name="overlay-cache")
             tasks.create_task(self._tick(work), name="overlay-leases")
             tasks.create_task(self._strategy.solver.run(), name="overlay-puzzle")
+            records = PointRecords(self._core, self._clock, self._driver.kick)
+            vouchers = VoucherUpkeep(self._deps.settings.vouchers, records, self._clock, self._deps.executor)
+            tasks.create_task(vouchers.run(), name="overlay-vouchers")
             if self._autonat is not None:
                 tasks.create_task(self._autonat.run(), name="overlay-autonat")
             if self._admission is not None:

@@ -7,12 +7,13 @@ import difflib
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
 
 from crawl import BadUrl, canonical_url
-from dht import BadStrategy, Rule, Strategy, check_bounds, split_url
+from dht import Admitter, BadStrategy, Revocation, Rule, Strategy, check_bounds, split_url
 
 DAY_S = 86_400
 NEXT_S = 180 * DAY_S  # when operators may expect the next version
@@ -40,6 +41,8 @@ class DraftRequest:
     drop_rules: Sequence[int] = ()  # by number of the newest version, from 1
     block: Sequence[str] = ()  # node ids, hex
     unblock: Sequence[str] = ()
+    admit: Sequence[Admitter] = ()
+    revoke: Sequence[Revocation] = ()
     publishers: Sequence[str] = ()  # keys, hex; empty: as they are
     slot_bits: int | None = None
     effective_in_s: int = 0
@@ -60,6 +63,8 @@ def draft(newest: Strategy, digest: str, wishes: DraftRequest, now: int) -> Stra
         "expires_at": effective_at + expires_in_s,
         "rules": msgspec.to_builtins(_rules(newest.rules, wishes)),
         "blocked": _blocked(newest.blocked, wishes),
+        "admitters": _builtins({each.key: each for each in (*newest.admitters, *wishes.admit)}),
+        "revoked": _builtins({each.id: each for each in (*newest.revoked, *wishes.revoke)}),
         **wishes.fields,
     }
     if wishes.publishers:
@@ -158,6 +163,27 @@ def host_rule(action: str, text: str) -> Rule:
     return Rule(action="spread", host=_host("--spread", host), depth=int(value[:9]))
 
 
+def parse_admitter(text: str) -> Admitter:
+    """Read KEY or KEY=DAY (--admit)."""
+    key, until = _with_day("--admit", text)
+    return Admitter(key, until)
+
+
+def parse_revocation(text: str) -> Revocation:
+    """Read ID or ID=DAY (--revoke)."""
+    identifier, since = _with_day("--revoke", text)
+    return Revocation(identifier, since)
+
+
+def _with_day(option: str, text: str) -> tuple[str, int]:
+    name, equals, written = text.partition("=")
+    try:
+        at = datetime.fromisoformat(written).replace(tzinfo=UTC).timestamp() if equals else 0
+    except ValueError:
+        raise BadStrategy(option, f"{written[:40]!r} is no day", "write one such as 2027-01-31, UTC") from None
+    return name.strip().lower(), int(at)
+
+
 def parse_duration(option: str, text: str) -> int:
     """Read 90s, 30m, 12h or 7d as seconds."""
     match = _DURATION.fullmatch(text)
@@ -200,6 +226,11 @@ def _rules(old: Sequence[Rule], wishes: DraftRequest) -> list[Rule]:
     new = list(dict.fromkeys(wishes.rules))
     kept = [rule for n, rule in enumerate(old, start=1) if n not in wishes.drop_rules and rule not in new]
     return [*new, *kept]
+
+
+def _builtins(latest: Mapping[str, Admitter | Revocation]) -> list[Any]:
+    """Entries by name, the last of each name."""
+    return [msgspec.to_builtins(each) for each in latest.values()]
 
 
 def _blocked(old: Sequence[str], wishes: DraftRequest) -> list[str]:

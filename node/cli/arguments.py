@@ -38,6 +38,7 @@ def build_parser() -> argparse.ArgumentParser:
     _add_setup(verbs)
     _add_asking(verbs)
     _add_networks(verbs)
+    _add_invitations(verbs)
     _add_strategies(verbs)
     return parser
 
@@ -106,6 +107,8 @@ def _add_setup(verbs: Verbs) -> None:
     example = "dse-node init --network campus.toml --yes"
     init = _verb(verbs, "init", "setup:init", "make a node on this machine", example)
     init.add_argument("--network", metavar="FILE|URL", help="network file to join (default: a new private network)")
+    about = "what lets the node in, where the network file holds no invitation: seven words, or a file"
+    init.add_argument("--invitation", metavar='"WORDS"|FILE', default="", help=about)
     init.add_argument("--profile", choices=("guest", "server", "campus"), default="server", help="how much it may use")
     init.add_argument("--name", default="private", help="name of the new private network (default: private)")
     _repeatable(init, "--set", "KEY=VALUE", "a setting, such as node.web_port=8190")
@@ -186,6 +189,23 @@ def _add_networks(verbs: Verbs) -> None:
     _place(show, json=True)
 
 
+def _add_invitations(verbs: Verbs) -> None:
+    example = "dse-node invite --uses 3 --days 7 --out for-ann.toml"
+    invite = _verb(verbs, "invite", "invitations:invite", "let others into a network by invitation", example)
+    invite.add_argument("--uses", type=Between(1, 1000), default=1, metavar="N", help="for how many nodes (default 1)")
+    invite.add_argument("--days", type=Between(1, 366), default=7, metavar="D", help="how long it is valid (default 7)")
+    form = invite.add_mutually_exclusive_group(required=True)
+    form.add_argument("--out", metavar="FILE", help="write a network file that holds it, for `init --network FILE`")
+    form.add_argument("--words", action="store_true", help="print seven words; they count while this node runs")
+    about = "a publisher's key (default: one in the node's directory, or the node's own where it may invite)"
+    invite.add_argument("--key", metavar="FILE", help=about)
+    _place(invite, json=True)
+    example = "dse-node accept for-ann.toml"
+    accept = _verb(verbs, "accept", "invitations:accept", "give this node another invitation", example)
+    accept.add_argument("invitation", nargs="+", metavar="WORD|FILE", help="seven words, or a file that holds it")
+    _place(accept)
+
+
 def _add_strategies(verbs: Verbs) -> None:
     strategy = _family(verbs, "strategy", "the signed document that says what the network does")
     about = "print the strategy in force; with --json a draft for the next"
@@ -220,6 +240,8 @@ def _add_draft(strategy: Verbs) -> None:
     _repeatable(draft, "--drop-rule", "N", "without rule N", type=Between(1, 1000))
     _repeatable(draft, "--block", "NODEID", "nobody speaks with this node")
     _repeatable(draft, "--unblock", "NODEID", "speak with it again")
+    _repeatable(draft, "--admit", "KEY[=DAY]", "who may invite, too, by its public key, until a day (2027-01-31)")
+    _repeatable(draft, "--revoke", "ID[=DAY]", "a voucher, or a key: nobody new by it, none that it let in since a day")
     _repeatable(draft, "--publisher", "KEY", "who signs the version after this one, all of them: hex, or a key file")
     draft.add_argument("--slot-bits", metavar="N|auto", help="2^N slots; auto: 16 to 64 for each member, never fewer")
     draft.add_argument("--members", type=Between(1, 10_000_000), metavar="N", help="how many there are, for auto")

@@ -4,6 +4,7 @@ config.toml     settings            network.toml   the network file       format
 identity.key    the node's key      admin.token    for the web API        lock         the pid of the user
 identity.puzzle its solved puzzle   keys/          publisher's keys
 founder         the node's id, where it is the first node of its network: it starts though nobody answers
+invitation      what lets the node in     vouchers/    of those that this node handed out in words
 dht/  store/  index/                one directory a package
 """
 
@@ -30,6 +31,7 @@ class DataDir:
         self.identity = root / "identity.key"
         self.puzzle = root / "identity.puzzle"
         self.founder = root / "founder"
+        self.invitation, self.vouchers = root / "invitation", root / "vouchers"
         self.admin_token = root / "admin.token"
         self.format = root / "format"
         self.keys, self.dht, self.store = root / "keys", root / "dht", root / "store"
@@ -89,6 +91,13 @@ class DataDir:
             return False
         except (OSError, UnicodeDecodeError) as error:
             raise BadDataDir(str(self.founder), str(error), "delete it, or run `dse-node network begin`") from None
+
+    def invite(self, invitation: str) -> None:
+        """Keep an invitation, in place of one that is there."""
+        draft = self.invitation.with_name("invitation.new")
+        draft.unlink(missing_ok=True)
+        write_secret(draft, invitation + "\n")
+        draft.replace(self.invitation)
 
     def read_token(self) -> str:
         """Return the administrator's token; raises BadDataDir where it cannot be read, or other users may read it."""

@@ -136,7 +136,14 @@ async def _open_core(
 ) -> AsyncIterator[tuple[NodeCore, OverlayService]]:
     """Open everything in order, and close it in the other order."""
     identity, rng = Identity.load(data.identity), SystemRandom()
-    settings = OverlaySettings(listening(config.node), data.dht, puzzle=data.puzzle, mode=config.node.mode)
+    settings = OverlaySettings(
+        listening(config.node),
+        data.dht,
+        puzzle=data.puzzle,
+        invitation=data.invitation,
+        vouchers=data.vouchers,
+        mode=config.node.mode,
+    )
     async with AsyncExitStack() as stack:
         files = stack.enter_context(ThreadPoolExecutor(1, thread_name_prefix="dht-files"))
         overlay = open_overlay(identity, network, config.dht, settings, system_clock, rng, files, faults)

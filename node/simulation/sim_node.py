@@ -185,6 +185,7 @@ class SimNode:
                     self.folder,
                     member=not self.is_bare,
                     invitation=self.folder / "invitation",
+                    vouchers=self.folder / "vouchers",
                     mode=self.mode,
                 ),
                 core,

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dht import Identity
+from dht import Identity, Invitation, voucher_id
 from node.simulation.sim_node import SimNode
 from node.simulation.world import World, WorldPlan, simulate
 from tests.sim.judged import assert_complete, crawled
@@ -56,6 +56,31 @@ def test_who_is_not_let_in_owns_nothing_and_is_told_why_and_what_to_do() -> None
         assert have_one_view(nodes)
 
     simulate(scenario, INVITED)
+
+
+@pytest.mark.parametrize("count", [1, 4])
+def test_words_let_in_while_the_node_that_gave_them_runs_and_after(count: int) -> None:
+    async def scenario(world: World) -> None:
+        nodes = await world.add(count)
+        await world.pass_time(20.0)
+        made = world.invite(2)
+        late = await newcomer(world, Invitation(made.seed))
+        await world.pass_time(TOLD_S)
+        assert "its words lead to no invitation yet" in late.overlay.warnings()[0]
+        (nodes[0].folder / "vouchers").mkdir()
+        (nodes[0].folder / "vouchers" / voucher_id(made.voucher).hex()).write_text(made.voucher.hex())
+        nodes.append(late)
+        await world.until(lambda: have_one_view(nodes), 2 * JOIN_S)
+        if count > 1:
+            await world.kill(nodes.pop(0))
+        soon = await newcomer(world, Invitation(made.seed))
+        await world.until(lambda: bool(soon.overlay.view.owned()) and knows_all(world, soon), JOIN_S)
+
+    simulate(scenario, INVITED)
+
+
+def knows_all(world: World, node: SimNode) -> bool:
+    return set(node.overlay.view.members()) >= {each.identity.node_id for each in world.running()}
 
 
 def test_a_network_that_turns_to_invitations_keeps_its_members() -> None:

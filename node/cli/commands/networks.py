@@ -7,36 +7,44 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap import load_network, new_network
+from bootstrap import load_network, new_network, split_invitation, with_invitation
 from dht import Identity, Need, Strategy, parse_address, parse_document
 from index import NEWEST_RULES
 from node.app.strategy_draft import DAY_S, NEXT_S, VALID_S
+from node.cli.commands.invitations import invitation_facts, make_invitation
 from node.cli.commands.output import print_facts, print_json
 from node.cli.commands.target_node import configuration, data_dir
+from node.config.data_dir import write_secret
 from node.errors import BadDataDir
 from node.views.safe_text import day
 from node.views.strategy import admission_words
 
 PRIVATE = ("10.0.0.0/8", "172.16.0.0/12", "192.168.0.0/16", "fc00::/7")  # RFC 1918, RFC 4193
 LOOPBACK = ("127.0.0.0/8", "::1/128")
-ATTESTED = {
-    "admission": "attested",
+# older programs take everybody for a member, and so others for owners, and sign no grants
+NEEDS = (Need("admission"), Need("grants"))
+INVITED = {
+    "admission": "invited",
     "grants_from": 1,  # every version proves its lease; from the time of making on, older ones could be made up
-    # older programs take everybody for a member, and so others for owners, and sign no grants
-    "needs": (Need("admission"), Need("grants")),
+    "needs": (*NEEDS, Need("invitations")),
 }
+FIRST_USES, FIRST_DAYS = 100, 30  # of the invitation in a new network's file
 OPEN = {
+    "admission": "attested",
+    "needs": NEEDS,
     "puzzle_bits": 20,  # half a second of one core for each identity, whoever makes it
     "min_age_s": DAY_S,  # who came today does not decide for those who were here yesterday
 }
-JOINS = """\
-Whoever has the file becomes a member once members have reached its node at its own address (behind a router, by
-introduction). What says that it is a node and cannot be reached owns nothing and decides nothing."""
+JOINS = f"""\
+Whoever has the file may join: it holds an invitation for {FIRST_USES} nodes, valid for {FIRST_DAYS} days. Keep it as
+you keep a key. A node is a member once members have reached it at its own address (behind a router, by introduction).
+Further invitations: `dse-node invite`."""
 STRANGERS = """\
-A stranger pays {price} for an identity, needs an address at which members reach it, and
-for a day decides nothing where older members are. This does not stop somebody who has many addresses, or machines
-in many networks, and waits: a day later such identities own parts of the key space and vote there, and can leave
-out, forge or hold back pages of these parts until they are found out and a strategy blocks them."""
+Whoever has the file may join, and may hand it on; it holds nothing secret. A stranger pays {price} for an identity,
+needs an address at which members reach it, and for a day decides nothing where older members are. This does not stop
+somebody who has many addresses, or machines in many networks, and waits: a day later such identities own parts of the
+key space and vote there, and can leave out, forge or hold back pages of these parts until they are found out and a
+strategy blocks them; then each comes back as somebody else at the same price."""
 
 
 def new(arguments: Namespace) -> int:
@@ -56,18 +64,19 @@ def new(arguments: Namespace) -> int:
         arguments.seed,
         arguments.info_url,
     )
-    out.write_text(text)
+    if arguments.open:
+        out.write_text(text)
+    else:
+        write_secret(out, text)
     founder_note(out).write_text("The node that `dse-node init` makes with the network file beside starts alone.\n")
     files = {"network": str(out), "publisher_key": str(keys[0]), "offline_key": str(keys[1])}
     if arguments.json:
         print_json({**files, "id": load_network(out).id})
         return 0
     print_facts(list(files.items()))
-    print("\nGive the network file to everybody who shall join; it holds nothing secret.")
+    print("\nGive the network file to everybody who shall join.")
     print("Keep the publisher key to yourself and the offline key on another medium: either signs the next strategy.")
-    print(JOINS)
-    if arguments.open:
-        print("\n" + STRANGERS.format(price=f"2^{fields['puzzle_bits']} hashes"))
+    print(STRANGERS.format(price=f"2^{fields['puzzle_bits']} hashes") if arguments.open else JOINS)
     return 0
 
 
@@ -120,6 +129,7 @@ def show(arguments: Namespace) -> int:
             ("members", admission_words(strategy.admission)),
             ("identities", f"puzzle of {strategy.puzzle_bits} bits, {strategy.min_age_s} s old until they vote"),
             ("first strategy", f"valid until {day(strategy.expires_at)}"),
+            *invitation_facts(split_invitation(file.read_text())[1]),
         ]
     )
     return 0
@@ -137,9 +147,10 @@ def make_network(
     """Return the text of a new network's file, and the paths of the two keys that are written beside it, at
     STEM.publisher.key and STEM.offline.key.
 
-    Either key may sign the next strategy. Members are whom members have reached, unless `fields` of the strategy say
-    otherwise. Private and loopback addresses are refused in contacts unless a prefix declares them: those of the
-    bootstrap addresses are declared, all private ones where there is no first contact.
+    Either key may sign the next strategy. Members are who was invited and whom members have reached, unless `fields` of
+    the strategy say otherwise; the file of a network by invitation holds a first one. Private and loopback addresses
+    are refused in contacts unless a prefix declares them: those of the bootstrap addresses are declared, all private
+    ones where there is no first contact.
     """
     files = (Path(f"{stem}.publisher.key"), Path(f"{stem}.offline.key"))
     publisher, offline = Identity.generate(), Identity.generate()
@@ -147,7 +158,7 @@ def make_network(
     chosen = dict(fields or {})
     chosen.setdefault("min_acks", min(2, chosen.get("replicas", 3)))
     analyzer, ranking = NEWEST_RULES.numbers
-    chosen = {"analyzer": analyzer, "ranking": ranking, **ATTESTED, **chosen}
+    chosen = {"analyzer": analyzer, "ranking": ranking, **INVITED, **chosen}
     strategy = Strategy(
         network="",
         version=1,
@@ -164,6 +175,8 @@ def make_network(
     )
     publisher.save(files[0])
     offline.save(files[1])
+    if chosen["admission"] == "invited":
+        text = with_invitation(text, make_invitation(publisher, load_network(text).id, FIRST_USES, FIRST_DAYS))
     return text, files
 
 

@@ -8,8 +8,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bootstrap import fetch_network, is_url, load_network
+from bootstrap import fetch_network, is_url, load_network, split_invitation
 from dht import Identity, PuzzleFile, parse_document, solve_all, work_of
+from node.cli.commands.invitations import invitation_for
 from node.cli.commands.networks import founder_note, make_network
 from node.cli.commands.output import confirm, print_facts, print_json
 from node.cli.commands.target_node import data_dir
@@ -21,6 +22,9 @@ from node.errors import BadDataDir, ConfigError
 from node.version import VERSION
 
 GB = 1_000_000_000
+UNINVITED = """\
+This network is by invitation, and the network file holds none: until this node has one it asks, and owns nothing.
+Ask a member who may invite, then run: dse-node accept FILE, or dse-node accept WORD WORD …"""
 PROFILES: dict[str, dict[str, Any]] = {
     "guest": {"node.mode": "client", "store.quota_bytes": 5 * GB, "crawl.max_open_fetches": 8, "dht.stable": False},
     "server": {},
@@ -35,6 +39,7 @@ def init(arguments: Namespace) -> int:
         raise BadDataDir(str(data.root), "a node lives here already", "`dse-node run` starts it")
     given: str = arguments.network or ""
     network = _given_network(given) if given else None
+    invitation = invitation_for(network, arguments.invitation) if network is not None else None
     what = (
         f"a member of the network in {given}"
         if given
@@ -53,14 +58,23 @@ def init(arguments: Namespace) -> int:
         print(f"made a private network; its publisher keys: {', '.join(str(key) for key in keys)}", file=sys.stderr)
         print("keep the offline one on another medium; the network's strategy is signed with either", file=sys.stderr)
         data.found(identity.node_id.hex())
+        network, invitation = split_invitation(network)
     elif not is_url(given) and settings.get("node.mode") != "client" and (note := founder_note(Path(given))).exists():
         note.unlink()
         data.found(identity.node_id.hex())
-    data.network.write_text(network)
+    data.network.write_text(split_invitation(network)[0])
+    if invitation is not None:
+        data.invite(str(invitation))
     _solve_puzzle(data, identity)
     data.config.write_text(write_config(Config, settings))
     _print_made(arguments, data, identity)
+    if invitation is None and settings.get("node.mode") != "client" and _asks_invitations(network):
+        print(UNINVITED, file=sys.stderr)
     return 0
+
+
+def _asks_invitations(network: str) -> bool:
+    return parse_document(load_network(network).first.document).admission == "invited"
 
 
 def _given_network(given: str) -> str:

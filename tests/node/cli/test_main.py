@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from bootstrap import load_network
+from bootstrap.networks import load_network, split_invitation
 from dht import Identity, PuzzleFile, decode_signed, parse_document, work_of
 from node.cli.commands.crawl import pause_s
 from node.cli.main import main
@@ -93,7 +93,7 @@ def test_two_nodes_join_one_network(tmp_path: Path, capsys: pytest.CaptureFixtur
     shown = json.loads(capsys.readouterr().out)
     assert shown["name"] == "campus"
     assert shown["bootstrap"] == ["192.168.1.5:8091"]
-    assert (tmp_path / "one" / "network.toml").read_text() == file.read_text()
+    assert (tmp_path / "one" / "network.toml").read_text() == split_invitation(file.read_text())[0]
     assert (tmp_path / "one" / "identity.key").read_text() != (tmp_path / "two" / "identity.key").read_text()
 
 
@@ -116,19 +116,23 @@ def test_the_first_node_of_a_network_is_its_founder_and_no_other(tmp_path: Path)
 def test_a_new_network_takes_none_but_whom_members_have_reached(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    for name, options in (("campus", ()), ("wide", ("--open",))):
+    for name, options, admission in (("campus", (), "invited"), ("wide", ("--open",), "attested")):
         file = tmp_path / f"{name}.toml"
         assert main(["network", "new", name, "--out", str(file), *options]) == 0
-        told = capsys.readouterr().out
-        assert "becomes a member once members have reached its node" in told
+        told = " ".join(capsys.readouterr().out.split())
+        assert ("an invitation for 100 nodes, valid for 30 days" in told) == (admission == "invited")
         assert ("This does not stop somebody who has many addresses" in told) == bool(options)
         first = parse_document(load_network(file).first.document)
-        assert first.admission == "attested" and first.grants_from == 1
-        assert [need.feature for need in first.needs] == ["admission", "grants"]
+        assert first.admission == admission and first.grants_from == 1
+        assert [need.feature for need in first.needs][:2] == ["admission", "grants"]
+        assert (split_invitation(file.read_text())[1] is None) == bool(options)
+        assert stat.S_IMODE(file.stat().st_mode) == (0o644 if options else 0o600)
         assert main(["network", "show", str(file)]) == 0
-        assert "whom other members have reached" in capsys.readouterr().out
+        shown = capsys.readouterr().out
+        assert ("whom other members have reached" if options else "who was invited, and was reached") in shown
+        assert ("lets 100 nodes in, until" in shown) != bool(options)
     assert main(["init", "--data-dir", str(tmp_path / "home"), "--yes"]) == 0
-    assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "attested"
+    assert parse_document(load_network(DataDir(tmp_path / "home").network).first.document).admission == "invited"
 
 
 def test_an_open_network_asks_for_work_and_init_does_it(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -329,7 +333,7 @@ def test_a_network_behind_a_url_is_kept_and_read_again(tmp_path: Path, capsys: p
         assert main(["init", "--network", url, "--data-dir", str(data), "--yes"]) == 0
         assert main(["init", "--network", f"{url}#{'0' * 40}", "--data-dir", str(tmp_path / "other"), "--yes"]) == 2
         server.shutdown()
-    assert (data / "network.toml").read_text() == file.read_text()
+    assert (data / "network.toml").read_text() == split_invitation(file.read_text())[0]
     assert load_config(data / "config.toml").node.seed_url == url
     assert not (tmp_path / "other" / "config.toml").exists()
     assert "not 0000" in capsys.readouterr().err

@@ -1,0 +1,149 @@
+"""Does the verbs about invitations: invite, accept."""
+
+import os
+import time
+from argparse import Namespace
+from pathlib import Path
+from random import SystemRandom
+
+from bootstrap import from_words, is_words, load_network, new_words, split_invitation, with_invitation
+from dht import (
+    BadInvitation,
+    Identity,
+    Invitation,
+    Strategy,
+    StrategyHistory,
+    open_voucher,
+    parse_invitation,
+    sign_voucher,
+    voucher_id,
+)
+from node.app.strategy_draft import DAY_S
+from node.cli.commands.output import print_facts, print_json
+from node.cli.commands.target_node import data_dir
+from node.config.data_dir import DataDir, write_secret
+from node.errors import BadDataDir
+from node.views.safe_text import day
+
+MAX_FILE_BYTES = 1 << 20
+MOST_WORDS = 64  # vouchers that one node keeps findable
+
+
+def invite(arguments: Namespace) -> int:
+    """Sign an invitation; write it into a network file, or print its words."""
+    data = data_dir(arguments)
+    data.check()
+    text = data.network.read_text()
+    network = load_network(text).id
+    strategy = _newest(data)
+    if strategy.admission != "invited":
+        remedy = "its members need none; see `dse-node strategy draft --set admission=invited`"
+        raise BadInvitation("has no use: this network is not by invitation", remedy)
+    out = Path(arguments.out) if arguments.out else None
+    if out is not None and out.exists():
+        raise BadDataDir(str(out), "is there already", "choose another --out, or move it away")
+    inviter = _inviter(data, strategy, arguments.key)
+    words = "" if out is not None else new_words(SystemRandom())
+    bearer = from_words(words, network) if words else None
+    made = make_invitation(inviter, network, arguments.uses, arguments.days, bearer)
+    if out is None:
+        _keep_findable(data, made)
+    else:
+        write_secret(out, with_invitation(text, made))
+    facts = dict(invitation_facts(made))
+    found = {"words": words} if words else {"file": str(out)}
+    if arguments.json:
+        print_json(found | {"id": voucher_id(made.voucher).hex(), "uses": arguments.uses})
+        return 0
+    print_facts([*found.items(), *facts.items()])
+    print("\nWhoever has this may join; keep it as you keep a key. To take it back, a publisher runs:")
+    print(f"  dse-node strategy draft --revoke {voucher_id(made.voucher).hex()} --out draft.json")
+    if words:
+        print('They join with: dse-node init --network FILE --invitation "WORDS", while this node runs.')
+    return 0
+
+
+def accept(arguments: Namespace) -> int:
+    """Give the node another invitation; it is shown from the next start on."""
+    data = data_dir(arguments)
+    data.check()
+    found = invitation_for(data.network.read_text(), " ".join(arguments.invitation))
+    assert found is not None
+    data.invite(str(found))
+    print_facts(invitation_facts(found))
+    print("the node shows it from its next start on: dse-node run")
+    return 0
+
+
+def make_invitation(
+    inviter: Identity, network: str, uses: int, days: int, bearer: Invitation | None = None
+) -> Invitation:
+    """Sign an invitation from now on. `network`: its id, hex. `bearer`: that of words, else a new one is made."""
+    seed, now = bearer.seed if bearer is not None else os.urandom(32), int(time.time())
+    key = Identity(seed).public_key
+    return Invitation(seed, sign_voucher(inviter, bytes.fromhex(network), key, uses, now, now + days * DAY_S))
+
+
+def invitation_for(network: str, given: str) -> Invitation | None:
+    """Return the invitation that somebody gives, as words or a file, else the one in the text of a network file; raises
+    BadInvitation where there is none in what is given, or it is for another network."""
+    identifier = load_network(network).id
+    found = _given(given, identifier) if given else split_invitation(network)[1]
+    if found is not None and found.voucher and (other := open_voucher(found.voucher).network.hex()) != identifier:
+        raise BadInvitation(f"is for the network {other}, this is {identifier}", "ask for one for this network")
+    return found
+
+
+def invitation_facts(invitation: Invitation | None) -> list[tuple[str, str]]:
+    """Describe an invitation for people; nothing where there is none."""
+    if invitation is None or not invitation.voucher:
+        return []
+    voucher, identifier = open_voucher(invitation.voucher), voucher_id(invitation.voucher).hex()
+    nodes = "one node" if voucher.uses == 1 else f"{voucher.uses} nodes"
+    return [("invitation", f"{identifier}: lets {nodes} in, until {day(voucher.expires_at)}")]
+
+
+def _given(given: str, network: str) -> Invitation:
+    if is_words(given) and not Path(given).exists():
+        return from_words(given, network)
+    path = Path(given)
+    try:
+        text = path.read_bytes()[:MAX_FILE_BYTES].decode()
+    except (OSError, UnicodeDecodeError) as error:
+        reason = f"{given[:80]!r} cannot be read ({error})"
+        raise BadInvitation(reason, "give seven words, or the path of a file") from None
+    if text.lstrip().startswith("dse-invitation"):
+        return parse_invitation(text)
+    load_network(path)
+    found = split_invitation(text)[1]
+    if found is None:
+        raise BadInvitation(f"is not in {given[:80]!r}, which is a network file without one", "ask for another file")
+    return found
+
+
+def _newest(data: DataDir) -> Strategy:
+    folder = data.dht / "strategy"
+    return StrategyHistory(load_network(data.network), folder if folder.is_dir() else None).newest
+
+
+def _inviter(data: DataDir, strategy: Strategy, given: str | None) -> Identity:
+    """Return the key to sign with: the one given, else the first here that may invite; raises BadInvitation."""
+    until = {admitter.key: admitter.until or float("inf") for admitter in strategy.admitters}
+    may = {key for key, ends in until.items() if ends > time.time()} | set(strategy.publishers)
+    may -= {revocation.id for revocation in strategy.revoked}
+    paths = [Path(given)] if given else [*sorted(data.keys.glob("*.key")), data.identity]
+    found = [Identity.load(path) for path in paths]
+    if key := next((each for each in found if each.public_key.hex() in may), None):
+        return key
+    mine = found[-1].public_key.hex()
+    remedy = f"give --key PUBLISHER.key, or have a publisher run `dse-node strategy draft --admit {mine}`"
+    raise BadInvitation(f"cannot be signed: {paths[-1]} may not invite", remedy)
+
+
+def _keep_findable(data: DataDir, made: Invitation) -> None:
+    """Put a voucher where the running node finds it, which writes it into the network."""
+    data.vouchers.mkdir(mode=0o700, exist_ok=True)
+    if len(list(data.vouchers.iterdir())) >= MOST_WORDS:
+        reason = f"holds {MOST_WORDS} vouchers already"
+        raise BadDataDir(str(data.vouchers), reason, "give --out, or wait until some end")
+    write_secret(data.vouchers / voucher_id(made.voucher).hex(), made.voucher.hex() + "\n")
